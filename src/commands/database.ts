@@ -1,0 +1,43 @@
+import { Command, Option } from 'commander';
+import { type Config, readDatabaseConfig } from '../config.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/** A command line tool has time: it waits this long for other writers before it gives up. */
+const LOCK_WAIT_MS = 10_000;
+
+export interface DatabaseFlags {
+  readonly database?: string;
+}
+
+/** A subcommand with the flag that all of them have, and examples in its help. */
+export function databaseCommand(name: string, description: string, examples: string): Command {
+  return new Command(name)
+    .description(description)
+    .addOption(
+      new Option('--database <url>', 'which database, as sqlite:PATH (environment: DATABASE_URL)'),
+    )
+    .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
+}
+
+/** Opens the store that flags and environment name, and closes it whatever `use` does. */
+export async function withStore<T>(
+  flags: DatabaseFlags,
+  create: 'create' | 'must exist',
+  use: (store: Store, config: Pick<Config, 'databaseUrl' | 'environment'>) => Promise<T>,
+): Promise<T> {
+  const config = readDatabaseConfig(process.env, databaseSettings(flags));
+  const store = await openStore(config.databaseUrl, {
+    create: create === 'create',
+    lockWaitMs: LOCK_WAIT_MS,
+  });
+  try {
+    return await use(store, config);
+  } finally {
+    await store.close();
+  }
+}
+
+export function databaseSettings({ database }: DatabaseFlags): Partial<Record<string, string>> {
+  return database === undefined ? {} : { DATABASE_URL: database };
+}

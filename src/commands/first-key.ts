@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import { type Config, urlHost } from '../config.ts';
+import { newApiKey, newSecret } from '../keys/api-key.ts';
+import type { Store } from '../store/store.ts';
+import { say } from './output.ts';
+
+/** Where an order is looked for that the printed example can cancel. */
+const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
+
+/** A store without any key gets one, so that the service can be tried at once. */
+export async function printFirstKey(
+  store: Store,
+  { environment, basePath }: Config,
+  server: FastifyInstance,
+): Promise<void> {
+  if ((await store.keys()).length > 0) return;
+  const secret = newSecret(environment);
+  const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
+  await store.apply([{ type: 'createKey', key }]);
+
+  const address = server.addresses()[0]!;
+  if (typeof address === 'string') throw new Error('the server listens on no TCP port');
+  const orders = `http://${urlHost(address.address)}:${address.port}${basePath}/store/orders`;
+  const header = `-H "Authorization: Bearer ${secret}"`;
+  const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
+  say(`
+This store had no API key. Here is its first one; it is not shown again:
+
+  ${secret}
+
+List all orders${pending === undefined ? ' (there are none yet)' : ', and cancel one'}:
+
+  curl ${header} ${orders}`);
+  if (pending !== undefined) say(`  curl -i -X DELETE ${header} ${orders}/${pending.id}`);
+  say('');
+}

@@ -1,0 +1,104 @@
+import { Command } from 'commander';
+import { parseDate } from '../config.ts';
+import { type ApiKey, newApiKey, newSecret, standingOf } from '../keys/api-key.ts';
+import { formatTimestamp } from '../orders/timestamp.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { CommandFailed, say, table, toJson, UsageError, writeOut } from './output.ts';
+
+export function keysCommand(): Command {
+  const create = databaseCommand(
+    'create',
+    'make an API key and print it, and nothing else, on stdout',
+    `npx store-orders keys create --name "web shop"
+KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
+ENVIRONMENT=staging npx store-orders keys create --name tests`,
+  )
+    .requiredOption('--name <name>', 'what it is for')
+    .option('--expires <date>', 'when it stops working: 2027-01-31 or 2027-01-31T12:00:00Z')
+    .action(createKey);
+  const list = databaseCommand(
+    'list',
+    'list the API keys, without their secrets',
+    'npx store-orders keys list\nnpx store-orders keys list --json',
+  )
+    .option('--json', 'as a JSON array')
+    .action(listKeys);
+  const revoke = databaseCommand(
+    'revoke',
+    'end an API key: running servers refuse it within a second',
+    'npx store-orders keys revoke key_0aB3dE6gH',
+  )
+    .argument('<id>', 'the id that "keys list" shows')
+    .action(revokeKey);
+  return new Command('keys')
+    .description('make, list and revoke API keys')
+    .addCommand(create)
+    .addCommand(list)
+    .addCommand(revoke);
+}
+
+interface CreateFlags extends DatabaseFlags {
+  readonly name: string;
+  readonly expires?: string;
+}
+
+async function createKey(flags: CreateFlags): Promise<void> {
+  const now = Date.now();
+  const expiresAt = flags.expires === undefined ? undefined : parseDate(flags.expires);
+  if (flags.expires !== undefined && (expiresAt === undefined || expiresAt <= now)) {
+    throw new UsageError(`--expires must be a date in the future, not "${flags.expires}"`);
+  }
+  if (flags.name.trim() === '') throw new UsageError('--name must not be empty');
+  await withStore(flags, 'create', async (store, { environment }) => {
+    const secret = newSecret(environment);
+    const key = newApiKey(secret, { name: flags.name, environment, now, expiresAt });
+    await store.apply([{ type: 'createKey', key }]);
+    await writeOut(`${secret}\n`);
+    say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
+  });
+}
+
+async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const keys = await withStore(flags, 'must exist', (store) => store.keys());
+  if (flags.json) {
+    await writeOut(`${toJson(keys.map(keyRecord))}\n`);
+    return;
+  }
+  if (keys.length === 0) {
+    say('There are no keys yet. Make one: npx store-orders keys create --name NAME');
+    return;
+  }
+  const rows = keys
+    .map(keyRecord)
+    .map((key) => [
+      key.id,
+      key.name,
+      key.environment,
+      key.standing,
+      key.createdAt,
+      key.expiresAt ?? 'never',
+    ]);
+  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STANDING', 'CREATED', 'EXPIRES'];
+  await writeOut(`${table([header, ...rows])}\n`);
+}
+
+function keyRecord(key: ApiKey) {
+  const { id, name, environment, createdAt, expiresAt, revokedAt } = key;
+  return {
+    id,
+    name,
+    environment,
+    standing: standingOf(key, Date.now()),
+    createdAt: formatTimestamp(createdAt),
+    expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
+    revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
+  };
+}
+
+async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
+  const [outcome] = await withStore(flags, 'must exist', (store) =>
+    store.apply([{ type: 'revokeKey', id }]),
+  );
+  if (outcome === 'key_not_found') throw new CommandFailed(`there is no key ${id}`);
+  say(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was revoked before.`);
+}

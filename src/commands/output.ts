@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+
+/** A usage mistake found after parsing: exit 2, as for those found by it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The command could not do what it was asked; the message says why. Exit 1. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+}
+
+/** Writes to stdout at the pace of whoever reads it. */
+export async function writeOut(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+}
+
+/** A line for the person at the terminal; stdout is for data. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** JSON with bigint as plain integers, two spaces deep. */
+export function toJson(value: unknown): string {
+  const replacer = (_key: string, item: unknown) =>
+    typeof item === 'bigint' ? rawJson(String(item)) : item;
+  return JSON.stringify(value, replacer, 2);
+}
+
+/** JSON.rawJSON (ES2026), which TypeScript does not know yet. */
+const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
+
+/** Columns as wide as their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.join('\n');
+}
+
+/** 1234567 -> 1,234,567 */
+export function grouped(count: number | bigint): string {
+  return count.toLocaleString('en-US');
+}

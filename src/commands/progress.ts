@@ -1,0 +1,43 @@
+import { grouped } from './output.ts';
+
+const BAR_WIDTH = 24;
+/** Between two drawings. */
+const INTERVAL_MS = 100;
+
+export interface Progress {
+  /** @param fraction of the work that is done, 0 to 1. @param count of rows done. */
+  update(fraction: number, count: number): void;
+  /** Takes the bar away. */
+  end(): void;
+}
+
+/** A bar with rate and time left on stderr; nothing where stderr is no terminal. */
+export function showProgress(label: string): Progress {
+  if (!process.stderr.isTTY) return { update: () => {}, end: () => {} };
+  const startedAt = performance.now();
+  let drawnAt = 0;
+  return {
+    update: (fraction, count) => {
+      const now = performance.now();
+      if (now - drawnAt < INTERVAL_MS) return;
+      drawnAt = now;
+      process.stderr.write(`\r\x1b[K${progressLine(label, fraction, count, now - startedAt)}`);
+    },
+    end: () => process.stderr.write('\r\x1b[K'),
+  };
+}
+
+/** Importing  [############            ]  50%  500,000 rows  210,000/s  3 s left */
+export function progressLine(
+  label: string,
+  fraction: number,
+  count: number,
+  elapsedMs: number,
+): string {
+  const filled = Math.min(BAR_WIDTH, Math.floor(fraction * BAR_WIDTH));
+  const bar = '#'.repeat(filled).padEnd(BAR_WIDTH);
+  const percent = `${Math.min(100, Math.floor(fraction * 100))}%`.padStart(4);
+  const rate = grouped(Math.round((count / Math.max(elapsedMs, 1)) * 1000));
+  const left = fraction > 0 ? Math.ceil(((elapsedMs / fraction) * (1 - fraction)) / 1000) : 0;
+  return `${label}  [${bar}] ${percent}  ${grouped(count)} rows  ${rate}/s  ${left} s left`;
+}

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { WRITERS } from '../files/write-orders.ts';
+import { sampleOrders } from '../orders/sample.ts';
+import { UsageError, writeOut } from './output.ts';
+
+/** Orders written at a time. */
+const BATCH = 1_000;
+export const MAX_SAMPLES = 10_000_000;
+
+export function sampleCommand(): Command {
+  return new Command('sample')
+    .description('write sample orders as NDJSON to stdout, for trying things out')
+    .argument('<count>', 'how many')
+    .option('--seed <number>', 'another number gives other orders, the same one the same', '1')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx store-orders sample 1000 | npx store-orders import -
+  npx store-orders sample 5 --seed 42`,
+    )
+    .action(sample);
+}
+
+async function sample(count: string, { seed }: { seed: string }): Promise<void> {
+  const orders = sampleOrders(sampleCount(count), naturalNumber('--seed', seed, 2 ** 32 - 1));
+  let text = '';
+  let waiting = 0;
+  for (const order of orders) {
+    text += WRITERS.ndjson.order(order, 0);
+    waiting += 1;
+    if (waiting < BATCH) continue;
+    await writeOut(text);
+    text = '';
+    waiting = 0;
+  }
+  await writeOut(text);
+}
+
+/** @throws UsageError */
+export function sampleCount(text: string): number {
+  return naturalNumber('the number of samples', text, MAX_SAMPLES);
+}
+
+function naturalNumber(what: string, text: string, most: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);
+  return value;
+}

@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import type { Order } from '../orders/order.ts';
+import { formatTimestamp } from '../orders/timestamp.ts';
+import type { OrderEvent } from '../store/store.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { CommandFailed, table, toJson, writeOut } from './output.ts';
+import { orderIdArgument } from './ship.ts';
+
+export function showCommand(): Command {
+  return databaseCommand(
+    'show',
+    'show one order, in any status, with its history',
+    'npx store-orders show 17\nnpx store-orders show 17 --json',
+  )
+    .argument('<id>', 'id of the order')
+    .option('--json', 'as a JSON object')
+    .action(show);
+}
+
+async function show(text: string, flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const id = orderIdArgument(text);
+  await withStore(flags, 'must exist', async (store) => {
+    const [order] = await store.find([id]);
+    if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
+    const history = await store.history(id);
+    await writeOut(flags.json ? `${toJson(record(order, history))}\n` : describe(order, history));
+  });
+}
+
+function record({ id, petId, quantity, shipDate, complete, status }: Order, history: OrderEvent[]) {
+  return {
+    id,
+    petId,
+    quantity,
+    shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
+    complete,
+    status,
+    history: history.map(({ revision, type, at, by }) => ({
+      revision,
+      type,
+      at: formatTimestamp(at),
+      by,
+    })),
+  };
+}
+
+function describe(order: Order, history: OrderEvent[]): string {
+  const { history: events, ...fields } = record(order, history);
+  const rows = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, String(value)]);
+  const lines = events.map(({ at, type, revision, by }) => [
+    at,
+    type,
+    `revision ${revision}`,
+    by === undefined ? 'by an operator' : `with ${by}`,
+  ]);
+  return `${table(rows)}\n\n${lines.length === 0 ? 'no history' : table(lines)}\n`;
+}

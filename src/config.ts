@@ -1,0 +1,208 @@
+import { ENVIRONMENTS, type Environment } from './keys/api-key.ts';
+import { parseTimestamp } from './orders/timestamp.ts';
+import { databaseUrlProblem } from './store/open.ts';
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The version prefix that the path of every base URL ends in. */
+const VERSION_PREFIX = '/v1';
+
+const DEFAULTS = {
+  HOST: '127.0.0.1',
+  PORT: '8080',
+  DATABASE_URL: 'sqlite:data/store-orders.db',
+  ENVIRONMENT: 'production',
+  PET_LOOKUP_DEPRECATED_AT: '2026-11-01T00:00:00Z',
+  PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z',
+  OPERATIONS_HOST: '127.0.0.1',
+  OPERATIONS_PORT: '8081',
+  LOG_LEVEL: 'info',
+} as const;
+
+export type Variable = keyof typeof DEFAULTS | 'BASE_URL' | 'STAGING_BASE_URL';
+
+/** Values by variable: the process environment, or flags under the name of the variable they stand for. */
+export type Settings = Readonly<Partial<Record<string, string>>>;
+
+export interface Config {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly environment: Environment;
+  /** Where integrators reach this service; without a trailing slash. */
+  readonly baseUrl: string;
+  /** The path of `baseUrl`: what every operation of the contract is below. */
+  readonly basePath: string;
+  readonly stagingBaseUrl: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
+  readonly operations: { readonly host: string; readonly port: number };
+  readonly logLevel: LogLevel;
+}
+
+/** The settings are not usable; `problems` holds every mistake, each naming its variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** Reads settings one by one and collects what is wrong with them. */
+class SettingsReader {
+  readonly problems: string[] = [];
+  readonly #settings: Settings;
+
+  constructor(environment: Settings, flags: Settings) {
+    const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+    this.#settings = { ...environment, ...Object.fromEntries(given) };
+  }
+
+  /** An empty value counts as none, as in `PORT= npm start`. */
+  isSet(variable: Variable): boolean {
+    return (this.#settings[variable] ?? '') !== '';
+  }
+
+  /** `parse` returns undefined for what is not `expected`. */
+  read<T>(
+    variable: Variable,
+    parse: (text: string) => T | undefined,
+    expected: string,
+    fallback = '',
+  ): T | undefined {
+    const text = this.isSet(variable) ? (this.#settings[variable] as string) : fallback;
+    const value = parse(text);
+    if (value === undefined) this.problems.push(`${variable} must be ${expected}, not "${text}"`);
+    return value;
+  }
+
+  withDefault<T>(
+    variable: keyof typeof DEFAULTS,
+    parse: (text: string) => T | undefined,
+    expected: string,
+  ): T | undefined {
+    return this.read(variable, parse, expected, DEFAULTS[variable]);
+  }
+
+  /** Throws if anything was wrong; what was read is complete otherwise. */
+  finish(): void {
+    if (this.problems.length > 0) throw new ConfigError(this.problems);
+  }
+}
+
+/**
+ * The configuration of the service. Flags come before the environment, that before the defaults.
+ * @throws ConfigError
+ */
+export function readConfig(environment: Settings, flags: Settings = {}): Config {
+  const settings = new SettingsReader(environment, flags);
+  const host = settings.withDefault('HOST', parseHost, 'a host name or an IP address');
+  const port = settings.withDefault('PORT', parsePort, 'a port from 0 to 65535');
+  const databaseUrl = readDatabaseUrl(settings);
+  const environmentName = readEnvironmentName(settings);
+  const ownAddress = `http://${urlHost(host ?? '')}:${port}${VERSION_PREFIX}`;
+  const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
+  const baseUrl = settings.read('BASE_URL', parseBaseUrl, urlExpected, ownAddress);
+  const stagingBaseUrl = settings.isSet('STAGING_BASE_URL')
+    ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
+    : undefined;
+  const petLookup = readPetLookup(settings);
+  const operationsHost = settings.withDefault('OPERATIONS_HOST', parseHost, 'a host name or an IP');
+  const operationsPort = settings.withDefault('OPERATIONS_PORT', parsePort, 'a port up to 65535');
+  const logLevel = settings.withDefault('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
+  if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
+    settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);
+  }
+  settings.finish();
+  return Object.freeze({
+    host: host!,
+    port: port!,
+    databaseUrl: databaseUrl!,
+    environment: environmentName!,
+    baseUrl: baseUrl!,
+    basePath: new URL(baseUrl!).pathname,
+    stagingBaseUrl,
+    petLookup,
+    operations: { host: operationsHost!, port: operationsPort! },
+    logLevel: logLevel!,
+  });
+}
+
+/** What the commands beside `serve` need. @throws ConfigError */
+export function readDatabaseConfig(
+  environment: Settings,
+  flags: Settings = {},
+): Pick<Config, 'databaseUrl' | 'environment'> {
+  const settings = new SettingsReader(environment, flags);
+  const databaseUrl = readDatabaseUrl(settings);
+  const environmentName = readEnvironmentName(settings);
+  settings.finish();
+  return { databaseUrl: databaseUrl!, environment: environmentName! };
+}
+
+function readDatabaseUrl(settings: SettingsReader): string | undefined {
+  return settings.withDefault(
+    'DATABASE_URL',
+    (text) => (databaseUrlProblem(text) === undefined ? text : undefined),
+    'sqlite:PATH, a plain file path such as sqlite:data/store-orders.db',
+  );
+}
+
+function readEnvironmentName(settings: SettingsReader): Environment | undefined {
+  return settings.withDefault('ENVIRONMENT', oneOf(ENVIRONMENTS), ENVIRONMENTS.join(' or '));
+}
+
+/** RFC 9745, section 4: the sunset is not earlier than the deprecation. */
+function readPetLookup(settings: SettingsReader): Config['petLookup'] {
+  const expected = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
+  const sunsetAt = settings.withDefault('PET_LOOKUP_SUNSET_AT', parseDate, expected) ?? 0;
+  const deprecatedAt = settings.withDefault('PET_LOOKUP_DEPRECATED_AT', parseDate, expected) ?? 0;
+  if (deprecatedAt <= sunsetAt || settings.problems.length > 0) return { deprecatedAt, sunsetAt };
+  if (settings.isSet('PET_LOOKUP_DEPRECATED_AT')) {
+    settings.problems.push(
+      'PET_LOOKUP_SUNSET_AT must be no earlier than PET_LOOKUP_DEPRECATED_AT ' +
+        `(${new Date(deprecatedAt).toISOString()}), not "${new Date(sunsetAt).toISOString()}"`,
+    );
+  }
+  return { deprecatedAt: sunsetAt, sunsetAt };
+}
+
+function oneOf<T extends string>(values: readonly T[]): (text: string) => T | undefined {
+  return (text) => values.find((value) => value === text);
+}
+
+function parseHost(text: string): string | undefined {
+  return /^[0-9A-Za-z._:%-]+$/.test(text) ? text : undefined;
+}
+
+function parsePort(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+function parseBaseUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const path = url.pathname.replace(/\/$/, '');
+  const isPlain = url.search === '' && url.hash === '' && url.username === '';
+  const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
+  // What the router would take for a pattern or normalise is not a literal path.
+  const isLiteral = /^[0-9A-Za-z/._~-]*$/.test(path) && !path.includes('//');
+  if (!isPlain || !isWeb || !isLiteral || !path.endsWith(VERSION_PREFIX)) return undefined;
+  return url.origin + path;
+}
+
+/** A date-time, or a date for its first moment in UTC. */
+export function parseDate(text: string): number | undefined {
+  return parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+/** A host as it stands in a URL that a client on this machine can use. */
+export function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './rows.ts';
+
+/** Rows handed on at a time. */
+const BATCH = 1_000;
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+/** CSV (RFC 4180) with a header line that names the columns. An empty field has no value. */
+export async function* readCsv(
+  chunks: AsyncGenerator<Buffer>,
+  columns: Columns,
+): AsyncGenerator<Row[]> {
+  const parser = parse({
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_ROW_BYTES,
+  });
+  const source = Readable.from(chunks);
+  source.on('error', (error) => parser.destroy(error));
+  source.pipe(parser);
+
+  let header: readonly string[] | undefined;
+  let rows: Row[] = [];
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      const at = `line ${info.lines}`;
+      if (header === undefined) {
+        header = record.map((name) => name.trim());
+        const problem = headerProblem(header, columns);
+        if (problem === undefined) continue;
+        yield [{ at, problem }];
+        return;
+      }
+      rows.push(rowOf(at, record, header, columns));
+      if (rows.length < BATCH) continue;
+      yield rows;
+      rows = [];
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // The parser cannot tell where the next record begins: the rest is not looked at.
+    rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${error.message}` });
+  } finally {
+    source.destroy();
+  }
+  yield rows;
+}
+
+function headerProblem(header: readonly string[], columns: Columns): string | undefined {
+  const known = Object.keys(columns);
+  const unknown = header.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ');
+    return `is not a header of the columns ${known.join(',')}: it has ${names}`;
+  }
+  const isTwice = new Set(header).size < header.length;
+  return isTwice ? 'is a header that names a column twice' : undefined;
+}
+
+function rowOf(
+  at: string,
+  record: readonly string[],
+  header: readonly string[],
+  columns: Columns,
+): Row {
+  if (record.length !== header.length) {
+    return { at, problem: `has ${record.length} fields, the header has ${header.length}` };
+  }
+  const fields: Record<string, Value> = {};
+  for (const [index, name] of header.entries()) {
+    const text = record[index]!;
+    // The parser puts U+FFFD in place of bytes that are not UTF-8.
+    if (text.includes('\ufffd')) return { at, problem: 'is not valid UTF-8' };
+    if (text !== '') fields[name] = valueFrom(text, columns[name]!);
+  }
+  return { at, fields };
+}
+
+/** Text that does not fit its column's kind stays text, for the one who checks the field to refuse. */
+function valueFrom(text: string, kind: Columns[string]): Value {
+  if (kind === 'integer' && /^(?:0|-?[1-9]\d*)$/.test(text)) return BigInt(text);
+  if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  return text;
+}

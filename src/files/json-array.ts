@@ -1,0 +1,94 @@
+import { jsonRow } from './json-row.ts';
+import { MAX_ROW_BYTES, type Row } from './rows.ts';
+
+const [NEWLINE, QUOTE, BACKSLASH, COMMA] = [0x0a, 0x22, 0x5c, 0x2c];
+const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** The elements of one JSON array, as GET /store/orders answers it, without holding it whole. */
+export async function* readJsonArray(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Row[]> {
+  const splitter = new ArraySplitter();
+  for await (const chunk of chunks) yield splitter.split(chunk);
+  const problem = splitter.finish();
+  if (problem !== undefined) yield [problem];
+}
+
+/** Cuts an array at its commas; what stands between them is left to JSON.parse. */
+class ArraySplitter {
+  #line = 1;
+  /** Where the element under way begins; 0 before its first character. */
+  #elementLine = 0;
+  #item = 0;
+  /** Brackets and braces open; the array itself is the first. */
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  #isClosed = false;
+  #hasTrailer = false;
+  /** The element under way, as far as earlier chunks held it. */
+  #parts: Buffer[] = [];
+  #byteLength = 0;
+
+  split(chunk: Buffer): Row[] {
+    const rows: Row[] = [];
+    let from = 0;
+    for (let index = 0; index < chunk.length; index += 1) {
+      const byte = chunk[index]!;
+      if (byte === NEWLINE) this.#line += 1;
+      else if (byte > 0x20 && this.#depth > 0) this.#elementLine ||= this.#line;
+      if (this.#isClosed) {
+        if (byte > 0x20) this.#hasTrailer = true;
+      } else if (this.#isInString) {
+        this.#readInString(byte);
+      } else if (byte === QUOTE) {
+        this.#isInString = true;
+      } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+        this.#depth += 1;
+        if (this.#depth === 1) from = index + 1;
+      } else if (byte === CLOSE_BRACE) {
+        this.#depth -= 1;
+      } else if (byte === CLOSE_BRACKET && --this.#depth === 0) {
+        this.#isClosed = true;
+        this.#keep(chunk.subarray(from, index));
+        rows.push(...this.#endElement());
+      } else if (byte === COMMA && this.#depth === 1) {
+        this.#keep(chunk.subarray(from, index));
+        rows.push(...this.#endElement());
+        from = index + 1;
+      }
+    }
+    if (!this.#isClosed && this.#depth > 0) this.#keep(chunk.subarray(from));
+    return rows;
+  }
+
+  /** What is wrong with the array as a whole, after the last chunk. */
+  finish(): Row | undefined {
+    const at = `line ${this.#line}`;
+    if (!this.#isClosed) return { at, problem: 'the JSON array is not closed: is the file whole?' };
+    return this.#hasTrailer ? { at, problem: 'something follows the JSON array' } : undefined;
+  }
+
+  #readInString(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) this.#isInString = false;
+  }
+
+  #keep(part: Buffer): void {
+    this.#byteLength += part.length;
+    if (this.#byteLength <= MAX_ROW_BYTES) this.#parts.push(part);
+    else this.#parts = [];
+  }
+
+  #endElement(): Row[] {
+    this.#item += 1;
+    const at = `line ${this.#elementLine}, item ${this.#item}`;
+    const bytes = Buffer.concat(this.#parts);
+    const isTooLong = this.#byteLength > MAX_ROW_BYTES;
+    this.#parts = [];
+    this.#byteLength = 0;
+    this.#elementLine = 0;
+    if (isTooLong) return [{ at, problem: `is longer than ${MAX_ROW_BYTES} bytes` }];
+    const isEmptyArray = this.#isClosed && this.#item === 1 && bytes.toString().trim() === '';
+    return isEmptyArray ? [] : [jsonRow(at, bytes)];
+  }
+}

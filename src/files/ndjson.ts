@@ -1,0 +1,44 @@
+import { jsonRow } from './json-row.ts';
+import { MAX_ROW_BYTES, type Row } from './rows.ts';
+
+const NEWLINE = 0x0a;
+
+/** One JSON object a line; blank lines count but say nothing. */
+export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Row[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let line = 1;
+  let isTooLong = false;
+
+  const rowOf = (bytes: Buffer): Row | undefined => {
+    const at = `line ${line}`;
+    if (isTooLong || bytes.length > MAX_ROW_BYTES) {
+      return { at, problem: `is longer than ${MAX_ROW_BYTES} bytes` };
+    }
+    return isBlank(bytes) ? undefined : jsonRow(at, bytes);
+  };
+
+  for await (const chunk of chunks) {
+    const rows: Row[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      const tail = chunk.subarray(from, end);
+      const row = rowOf(rest.length === 0 ? tail : Buffer.concat([rest, tail]));
+      if (row !== undefined) rows.push(row);
+      rest = Buffer.alloc(0);
+      isTooLong = false;
+      line += 1;
+      from = end + 1;
+    }
+    rest = Buffer.concat([rest, chunk.subarray(from)]);
+    isTooLong ||= rest.length > MAX_ROW_BYTES;
+    // The end of the line is still waited for, but what it says is no longer of interest.
+    if (isTooLong) rest = Buffer.alloc(0);
+    yield rows;
+  }
+  const last = rowOf(rest);
+  if (last !== undefined) yield [last];
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

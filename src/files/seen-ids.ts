@@ -1,0 +1,28 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+
+/**
+ * Remembers ids and where they stood. Kept in a temporary database of SQLite's, which moves to disk
+ * as it grows: a file may have any number of rows.
+ */
+export class SeenIds {
+  readonly #db: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #find: StatementSync;
+
+  constructor() {
+    this.#db = new DatabaseSync('');
+    this.#db.exec('CREATE TABLE seen (id INTEGER PRIMARY KEY, at TEXT) STRICT; BEGIN');
+    this.#insert = this.#db.prepare('INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING');
+    this.#find = this.#db.prepare('SELECT at FROM seen WHERE id = ?');
+  }
+
+  /** Where `id` stood before, or undefined: then it is remembered as standing at `at`. */
+  add(id: bigint, at: string): string | undefined {
+    if (this.#insert.run(id, at).changes === 1) return undefined;
+    return this.#find.get(id)?.at as string;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

@@ -1,0 +1,35 @@
+import { type Order, orderJson } from '../orders/order.ts';
+import { formatTimestamp } from '../orders/timestamp.ts';
+import { ORDER_COLUMNS } from './fields.ts';
+
+export const FORMATS = ['ndjson', 'json', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** How a file of orders begins, what stands for each order, how it ends. */
+interface Writer {
+  readonly start: string;
+  readonly order: (order: Order, index: number) => string;
+  readonly end: string;
+}
+
+/** All fields with the status, so that what is written can be imported again without loss. */
+export const WRITERS: Readonly<Record<Format, Writer>> = {
+  ndjson: { start: '', order: (order) => `${withStatus(order)}\n`, end: '' },
+  json: {
+    start: '[',
+    order: (order, index) => `${index === 0 ? '\n' : ',\n'}${withStatus(order)}`,
+    end: '\n]\n',
+  },
+  csv: {
+    start: `${Object.keys(ORDER_COLUMNS).join(',')}\n`,
+    order: ({ id, petId, quantity, shipDate, complete, status }) => {
+      const date = shipDate === undefined ? '' : formatTimestamp(shipDate);
+      return `${id},${petId ?? ''},${quantity ?? ''},${date},${complete ?? ''},${status}\n`;
+    },
+    end: '',
+  },
+};
+
+function withStatus(order: Order): string {
+  return `${orderJson(order).slice(0, -1)},"status":"${order.status}"}`;
+}

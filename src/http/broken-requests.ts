@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { type ErrorCode, errorHeaders, errorRecord } from './errors.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What Node tells of a connection whose bytes are no request. */
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: unknown;
+}
+
+/** Listeners that answer with an Error record what never becomes a request of Fastify's. */
+export function brokenRequestListeners(logger: Logger, metrics: Metrics) {
+  const report = (code: ErrorCode, requestId: string, reason: string | undefined) => {
+    const { status } = errorRecord(code);
+    metrics.requests.inc({ operation: 'none', status: String(status) });
+    logger.info({ requestId, status, code, reason }, 'refused a request before it was read');
+  };
+
+  const clientError = (error: ClientError, socket: Socket & { _httpMessage?: unknown }): void => {
+    // An answer is on its way (Node's own handler looks here too): a second one would fall into it.
+    const isAnswering = socket._httpMessage != null;
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
+      socket.destroy();
+      return;
+    }
+    const code = errorCode(error);
+    const requestId = randomUUID();
+    report(code, requestId, error.code);
+    socket.end(rawAnswer(code, requestId), () => socket.destroy());
+  };
+
+  const checkExpectation = (_request: unknown, response: ServerResponse): void => {
+    const code = 'expectation_failed';
+    const requestId = randomUUID();
+    report(code, requestId, undefined);
+    response.writeHead(errorRecord(code).status, rawHeaders(code, requestId));
+    response.end(JSON.stringify(errorRecord(code)));
+  };
+
+  return { clientError, checkExpectation };
+}
+
+function errorCode({ code, rawPacket }: ClientError): ErrorCode {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
+  if (code !== 'HPE_HEADER_OVERFLOW') return 'bad_request';
+  // The parser counts the request line as a header; a first packet without a line end is all URL.
+  const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+  return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
+}
+
+function rawHeaders(code: ErrorCode, requestId: string): Record<string, string> {
+  return {
+    ...errorHeaders(code),
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(JSON.stringify(errorRecord(code)))),
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+}
+
+function rawAnswer(code: ErrorCode, requestId: string): string {
+  const record = errorRecord(code);
+  const head = Object.entries(rawHeaders(code, requestId)).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const statusLine = `HTTP/1.1 ${record.status} ${STATUS_CODES[record.status]}\r\n`;
+  return `${statusLine}${head.join('')}\r\n${JSON.stringify(record)}`;
+}

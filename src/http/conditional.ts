@@ -1,0 +1,28 @@
+/** The opaque part of an entity-tag, with or without the weakness mark: RFC 9110, section 8.8.3. */
+const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
+const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
+
+/**
+ * Whether If-None-Match says that the client has `etag` (strong, with its quotes) already: RFC 9110,
+ * section 13.1.2, weak comparison. A field that is not well formed says nothing.
+ */
+export function hasCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  let found = false;
+  let position = skip(SEPARATOR, ifNoneMatch, 0);
+  while (position < ifNoneMatch.length) {
+    ENTITY_TAG.lastIndex = position;
+    const match = ENTITY_TAG.exec(ifNoneMatch);
+    if (match === null) return false;
+    found ||= match[1] === etag;
+    position = skip(SEPARATOR, ifNoneMatch, ENTITY_TAG.lastIndex);
+  }
+  return found;
+}
+
+function skip(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  pattern.test(text);
+  return pattern.lastIndex;
+}

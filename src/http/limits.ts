@@ -1,0 +1,18 @@
+/** The longest request target that is looked at; a longer one is answered 414. */
+export const MAX_URL_BYTES = 8 * 1024;
+/** Request line and headers together; beyond it 431 (or 414, if it was the request line). */
+export const MAX_HEADER_BYTES = 32 * 1024;
+/** No operation reads a body, but some clients send one: more than this is answered 413. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Sockets open at a time; more are closed as they come. */
+export const MAX_CONNECTIONS = 10_000;
+/** From the first byte of a request to the end of its headers. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+/** From the first byte of a request to its last. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+/** How often the two above are looked after. */
+export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
+/** A connection on which nothing moves: a reader that stopped reading, a peer that is gone. */
+export const IDLE_TIMEOUT_MS = 60_000;
+/** Between two requests; longer than common proxies keep theirs, so that it is they who close. */
+export const KEEP_ALIVE_TIMEOUT_MS = 72_000;

@@ -1,0 +1,86 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import type { Environment } from '../keys/api-key.ts';
+import { ORDER_STATUSES } from '../orders/order.ts';
+import type { Store } from '../store/store.ts';
+import { VERSION } from '../version.ts';
+
+const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What /metrics shows. Everything is registered here; others only count. */
+export function createMetrics(store: Pick<Store, 'status'>, environment: Environment) {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  new Gauge({
+    name: 'store_orders_build_info',
+    help: 'Always 1; the labels say what is running.',
+    labelNames: ['version', 'node', 'sqlite', 'environment'] as const,
+    registers,
+  }).set(
+    {
+      version: VERSION,
+      node: process.versions.node,
+      sqlite: process.versions.sqlite ?? '',
+      environment,
+    },
+    1,
+  );
+  new Gauge({
+    name: 'store_orders_orders',
+    help: 'Orders in the store, by status.',
+    labelNames: ['status'] as const,
+    registers,
+    async collect() {
+      // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
+      this.reset();
+      const status = await store.status().catch(() => undefined);
+      if (status === undefined) return;
+      for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
+    },
+  });
+
+  return {
+    registry,
+    requests: new Counter({
+      name: 'store_orders_http_requests_total',
+      help: 'Requests answered, by operation ("none": no operation of the contract) and status.',
+      labelNames: ['operation', 'status'] as const,
+      registers,
+    }),
+    requestDuration: new Histogram({
+      name: 'store_orders_http_request_duration_seconds',
+      help: 'From the arrival of a request to the end of its answer.',
+      labelNames: ['operation', 'status'] as const,
+      buckets: DURATION_BUCKETS_S,
+      registers,
+    }),
+    responseBytes: new Counter({
+      name: 'store_orders_http_response_body_bytes_total',
+      help: 'Bytes of response bodies handed to clients.',
+      labelNames: ['operation'] as const,
+      registers,
+    }),
+    deprecatedCalls: new Counter({
+      name: 'store_orders_deprecated_calls_total',
+      help: 'Calls of a deprecated operation, by API key.',
+      labelNames: ['operation', 'key_id', 'key_name'] as const,
+      registers,
+    }),
+    listRefreshes: new Counter({
+      name: 'store_orders_list_refreshes_total',
+      help: 'Looks of the list at the store, by whether orders had changed.',
+      labelNames: ['changed'] as const,
+      registers,
+    }),
+    batchSize: new Histogram({
+      name: 'store_orders_command_batch_size',
+      help: 'Commands carried out in one transaction.',
+      buckets: BATCH_BUCKETS,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, METHODS } from 'node:http';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { withoutSecrets } from '../keys/api-key.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { CommandNotConfirmed, CommandQueue } from '../orders/command-queue.ts';
+import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
+import { Listing } from '../orders/listing.ts';
+import { type Store, StoreUnavailable } from '../store/store.ts';
+import { requireApiKey } from './authentication.ts';
+import { brokenRequestListeners } from './broken-requests.ts';
+import { addContract, CONTRACT_PATH } from './contract.ts';
+import { markDeprecated } from './deprecation.ts';
+import { errorHeaders, errorRecord, HttpError } from './errors.ts';
+import {
+  HEADERS_TIMEOUT_MS,
+  IDLE_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  MAX_CONNECTIONS,
+  MAX_HEADER_BYTES,
+  MAX_URL_BYTES,
+  REQUEST_TIMEOUT_MS,
+  TIMEOUT_CHECK_INTERVAL_MS,
+} from './limits.ts';
+import { logRequest } from './logging.ts';
+import type { Metrics } from './metrics.ts';
+import { addV1 } from './v1.ts';
+import { malformation, originForm } from './well-formed.ts';
+
+export interface ServerParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/**
+ * The service's public listener: hooks and routes wired to the store. Ready (`ready`, `listen`,
+ * `inject`) once the list is in memory.
+ */
+export function buildServer({ config, store, metrics, logger }: ServerParts): FastifyInstance {
+  const server = createFastify(logger, metrics);
+  const listing = new Listing(store, (changed) =>
+    metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
+  );
+  const commands = new CommandQueue<OrderCommand, OrderOutcome>(
+    (batch) => store.apply(batch),
+    (size) => metrics.batchSize.observe(size),
+  );
+  const keyRing = new KeyRing(store, config.environment);
+
+  server.addHook('onReady', async () => {
+    await listing.current();
+  });
+  server.addHook('onRequest', (request, reply, done) => {
+    stamp(request, reply);
+    const problem = malformation(request.raw, request.raw.originalUrl ?? request.raw.url ?? '');
+    // What follows an unread body on the connection cannot be trusted to be a request.
+    done(problem && new HttpError(problem, { connection: 'close' }));
+  });
+  markDeprecated(server, config.petLookup, CONTRACT_PATH);
+  requireApiKey(server, keyRing, config.basePath);
+  server.addHook('onResponse', (request, reply, done) => {
+    observe(metrics, request, reply);
+    done();
+  });
+
+  addContract(server, config);
+  addV1(server, {
+    basePath: config.basePath,
+    storeId: store.id,
+    listing,
+    commands,
+    findPet: (id) => store.pet(id),
+    petLookupSunsetAt: config.petLookup.sunsetAt,
+    metrics,
+  });
+  server.setNotFoundHandler(async () => {
+    throw new HttpError('not_found');
+  });
+  server.setErrorHandler(answerError);
+  return server;
+}
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Set by Fastify before `rewriteUrl`: the request target as it was sent. */
+    originalUrl?: string;
+  }
+}
+
+function createFastify(logger: Logger, metrics: Metrics): FastifyInstance {
+  const listeners = brokenRequestListeners(logger, metrics);
+  const server = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestId,
+    // A long first load of the list is no fault.
+    pluginTimeout: 0,
+    routerOptions: { maxParamLength: MAX_URL_BYTES },
+    rewriteUrl: (request) => originForm(request.url ?? ''),
+    // Requests that are on their way while we drain are carried out; Fastify's 503 is no Error record.
+    return503OnClosing: false,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      // Checked in malformation, since Node's own answer is no Error record.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: listeners.clientError,
+    frameworkErrors: (error, request, reply) => {
+      stamp(request, reply);
+      const code = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'uri_too_long' : 'bad_request';
+      void sendError(reply, new HttpError(code));
+      observe(metrics, request, reply);
+    },
+  });
+  server.server.maxConnections = MAX_CONNECTIONS;
+  // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
+  server.server.maxHeadersCount = 0;
+  // No operation has a body: Fastify is to look at none, of no media type.
+  for (const method of METHODS) {
+    server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+  server.server.on('checkExpectation', listeners.checkExpectation);
+  return server as unknown as FastifyInstance;
+}
+
+/** A client's own X-Request-Id, if it is one that can stand in a log; otherwise a new one. */
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  const isSane =
+    typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) && withoutSecrets(given) === given;
+  return isSane ? given : randomUUID();
+}
+
+function stamp(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+}
+
+function observe(metrics: Metrics, request: FastifyRequest, reply: FastifyReply): void {
+  const operation = request.routeOptions.config?.operation ?? 'none';
+  const labels = { operation, status: String(reply.statusCode) };
+  metrics.requests.inc(labels);
+  metrics.requestDuration.observe(labels, reply.elapsedTime / 1000);
+  logRequest(request, reply);
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof HttpError) return sendError(reply, error);
+  if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
+    request.log.warn({ err: error, requestId: request.id }, 'the store is not available');
+    return sendError(reply, new HttpError('store_unavailable'));
+  }
+  request.log.error({ err: error, requestId: request.id }, 'a request failed');
+  return sendError(reply, new HttpError('internal_error'));
+}
+
+function sendError(reply: FastifyReply, { code, headers }: HttpError): FastifyReply {
+  const record = errorRecord(code);
+  return reply
+    .code(record.status)
+    .headers({ ...errorHeaders(code), ...headers, 'content-type': 'application/json' })
+    .send(JSON.stringify(record));
+}

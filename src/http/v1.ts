@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CommandQueue } from '../orders/command-queue.ts';
+import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
+import type { Listing, Snapshot } from '../orders/listing.ts';
+import { parseInt64 } from '../orders/order.ts';
+import { type Pet, petJson } from '../pets/pet.ts';
+import { hasCurrent } from './conditional.ts';
+import { HttpError } from './errors.ts';
+import type { Metrics } from './metrics.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation's name in the contract. */
+    operation?: string;
+    /** Belongs to the pet lookup, which is deprecated. */
+    deprecated?: true;
+  }
+}
+
+/** What the operations of v1 need. */
+export interface V1 {
+  /** The path all operations are below. */
+  readonly basePath: string;
+  readonly storeId: string;
+  readonly listing: Listing;
+  readonly commands: CommandQueue<OrderCommand, OrderOutcome>;
+  readonly findPet: (id: bigint) => Promise<Pet | undefined>;
+  /** Milliseconds since the epoch. */
+  readonly petLookupSunsetAt: number;
+  readonly metrics: Metrics;
+}
+
+/** The operations of contract/v1.yaml, under the names they have there. */
+export function addV1(server: FastifyInstance, v1: V1): void {
+  const orders = `${v1.basePath}/store/orders`;
+  const order = `${v1.basePath}/store/orders/:orderId`;
+  const pet = `${v1.basePath}/pets/:petId`;
+
+  server.get(orders, { config: { operation: 'listOrders' } }, (request, reply) =>
+    listOrders(v1, request, reply),
+  );
+  server.delete(order, { config: { operation: 'cancelOrder' } }, (request, reply) =>
+    cancelOrder(v1, request, reply),
+  );
+  server.get(pet, { config: { operation: 'getPet', deprecated: true } }, (request, reply) =>
+    getPet(v1, request, reply),
+  );
+  refuseOtherMethods(server, orders, ['GET', 'HEAD']);
+  refuseOtherMethods(server, order, ['DELETE']);
+  refuseOtherMethods(server, pet, ['GET', 'HEAD'], { deprecated: true });
+}
+
+async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) {
+  const snapshot = await v1.listing.current();
+  const etag = `"${v1.storeId}-${snapshot.revision}"`;
+  reply.headers({ etag, 'cache-control': 'private, no-cache' });
+  if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  sendSnapshot(request, reply, snapshot);
+  const sent = request.method === 'HEAD' ? 0 : snapshot.byteLength;
+  v1.metrics.responseBytes.inc({ operation: 'listOrders' }, sent);
+  return reply;
+}
+
+async function cancelOrder(v1: V1, request: FastifyRequest, reply: FastifyReply) {
+  const { orderId } = request.params as { orderId: string };
+  const id = parseInt64(orderId);
+  if (id === undefined) throw new HttpError('invalid_order_id');
+  const by = request.apiKey!.id;
+  const outcome = await v1.commands.submit({ type: 'cancel', id, by });
+  switch (outcome) {
+    case 'cancelled':
+      return reply.code(204).send();
+    case 'order_not_found':
+    case 'order_already_cancelled':
+    case 'order_already_shipped':
+      throw new HttpError(outcome);
+    default:
+      throw new Error(`a cancel cannot come out as "${outcome}"`);
+  }
+}
+
+async function getPet(v1: V1, request: FastifyRequest, reply: FastifyReply) {
+  const { id: key_id, name: key_name } = request.apiKey!;
+  v1.metrics.deprecatedCalls.inc({ operation: 'getPet', key_id, key_name });
+  if (Date.now() >= v1.petLookupSunsetAt) throw new HttpError('pet_lookup_gone');
+  const { petId } = request.params as { petId: string };
+  const id = parseInt64(petId);
+  if (id === undefined) throw new HttpError('invalid_pet_id');
+  const pet = await v1.findPet(id);
+  if (pet === undefined) throw new HttpError('pet_not_found');
+  return reply.type('application/json').send(petJson(pet));
+}
+
+/** RFC 9110, section 15.5.6: the path exists, so 404 would be wrong. */
+function refuseOtherMethods(
+  server: FastifyInstance,
+  url: string,
+  allowed: readonly string[],
+  config: { deprecated?: true } = {},
+): void {
+  const method = server.supportedMethods.filter((name) => !allowed.includes(name));
+  server.route({
+    method,
+    url,
+    config,
+    handler: async () => {
+      throw new HttpError('method_not_allowed', { allow: allowed.join(', ') });
+    },
+  });
+}
+
+/**
+ * Writes the shared blocks to one client, at its pace: none is copied, and only what the socket
+ * takes is handed over.
+ */
+function sendSnapshot(request: FastifyRequest, reply: FastifyReply, snapshot: Snapshot): void {
+  reply.hijack();
+  const response = reply.raw;
+  response.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'application/json',
+    'content-length': snapshot.byteLength,
+  });
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  let next = 0;
+  const writeMore = () => {
+    let hasRoom = true;
+    while (hasRoom && next < snapshot.chunks.length) {
+      hasRoom = response.write(snapshot.chunks[next++]!);
+    }
+    if (next === snapshot.chunks.length) response.end();
+  };
+  response.on('drain', writeMore);
+  writeMore();
+}

@@ -1,0 +1,67 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type ApiKey, digestOf, type Environment, environmentOf, standingOf } from './api-key.ts';
+
+/** How long a key is trusted without asking the store again: a revocation takes effect within it. */
+const TRUST_MS = 500;
+/** Most keys remembered; beyond it all are asked for again. */
+const MAX_REMEMBERED = 10_000;
+
+export type KeyRefusal =
+  | 'api_key_invalid'
+  | 'api_key_expired'
+  | 'api_key_revoked'
+  | 'api_key_wrong_environment';
+
+export type Authentication =
+  | { readonly key: ApiKey; readonly refusal?: undefined }
+  | { readonly key?: undefined; readonly refusal: KeyRefusal };
+
+/** Finds keys by their digests; a store is one. */
+export interface KeySource {
+  keys(digests: readonly Uint8Array[]): Promise<ApiKey[]>;
+}
+
+/**
+ * Tells whose secret it is. Only good keys are remembered, and only briefly; a secret that is not
+ * remembered is always looked up, so a new key works at once and guesses take no memory.
+ */
+export class KeyRing {
+  readonly #source: KeySource;
+  readonly #environment: Environment;
+  readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
+
+  constructor(source: KeySource, environment: Environment) {
+    this.#source = source;
+    this.#environment = environment;
+  }
+
+  /** @throws what the source throws: without it nobody knows whether the key was revoked. */
+  async authenticate(secret: string): Promise<Authentication> {
+    const environment = environmentOf(secret);
+    if (environment === undefined) return { refusal: 'api_key_invalid' };
+    if (environment !== this.#environment) return { refusal: 'api_key_wrong_environment' };
+
+    const key = await this.#find(digestOf(secret));
+    if (key === undefined) return { refusal: 'api_key_invalid' };
+    const standing = standingOf(key, Date.now());
+    return standing === 'valid' ? { key } : { refusal: `api_key_${standing}` };
+  }
+
+  async #find(digest: Uint8Array): Promise<ApiKey | undefined> {
+    const name = Buffer.from(digest).toString('latin1');
+    const remembered = this.#remembered.get(name);
+    // The monotonic clock: a wall clock set back must not prolong trust.
+    const now = performance.now();
+    if (remembered !== undefined && now < remembered.until) {
+      return timingSafeEqual(remembered.key.digest, digest) ? remembered.key : undefined;
+    }
+    this.#remembered.delete(name);
+    const [key] = await this.#source.keys([digest]);
+    if (key === undefined || !timingSafeEqual(key.digest, digest)) return undefined;
+    if (key.revokedAt === undefined) {
+      if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+      this.#remembered.set(name, { key, until: now + TRUST_MS });
+    }
+    return key;
+  }
+}

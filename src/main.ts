@@ -1,0 +1,87 @@
+import { Command, CommanderError } from 'commander';
+import { backupCommand } from './commands/backup.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
+import { keysCommand } from './commands/keys.ts';
+import { CommandFailed, say, UsageError } from './commands/output.ts';
+import { petsCommand } from './commands/pets.ts';
+import { sampleCommand } from './commands/sample.ts';
+import { serveCommand } from './commands/serve.ts';
+import { shipCommand } from './commands/ship.ts';
+import { showCommand } from './commands/show.ts';
+import { ConfigError } from './config.ts';
+import { InputProblem } from './files/input.ts';
+import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
+import { VERSION } from './version.ts';
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+const program = new Command('store-orders')
+  .description("The pet store's orders: serve them over HTTP, and look after them here.")
+  .version(VERSION)
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npx store-orders serve
+  npx store-orders import orders.csv
+  npx store-orders <command> --help
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
+  );
+
+const commands = [
+  serveCommand(),
+  keysCommand(),
+  importCommand(),
+  exportCommand(),
+  showCommand(),
+  shipCommand(),
+  petsCommand(),
+  backupCommand(),
+  sampleCommand(),
+];
+for (const command of commands) program.addCommand(command);
+throwInsteadOfExit(program);
+
+// Whoever reads our output has had enough, as in "export | head": no reason to complain.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+/** Commander does not hand this down to commands that were made on their own. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride().configureHelp({ showGlobalOptions: true });
+  for (const child of command.commands) throwInsteadOfExit(child);
+}
+
+/** Tells the person at the terminal what went wrong, and gives the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof ConfigError) {
+    say('store-orders: the configuration is not usable:');
+    for (const problem of error.problems) say(`  ${problem}`);
+    return EXIT_USAGE;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError) {
+    say(`store-orders: ${message}`);
+    return EXIT_USAGE;
+  }
+  const isExpected =
+    error instanceof CommandFailed ||
+    error instanceof InputProblem ||
+    error instanceof StoreNotUsable ||
+    error instanceof StoreUnavailable ||
+    (error as NodeJS.ErrnoException).syscall === 'listen';
+  say(`store-orders: ${isExpected ? message : (error as Error).stack}`);
+  return EXIT_FAILURE;
+}

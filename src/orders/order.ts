@@ -1,0 +1,56 @@
+import { formatTimestamp } from './timestamp.ts';
+
+/** An int64. Never a JavaScript number: 9007199254740993 and 9007199254740992 are two orders. */
+export type OrderId = bigint;
+
+export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+/** An order as the store keeps it. A field without a value is undefined, never null. */
+export interface Order {
+  readonly id: OrderId;
+  readonly status: OrderStatus;
+  /** int64 */
+  readonly petId?: bigint | undefined;
+  /** Units ordered, int64, not negative. */
+  readonly quantity?: bigint | undefined;
+  /** Expected or actual ship date, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly shipDate?: number | undefined;
+  readonly complete?: boolean | undefined;
+}
+
+export const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
+
+export function isInt64(value: bigint): boolean {
+  return value >= INT64_MIN && value <= INT64_MAX;
+}
+
+/** Canonical decimal only, so that every id has one spelling: no sign but "-", no leading zero, no "-0". */
+const CANONICAL_INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
+
+/** The int64 that `text` spells canonically, or undefined. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!CANONICAL_INTEGER.test(text)) return undefined;
+  const value = BigInt(text);
+  return isInt64(value) ? value : undefined;
+}
+
+/**
+ * The order as the contract's Order record: the five fields of v1 in the contract's order, those
+ * without a value left out, int64 as plain JSON integers. Pure ASCII.
+ */
+export function orderJson(order: Order): string {
+  let json = `{"id":${order.id}`;
+  if (order.petId !== undefined) json += `,"petId":${order.petId}`;
+  if (order.quantity !== undefined) json += `,"quantity":${order.quantity}`;
+  if (order.shipDate !== undefined) json += `,"shipDate":"${formatTimestamp(order.shipDate)}"`;
+  if (order.complete !== undefined) json += `,"complete":${order.complete}`;
+  return `${json}}`;
+}
+
+/** The fields in which two orders differ, by name; empty when they are the same order. */
+export function differingFields(a: Order, b: Order): string[] {
+  const fields = ['id', 'petId', 'quantity', 'shipDate', 'complete', 'status'] as const;
+  return fields.filter((field) => a[field] !== b[field]);
+}

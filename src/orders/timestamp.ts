@@ -1,0 +1,46 @@
+/** RFC 3339 date-time: any offset, any number of fraction digits, "T" and "Z" in either case. */
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+const MINUTE = 60_000;
+/** 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what RFC 3339 can write in UTC. */
+const EARLIEST = -62_167_219_200_000;
+const LATEST = 253_402_300_799_999;
+
+/**
+ * Milliseconds since the epoch of an RFC 3339 date-time, or undefined if `text` is none, names a
+ * day or time that does not exist, or lies outside the years 0000 to 9999 in UTC. Digits beyond the
+ * millisecond are cut off. A leap second (23:59:60 UTC at the end of a month) is the second after it.
+ */
+export function parseTimestamp(text: string): number | undefined {
+  const match = DATE_TIME.exec(text);
+  if (match === null) return undefined;
+  const part = (index: number): number => Number(match[index] ?? 0);
+  const [year, month, day] = [part(1), part(2), part(3)];
+  const [hour, minute, second] = [part(4), part(5), part(6)];
+  const [offsetHour, offsetMinute] = [part(9), part(10)];
+  if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) {
+    return undefined;
+  }
+  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+
+  const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * MINUTE;
+  const milliseconds = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
+  const time =
+    date.getTime() + (hour * 60 + minute) * MINUTE + second * 1000 + milliseconds - offset;
+  if (second === 60 && !isMonthStart(time - milliseconds)) return undefined;
+  return time >= EARLIEST && time <= LATEST ? time : undefined;
+}
+
+/** RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
+export function formatTimestamp(time: number): string {
+  return new Date(time).toISOString();
+}
+
+function isMonthStart(time: number): boolean {
+  const date = new Date(time);
+  return date.getUTCDate() === 1 && time % (24 * 60 * MINUTE) === 0;
+}

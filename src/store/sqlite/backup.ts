@@ -1,0 +1,44 @@
+import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StoreNotUsable } from '../store.ts';
+import { openForReading } from './connection.ts';
+
+/**
+ * Copies the database at `path` to `target`, which must not exist: one snapshot, also while others
+ * write, without the log beside it. The copy appears under its name only when it is complete and
+ * on disk.
+ */
+export async function backupSqlite(path: string, target: string): Promise<void> {
+  if (await exists(target)) throw new StoreNotUsable(`${target} exists already`);
+  const partial = `${target}.partial`;
+  rmSync(partial, { force: true });
+  const db = openForReading(path);
+  try {
+    db.prepare('VACUUM INTO ?').run(partial);
+    syncToDisk(partial);
+    renameSync(partial, target);
+    syncToDisk(dirname(target));
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
+  } finally {
+    db.close();
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path, constants.F_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function syncToDisk(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

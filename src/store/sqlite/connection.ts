@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+
+/** Older ones can lose a commit when two processes restart the write-ahead log at the same moment. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/** Primary result codes, https://sqlite.org/rescode.html */
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/**
+ * The connection that writes. It waits for no lock by itself; see `retryWhileBusy`.
+ * @throws StoreNotUsable, and SQLite's own errors.
+ */
+export function openForWriting(path: string, create: boolean): DatabaseSync {
+  refuseOldSqlite(process.versions.sqlite ?? '0');
+  if (create) makeFolder(dirname(path));
+  else if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+  if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
+  const db = new DatabaseSync(path, { timeout: 0, readBigInts: true });
+  try {
+    // Asked for even if it is on already, and checked: the promises rest on these two.
+    expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
+    expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
+    // macOS only: there a plain fsync leaves the data in the drive's cache.
+    db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new StoreNotUsable(`cannot make its folder: ${(error as Error).message}`);
+  }
+}
+
+/** A connection that only reads, and never waits: in WAL mode no writer blocks a reader. */
+export function openForReading(path: string): DatabaseSync {
+  const options = { readOnly: true, timeout: 0, readBigInts: true, returnArrays: true };
+  return new DatabaseSync(path, options);
+}
+
+/** What to throw instead of `error`: StoreUnavailable for an error of SQLite's, any other as it is. */
+export function storeError(error: unknown): unknown {
+  if (resultCode(error) === undefined) return error;
+  return new StoreUnavailable((error as Error).message, { cause: error });
+}
+
+/** Pause between two tries for the write lock: short, to get in between another's transactions. */
+const RETRY_MS = 2;
+
+/**
+ * Runs `use`, again and again while another process holds a lock, for at most `limitMs`. Blocks the
+ * thread: for the writer's own only.
+ */
+export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
+  const until = performance.now() + limitMs;
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      return use();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error;
+      Atomics.wait(sleeper, 0, 0, RETRY_MS);
+    }
+  }
+}
+
+/** Runs `open`; what stands in the way becomes StoreNotUsable with words for the operator. */
+export function opening<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    const reason =
+      error instanceof StoreNotUsable
+        ? error.message
+        : reasonNotUsable(resultCode(error), (error as Error).message);
+    if (reason === undefined) throw error;
+    throw new StoreNotUsable(`cannot use the database ${path}: ${reason}`, { cause: error });
+  }
+}
+
+function reasonNotUsable(code: number | undefined, message: string): string | undefined {
+  if (code === undefined) return undefined;
+  if (code === SQLITE_NOTADB) return 'it is not an SQLite database';
+  if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
+  if (code === SQLITE_BUSY) return 'another process keeps it locked';
+  if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';
+  return message;
+}
+
+/** The primary result code of an error of SQLite's, or undefined if it is none. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  // The low byte of an extended code is the primary one.
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+/** Whether another process held a lock. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY;
+}
+
+function refuseOldSqlite(version: string): void {
+  const parts = version.split('.').map(Number);
+  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest) {
+      throw new StoreNotUsable(
+        `this Node.js has SQLite ${version}; ${OLDEST_SQLITE.join('.')} or newer is needed`,
+      );
+    }
+  }
+}
+
+function expectPragma(
+  db: DatabaseSync,
+  assignment: string,
+  name: string,
+  expected: string | bigint,
+): void {
+  db.exec(`PRAGMA ${assignment}`);
+  const actual = db.prepare(`PRAGMA ${name}`).get()?.[name];
+  if (actual !== expected) {
+    throw new StoreNotUsable(`SQLite would not set ${assignment}; it stays at ${actual}`);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Command, OpenOptions, OutcomeOf, Store } from '../store.ts';
+import { opening, storeError } from './connection.ts';
+import { Reader } from './reader.ts';
+import { WriterClient } from './writer-client.ts';
+
+/** The embedded engine: one file, one writer thread, readers that are never blocked. */
+export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
+  const writer = await WriterClient.start({ path, ...options });
+  let reader: Reader;
+  try {
+    reader = opening(path, () => new Reader(path));
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+  return {
+    id: reader.storeId(),
+    apply: <C extends Command>(commands: readonly C[]) =>
+      writer.apply(commands) as Promise<OutcomeOf<C>[]>,
+    changes: (since, visit) => reading(() => reader.changes(since, visit)),
+    find: (ids) => reading(() => reader.find(ids)),
+    history: (id) => reading(() => reader.history(id)),
+    scan: (visit) => reading(() => reader.scan(visit)),
+    pet: (id) => reading(() => reader.pet(id)),
+    keys: (digests) => reading(() => reader.keys(digests)),
+    status: () => reading(() => reader.status()),
+    close: async () => {
+      // The writer last: the last connection to close works the write-ahead log into the file.
+      await reader.close();
+      await writer.close();
+    },
+  };
+}
+
+async function reading<T>(read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw storeError(error);
+  }
+}

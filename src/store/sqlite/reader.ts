@@ -1,0 +1,162 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ApiKey } from '../../keys/api-key.ts';
+import type { Order, OrderId } from '../../orders/order.ts';
+import type { Pet } from '../../pets/pet.ts';
+import type { OrderEvent, StoreStatus } from '../store.ts';
+import { openForReading } from './connection.ts';
+import { KEY_COLUMNS, keyFromRow, ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
+
+/** Orders read in one go: bounds how long the event loop stands still (a few milliseconds). */
+const BATCH = 2_000;
+
+/**
+ * The read half of the SQLite engine. Reads run on the caller's thread: they wait for no lock and
+ * find their pages in memory, and a thread of their own would cost more than most of them.
+ */
+export class Reader {
+  readonly #path: string;
+  /** For single statements, each its own snapshot. */
+  readonly #db: DatabaseSync;
+  /** For `changes`, whose snapshot may last over many turns of the event loop. */
+  readonly #changesDb: DatabaseSync;
+  readonly #statements: Record<keyof typeof SQL, StatementSync>;
+  readonly #changesStatements: Record<keyof typeof CHANGES_SQL, StatementSync>;
+  #lastChanges: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#db = openForReading(path);
+    this.#changesDb = openForReading(path);
+    this.#statements = prepareAll(this.#db, SQL);
+    this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
+  }
+
+  storeId(): string {
+    const [id] = this.#statements.storeId.get() as unknown as [string];
+    return id;
+  }
+
+  /** Store.changes. One after another, since a connection has one snapshot at a time. */
+  changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint> {
+    const run = () => this.#readChanges(since, visit);
+    const result = this.#lastChanges.then(run, run);
+    this.#lastChanges = result;
+    return result;
+  }
+
+  async #readChanges(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint> {
+    const { revision: current, all, changed } = this.#changesStatements;
+    const [unchanged] = current.get() as unknown as [bigint];
+    if (unchanged === since) return since;
+
+    this.#changesDb.exec('BEGIN');
+    try {
+      const [revision] = current.get() as unknown as [bigint];
+      const rows = since === 0n ? all.iterate() : changed.iterate(since);
+      await visitInBatches(rows as Iterable<unknown> as Iterable<Row>, visit);
+      return revision;
+    } finally {
+      this.#changesDb.exec('COMMIT');
+    }
+  }
+
+  find(ids: readonly OrderId[]): Order[] {
+    const found: Order[] = [];
+    for (const id of ids) {
+      const row = this.#statements.order.get(id) as unknown as Row | undefined;
+      if (row !== undefined) found.push(orderFromRow(row));
+    }
+    return found;
+  }
+
+  history(id: OrderId): OrderEvent[] {
+    return this.#statements.history.all(id).map((row) => {
+      const [revision, type, at, by] = row as unknown as Row;
+      return {
+        revision: revision as bigint,
+        type: type as OrderEvent['type'],
+        at: Number(at),
+        by: (by ?? undefined) as string | undefined,
+      };
+    });
+  }
+
+  /** Store.scan, on a connection of its own: it lasts as long as its visitor takes. */
+  async scan(visit: (orders: readonly Order[]) => Promise<void>): Promise<void> {
+    const db = openForReading(this.#path);
+    try {
+      const rows = prepareAll(db, { all: `SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id` }).all;
+      await visitInBatches(rows.iterate() as Iterable<unknown> as Iterable<Row>, visit);
+    } finally {
+      db.close();
+    }
+  }
+
+  pet(id: bigint): Pet | undefined {
+    const row = this.#statements.pet.get(id) as unknown as [bigint, string | null, string | null];
+    if (row === undefined) return undefined;
+    return { id: row[0], name: row[1] ?? undefined, tag: row[2] ?? undefined };
+  }
+
+  keys(digests?: readonly Uint8Array[]): ApiKey[] {
+    const rows =
+      digests === undefined
+        ? this.#statements.keys.all()
+        : digests.flatMap((digest) => this.#statements.keyByDigest.all(digest));
+    return rows.map((row) => keyFromRow(row as unknown as Row));
+  }
+
+  status(): StoreStatus {
+    const row = this.#statements.status.get() as unknown as [bigint, bigint, bigint, bigint];
+    const [revision, pending, shipped, cancelled] = row;
+    return { revision, orders: { pending, shipped, cancelled } };
+  }
+
+  async close(): Promise<void> {
+    await this.#lastChanges.catch(() => {});
+    this.#changesDb.close();
+    this.#db.close();
+  }
+}
+
+/** Visits orders by the batch, and gives other work a turn between two batches. */
+async function visitInBatches(
+  rows: Iterable<Row>,
+  visit: (orders: readonly Order[]) => void | Promise<void>,
+): Promise<void> {
+  let batch: Order[] = [];
+  for (const row of rows) {
+    batch.push(orderFromRow(row));
+    if (batch.length < BATCH) continue;
+    await visit(batch);
+    batch = [];
+    await nextTurn();
+  }
+  if (batch.length > 0) await visit(batch);
+}
+
+function prepareAll<Name extends string>(
+  db: DatabaseSync,
+  sql: Record<Name, string>,
+): Record<Name, StatementSync> {
+  const entries = Object.entries<string>(sql).map(([name, text]) => [name, db.prepare(text)]);
+  return Object.fromEntries(entries);
+}
+
+const SQL = {
+  storeId: 'SELECT id FROM store',
+  status: 'SELECT revision, pending, shipped, cancelled FROM store',
+  order: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ?`,
+  history: `SELECT revision, type, at, by FROM order_events WHERE order_id = ?
+    ORDER BY revision, at, type = 'placed' DESC`,
+  pet: 'SELECT id, name, tag FROM pets WHERE id = ?',
+  keys: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id`,
+  keyByDigest: `SELECT ${KEY_COLUMNS} FROM api_keys WHERE digest = ?`,
+} as const;
+
+const CHANGES_SQL = {
+  revision: 'SELECT revision FROM store',
+  all: `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`,
+  changed: `SELECT ${ORDER_COLUMNS} FROM orders WHERE revision > ? ORDER BY id`,
+} as const;

@@ -1,0 +1,42 @@
+import type { SQLOutputValue } from 'node:sqlite';
+import type { ApiKey, Environment } from '../../keys/api-key.ts';
+import type { Order, OrderStatus } from '../../orders/order.ts';
+
+/** A result row: its columns in the order of the query. Integers come as bigint. */
+export type Row = readonly SQLOutputValue[];
+
+/** The columns `orderFromRow` expects. */
+export const ORDER_COLUMNS = 'id, status, pet_id, quantity, ship_date, complete';
+
+export function orderFromRow(row: Row): Order {
+  const [id, status, petId, quantity, shipDate, complete] = row;
+  return {
+    id: id as bigint,
+    status: status as OrderStatus,
+    petId: (petId ?? undefined) as bigint | undefined,
+    quantity: (quantity ?? undefined) as bigint | undefined,
+    shipDate: time(shipDate),
+    complete: complete === null ? undefined : complete === 1n,
+  };
+}
+
+/** The columns `keyFromRow` expects. */
+export const KEY_COLUMNS = 'id, name, environment, digest, created_at, expires_at, revoked_at';
+
+export function keyFromRow(row: Row): ApiKey {
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt] = row;
+  return {
+    id: id as string,
+    name: name as string,
+    environment: environment as Environment,
+    digest: digest as Uint8Array,
+    createdAt: Number(createdAt),
+    expiresAt: time(expiresAt),
+    revokedAt: time(revokedAt),
+  };
+}
+
+/** Milliseconds since the epoch stay far below 2^53, so a number holds them exactly. */
+function time(value: SQLOutputValue | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type Command, type OutcomeOf, StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { Answer, Failure, Request, WriterData } from './writer-thread.ts';
+
+interface Pending {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * This side of the writer thread. The thread answers in the order it was asked, so a queue is
+ * enough to know whom an answer is for.
+ */
+export class WriterClient {
+  readonly #worker: Worker;
+  readonly #pending: Pending[] = [];
+  #isClosing = false;
+
+  private constructor(data: WriterData) {
+    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
+    this.#worker.on('message', (answer: Answer) => this.#pending.shift()?.resolve(answer));
+    this.#worker.on('error', (error) => this.#fail(error as Error));
+    this.#worker.on('exit', () => this.#fail(new Error('the writer thread has ended')));
+  }
+
+  /** @throws StoreNotUsable */
+  static async start(data: WriterData): Promise<WriterClient> {
+    const client = new WriterClient(data);
+    const answer = await client.#nextAnswer();
+    if (answer === 'ready') return client;
+    client.#isClosing = true;
+    await client.#worker.terminate();
+    throw errorOf(answer as Failure);
+  }
+
+  /** Store.apply */
+  async apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
+    if (this.#isClosing) throw new StoreUnavailable('the store is closed');
+    const answered = this.#nextAnswer();
+    this.#worker.postMessage({ commands } satisfies Request);
+    const answer = await answered;
+    if (answer === 'ready' || 'failure' in answer) throw errorOf(answer as Failure);
+    return answer.outcomes;
+  }
+
+  /** What was asked before is still carried out. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    const ended = once(this.#worker, 'exit');
+    this.#worker.postMessage('close' satisfies Request);
+    await ended;
+  }
+
+  #nextAnswer(): Promise<Answer> {
+    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
+  }
+
+  /** Nobody can act on a writer that died, so the process ends: the error is thrown, uncaught. */
+  #fail(error: Error): void {
+    const reason = new StoreUnavailable(error.message, { cause: error });
+    for (const { reject } of this.#pending.splice(0)) reject(reason);
+    if (!this.#isClosing) throw error;
+  }
+}
+
+function errorOf({ failure, message }: Failure): Error {
+  if (failure === 'not_usable') return new StoreNotUsable(message);
+  if (failure === 'unavailable') return new StoreUnavailable(message);
+  return new Error(`the writer thread failed: ${message}`);
+}

@@ -1,0 +1,79 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Command, OutcomeOf } from '../store.ts';
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { isBusy, openForWriting, opening, retryWhileBusy, storeError } from './connection.ts';
+import { migrate } from './schema.ts';
+import { Writer } from './writer.ts';
+
+/** How the thread is started. */
+export interface WriterData {
+  readonly path: string;
+  readonly create: boolean;
+  readonly lockWaitMs: number;
+}
+
+export type Request = { readonly commands: readonly Command[] } | 'close';
+
+/** Failures cross the thread boundary by name, since an Error loses its class on the way. */
+export interface Failure {
+  readonly failure: 'not_usable' | 'unavailable' | 'bug';
+  readonly message: string;
+}
+export type Answer = { readonly outcomes: OutcomeOf<Command>[] } | 'ready' | Failure;
+
+const port = parentPort!;
+const { path, create, lockWaitMs } = workerData as WriterData;
+
+function open() {
+  return opening(path, () => {
+    const db = retryWhileBusy(lockWaitMs, () => openForWriting(path, create));
+    try {
+      migrate(db, lockWaitMs);
+      probeForWriting(db);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  });
+}
+
+/** A file that cannot be written is refused now rather than at the first cancel. */
+function probeForWriting(db: ReturnType<typeof openForWriting>): void {
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
+  if (error instanceof StoreUnavailable) return { failure: 'unavailable', message };
+  return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
+}
+
+function answer(produce: () => Answer): void {
+  let message: Answer;
+  try {
+    message = produce();
+  } catch (error) {
+    message = failureOf(storeError(error));
+  }
+  port.postMessage(message);
+}
+
+answer(() => {
+  const db = open();
+  const writer = new Writer(db, lockWaitMs);
+  port.on('message', (request: Request) => {
+    if (request === 'close') {
+      db.close();
+      port.close();
+      return;
+    }
+    answer(() => ({ outcomes: writer.apply(request.commands) }));
+  });
+  return 'ready';
+});

@@ -1,0 +1,161 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { decide, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
+import { INT64_MAX, type Order, type OrderId, type OrderStatus } from '../../orders/order.ts';
+import type { Command, OutcomeOf } from '../store.ts';
+import { retryWhileBusy } from './connection.ts';
+import { ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
+
+/** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
+export class Writer {
+  readonly #db: DatabaseSync;
+  readonly #lockWaitMs: number;
+  readonly #statements: Statements;
+  /** Of the transaction under way. */
+  #revision = 0n;
+  #changedOrders = 0;
+  #counts: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
+  #now = 0;
+
+  constructor(db: DatabaseSync, lockWaitMs: number) {
+    this.#db = db;
+    this.#lockWaitMs = lockWaitMs;
+    this.#statements = prepareStatements(db);
+  }
+
+  /** Store.apply. @throws SQLite's errors; nothing of the transaction has happened then. */
+  apply(commands: readonly Command[]): OutcomeOf<Command>[] {
+    retryWhileBusy(this.#lockWaitMs, () => this.#db.exec('BEGIN IMMEDIATE'));
+    try {
+      this.#begin();
+      const outcomes = commands.map((command) => this.#carryOut(command));
+      this.#recordRevision();
+      this.#db.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      // After some errors SQLite has already rolled back by itself.
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    const [revision] = this.#statements.revision.get() as unknown as [bigint];
+    this.#revision = revision + 1n;
+    this.#changedOrders = 0;
+    this.#counts = { pending: 0, shipped: 0, cancelled: 0 };
+    this.#now = Date.now();
+  }
+
+  /** A transaction that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
+  #recordRevision(): void {
+    if (this.#changedOrders === 0) return;
+    const { pending, shipped, cancelled } = this.#counts;
+    this.#statements.setRevision.run(this.#revision, pending, shipped, cancelled);
+  }
+
+  #carryOut(command: Command): OutcomeOf<Command> {
+    switch (command.type) {
+      case 'place':
+        return this.#changeOrder(command.order.id, command);
+      case 'cancel':
+      case 'ship':
+        return this.#changeOrder(command.id, command);
+      case 'createKey': {
+        const { id, name, environment, digest, createdAt, expiresAt } = command.key;
+        this.#statements.insertKey.run(id, name, environment, digest, createdAt, orNull(expiresAt));
+        return 'created';
+      }
+      case 'revokeKey': {
+        const key = this.#statements.key.get(command.id) as unknown as [bigint | null] | undefined;
+        if (key === undefined) return 'key_not_found';
+        if (key[0] !== null) return 'unchanged';
+        this.#statements.revokeKey.run(this.#now, command.id);
+        return 'revoked';
+      }
+      case 'putPet': {
+        const { id, name, tag } = command.pet;
+        this.#statements.putPet.run(id, orNull(name), orNull(tag));
+        return 'stored';
+      }
+      case 'reserveIds':
+        return this.#reserveIds(command.source, command.count, command.above);
+      case 'finishImport':
+        this.#statements.finishImport.run(command.source);
+        return 'finished';
+    }
+  }
+
+  #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
+    const row = this.#statements.order.get(id) as unknown as Row | undefined;
+    const before = row === undefined ? undefined : orderFromRow(row);
+    const { outcome, order } = decide(before, command, this.#now);
+    if (order !== undefined) {
+      this.#putOrder(order);
+      const by = command.type === 'cancel' ? orNull(command.by) : null;
+      this.#statements.insertEvent.run(id, this.#revision, outcome, this.#now, by);
+      if (before !== undefined) this.#counts[before.status] -= 1;
+      this.#counts[order.status] += 1;
+      this.#changedOrders += 1;
+    }
+    return outcome;
+  }
+
+  #putOrder({ id, status, petId, quantity, shipDate, complete }: Order): void {
+    this.#statements.putOrder.run(
+      id,
+      status,
+      orNull(petId),
+      orNull(quantity),
+      orNull(shipDate),
+      complete === undefined ? null : Number(complete),
+      this.#revision,
+    );
+  }
+
+  #reserveIds(source: string, count: bigint, above: bigint): bigint | undefined {
+    const begun = this.#statements.reserved.get(source) as unknown as [bigint] | undefined;
+    if (begun !== undefined) return begun[0];
+    const [highest] = this.#statements.highestId.get() as unknown as [bigint];
+    const last = highest > above ? highest : above;
+    if (last > INT64_MAX - count) return undefined;
+    this.#statements.reserve.run(source, last + 1n, last + count);
+    return last + 1n;
+  }
+}
+
+function orNull(value: SQLInputValue | undefined): SQLInputValue {
+  return value ?? null;
+}
+
+type Statements = Record<keyof typeof SQL, StatementSync>;
+
+function prepareStatements(db: DatabaseSync): Statements {
+  const entries = Object.entries(SQL).map(([name, sql]) => {
+    const statement = db.prepare(sql);
+    statement.setReturnArrays(true);
+    return [name, statement];
+  });
+  return Object.fromEntries(entries) as Statements;
+}
+
+const SQL = {
+  revision: 'SELECT revision FROM store',
+  setRevision: `UPDATE store SET revision = ?, pending = pending + ?, shipped = shipped + ?,
+    cancelled = cancelled + ?`,
+  order: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ?`,
+  putOrder: `INSERT INTO orders (${ORDER_COLUMNS}, revision) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET status = excluded.status, pet_id = excluded.pet_id,
+    quantity = excluded.quantity, ship_date = excluded.ship_date, complete = excluded.complete,
+    revision = excluded.revision`,
+  insertEvent: 'INSERT INTO order_events (order_id, revision, type, at, by) VALUES (?, ?, ?, ?, ?)',
+  insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?)`,
+  key: 'SELECT revoked_at FROM api_keys WHERE id = ?',
+  revokeKey: 'UPDATE api_keys SET revoked_at = ? WHERE id = ?',
+  putPet: 'INSERT OR REPLACE INTO pets (id, name, tag) VALUES (?, ?, ?)',
+  highestId: `SELECT max((SELECT coalesce(max(id), 0) FROM orders),
+    (SELECT coalesce(max(last_id), 0) FROM imports), 0)`,
+  reserved: 'SELECT first_id FROM imports WHERE source = ?',
+  reserve: 'INSERT INTO imports (source, first_id, last_id) VALUES (?, ?, ?)',
+  finishImport: 'DELETE FROM imports WHERE source = ?',
+} as const;

@@ -1,0 +1,114 @@
+import type { ApiKey } from '../keys/api-key.ts';
+import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
+import type { Order, OrderId, OrderStatus } from '../orders/order.ts';
+import type { Pet } from '../pets/pet.ts';
+
+/** Every write there is. */
+export type Command =
+  | OrderCommand
+  | { readonly type: 'createKey'; readonly key: ApiKey }
+  | { readonly type: 'revokeKey'; readonly id: string }
+  /** Stores the pet, in place of the one with its id if there is one. */
+  | { readonly type: 'putPet'; readonly pet: Pet }
+  /**
+   * Sets `count` ids above every id in use and above `above` aside for the import of `source` (a
+   * digest of its content). Asked again for the same source before `finishImport`, it gives the
+   * same ids, so that an interrupted import can be taken up where it ended.
+   */
+  | {
+      readonly type: 'reserveIds';
+      readonly source: string;
+      readonly count: bigint;
+      readonly above: bigint;
+    }
+  | { readonly type: 'finishImport'; readonly source: string };
+
+interface Outcomes {
+  place: OrderOutcome;
+  cancel: OrderOutcome;
+  ship: OrderOutcome;
+  createKey: 'created';
+  revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
+  putPet: 'stored';
+  /** The first of the ids, or undefined when int64 has not that many left. */
+  reserveIds: bigint | undefined;
+  finishImport: 'finished';
+}
+export type OutcomeOf<C extends Command> = Outcomes[C['type']];
+
+/** What happened to an order, when, and by which API key (absent: an operator). */
+export interface OrderEvent {
+  readonly revision: bigint;
+  readonly type: OrderEventType;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly by?: string | undefined;
+}
+
+export interface StoreStatus {
+  /** Grows with every transaction that changed an order. */
+  readonly revision: bigint;
+  readonly orders: Readonly<Record<OrderStatus, bigint>>;
+}
+
+/** The store cannot do it now, or nobody knows whether it did: the caller may try again. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** The store cannot be opened as it is; the message is for the operator. */
+export class StoreNotUsable extends Error {
+  override readonly name = 'StoreNotUsable';
+}
+
+/**
+ * What every engine promises. All methods reject with StoreUnavailable when the database cannot be
+ * reached, is locked for too long, or fails; that is never reported as an outcome.
+ */
+export interface Store {
+  /** Made with the database and kept for its life, in backups too. */
+  readonly id: string;
+
+  /**
+   * Carries out `commands` in order in one transaction, alone among all writers of the database, and
+   * resolves to their outcomes once it is durable. Orders change by `decide` only; each change
+   * leaves an event. All of them happen or none.
+   */
+  apply<C extends Command>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
+
+  /**
+   * See ChangeSource: the orders changed after a revision, from one snapshot that holds all that was
+   * durable when it was called, whichever process wrote it.
+   */
+  changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint>;
+
+  /** Those of the orders that exist, in any status. */
+  find(ids: readonly OrderId[]): Promise<Order[]>;
+
+  /** What happened to an order, oldest first. */
+  history(id: OrderId): Promise<OrderEvent[]>;
+
+  /**
+   * Calls `visit` with all orders in any status, in batches of ascending id and all from one
+   * snapshot, waiting for each call to end.
+   */
+  scan(visit: (orders: readonly Order[]) => Promise<void>): Promise<void>;
+
+  pet(id: bigint): Promise<Pet | undefined>;
+
+  /** The keys with these digests, or all of them. */
+  keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
+
+  status(): Promise<StoreStatus>;
+
+  /** Lets what is under way end, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+/** How to open a store. */
+export interface OpenOptions {
+  /** Make the database if there is none; otherwise that is an error. */
+  readonly create: boolean;
+  /** How long a write may wait for another process that is writing. */
+  readonly lockWaitMs: number;
+}
