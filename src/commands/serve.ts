@@ -95,7 +95,8 @@ async function serve(flags: ServeFlags): Promise<void> {
     await operations.close();
   });
   try {
-    await operations.listen(config.operations);
+    const address = await operations.listen(config.operations);
+    logger.info(`Operations listening at ${address}`);
     if (samples > 0) await addSamples(store, samples);
     await server.listen({ host: config.host, port: config.port });
   } catch (error) {

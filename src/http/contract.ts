@@ -36,6 +36,7 @@ function serve(server: FastifyInstance, path: string, type: string, body: string
   server.get(path, { config }, (request, reply) => {
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
-    return reply.type(type).send(body);
+    // A Buffer, so that Fastify adds no charset.
+    return reply.header('content-type', type).send(Buffer.from(body));
   });
 }

@@ -1,3 +1,5 @@
+import type { FastifyReply } from 'fastify';
+
 /** Every code an Error record can carry, with its status and message. docs/errors.md explains them. */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
@@ -44,6 +46,17 @@ export interface ErrorRecord {
 export function errorRecord(code: ErrorCode): ErrorRecord {
   const [status, message] = ERRORS[code];
   return { code, message, status };
+}
+
+export function sendError(reply: FastifyReply, { code, headers }: HttpError): FastifyReply {
+  const record = errorRecord(code);
+  reply.code(record.status).headers({ ...errorHeaders(code), ...headers });
+  return sendJson(reply, JSON.stringify(record));
+}
+
+/** A Buffer, because Fastify would add a charset, which JSON has none of: RFC 8259, section 11. */
+export function sendJson(reply: FastifyReply, json: string): FastifyReply {
+  return reply.header('content-type', 'application/json').send(Buffer.from(json));
 }
 
 /** An answer that is an Error record. `headers` go with it. */

@@ -24,7 +24,6 @@ export function createLogger(level: string): { logger: Logger; flush: () => void
 /** One line per request, when its answer is out or its client gone. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const line = {
-    requestId: request.id,
     method: request.method,
     // Without the query: v1 has no parameters there, and people put secrets into it.
     path: withoutSecrets(request.raw.url?.split('?', 1)[0] ?? ''),

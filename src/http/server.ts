@@ -18,7 +18,7 @@ import { requireApiKey } from './authentication.ts';
 import { brokenRequestListeners } from './broken-requests.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { markDeprecated } from './deprecation.ts';
-import { errorHeaders, errorRecord, HttpError } from './errors.ts';
+import { HttpError, sendError } from './errors.ts';
 import {
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
@@ -100,7 +100,10 @@ function createFastify(logger: Logger, metrics: Metrics): FastifyInstance {
   const listeners = brokenRequestListeners(logger, metrics);
   const server = fastify({
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
     genReqId: requestId,
     // A long first load of the list is no fault.
     pluginTimeout: 0,
@@ -160,17 +163,9 @@ function observe(metrics: Metrics, request: FastifyRequest, reply: FastifyReply)
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof HttpError) return sendError(reply, error);
   if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
-    request.log.warn({ err: error, requestId: request.id }, 'the store is not available');
+    request.log.warn({ err: error }, 'the store is not available');
     return sendError(reply, new HttpError('store_unavailable'));
   }
-  request.log.error({ err: error, requestId: request.id }, 'a request failed');
+  request.log.error({ err: error }, 'a request failed');
   return sendError(reply, new HttpError('internal_error'));
-}
-
-function sendError(reply: FastifyReply, { code, headers }: HttpError): FastifyReply {
-  const record = errorRecord(code);
-  return reply
-    .code(record.status)
-    .headers({ ...errorHeaders(code), ...headers, 'content-type': 'application/json' })
-    .send(JSON.stringify(record));
 }

@@ -5,7 +5,7 @@ import type { Listing, Snapshot } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
 import { hasCurrent } from './conditional.ts';
-import { HttpError } from './errors.ts';
+import { HttpError, sendJson } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 
 declare module 'fastify' {
@@ -88,7 +88,7 @@ async function getPet(v1: V1, request: FastifyRequest, reply: FastifyReply) {
   if (id === undefined) throw new HttpError('invalid_pet_id');
   const pet = await v1.findPet(id);
   if (pet === undefined) throw new HttpError('pet_not_found');
-  return reply.type('application/json').send(petJson(pet));
+  return sendJson(reply, petJson(pet));
 }
 
 /** RFC 9110, section 15.5.6: the path exists, so 404 would be wrong. */

@@ -101,7 +101,7 @@ export interface Store {
 
   status(): Promise<StoreStatus>;
 
-  /** Lets what is under way end, then lets go of the database. */
+  /** Lets what is under way end, then lets go of the database. Again is no change. */
   close(): Promise<void>;
 }
 

@@ -13,6 +13,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
     await writer.close();
     throw error;
   }
+  let closing: Promise<void> | undefined;
   return {
     id: reader.storeId(),
     apply: <C extends Command>(commands: readonly C[]) =>
@@ -24,10 +25,9 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
     pet: (id) => reading(() => reader.pet(id)),
     keys: (digests) => reading(() => reader.keys(digests)),
     status: () => reading(() => reader.status()),
-    close: async () => {
-      // The writer last: the last connection to close works the write-ahead log into the file.
-      await reader.close();
-      await writer.close();
+    close: () => {
+      closing ??= close(reader, writer);
+      return closing;
     },
   };
 }
@@ -38,4 +38,10 @@ async function reading<T>(read: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     throw storeError(error);
   }
+}
+
+/** The writer last: the last connection to close works the write-ahead log into the file. */
+async function close(reader: Reader, writer: WriterClient): Promise<void> {
+  await reader.close();
+  await writer.close();
 }

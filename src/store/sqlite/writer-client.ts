@@ -46,7 +46,6 @@ export class WriterClient {
 
   /** What was asked before is still carried out. */
   async close(): Promise<void> {
-    if (this.#isClosing) return;
     this.#isClosing = true;
     const ended = once(this.#worker, 'exit');
     this.#worker.postMessage('close' satisfies Request);

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { INT64_MAX, INT64_MIN, ORDER_STATUSES, type Order } from '../../src/orders/order.ts';
+
+export const int64 = fc.oneof(
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc.constantFrom(INT64_MIN, -1n, 0n, 1n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX),
+);
+
+/** Any millisecond that RFC 3339 can write in UTC. */
+export const shipDate = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
+
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+
+/** An order with any values, any of them missing but the id and the status. */
+export const anyOrder: fc.Arbitrary<Order> = fc.record(
+  {
+    id: int64,
+    status: fc.constantFrom(...ORDER_STATUSES),
+    petId: optional(int64),
+    quantity: optional(fc.bigInt({ min: 0n, max: INT64_MAX })),
+    shipDate: optional(shipDate),
+    complete: optional(fc.boolean()),
+  },
+  { noNullPrototype: true },
+);

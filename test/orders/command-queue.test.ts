@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CommandNotConfirmed, CommandQueue } from '../../src/orders/command-queue.ts';
+
+/** Commits batches when told to, and keeps what it was given. */
+function controlledStore() {
+  const batches: { commands: readonly number[]; commit: (error?: Error) => void }[] = [];
+  const apply = (commands: readonly number[]) =>
+    new Promise<number[]>((resolve, reject) => {
+      const commit = (error?: Error) => (error ? reject(error) : resolve(commands.map((n) => -n)));
+      batches.push({ commands, commit });
+    });
+  return { batches, apply };
+}
+const turn = () => new Promise(setImmediate);
+
+test('while one batch commits the next one gathers, in order', async () => {
+  const store = controlledStore();
+  const queue = new CommandQueue(store.apply);
+  const first = queue.submit(1);
+  await turn();
+  const rest = [2, 3, 4].map((command) => queue.submit(command));
+  await turn();
+  assert.deepEqual(
+    store.batches.map(({ commands }) => commands),
+    [[1]],
+  );
+  store.batches[0]!.commit();
+  assert.equal(await first, -1);
+  await turn();
+  assert.deepEqual(store.batches[1]!.commands, [2, 3, 4]);
+  store.batches[1]!.commit();
+  assert.deepEqual(await Promise.all(rest), [-2, -3, -4]);
+});
+
+test('a batch that fails fails for all its callers, and the queue goes on', async () => {
+  const store = controlledStore();
+  const queue = new CommandQueue(store.apply);
+  const both = [queue.submit(1), queue.submit(2)];
+  await turn();
+  store.batches[0]!.commit(new Error('disk full'));
+  for (const one of both) await assert.rejects(one, /disk full/);
+  const later = queue.submit(3);
+  await turn();
+  store.batches[1]!.commit();
+  assert.equal(await later, -3);
+});
+
+test('a batch has at most 1,000 commands', async () => {
+  const store = controlledStore();
+  const queue = new CommandQueue(store.apply);
+  void queue.submit(0);
+  await turn();
+  const waiting = Array.from({ length: 2_500 }, (_, index) => queue.submit(index));
+  const sizes: number[] = [];
+  for (let index = 0; index < 4; index += 1) {
+    sizes.push(store.batches[index]!.commands.length);
+    store.batches[index]!.commit();
+    await turn();
+  }
+  await Promise.all(waiting);
+  assert.deepEqual(sizes, [1, 1_000, 1_000, 500]);
+});
+
+test('beyond 20,000 waiting commands new ones are turned away', async () => {
+  const store = controlledStore();
+  const queue = new CommandQueue(store.apply);
+  void queue.submit(0);
+  await turn();
+  const waiting = Array.from({ length: 20_000 }, (_, index) => queue.submit(index));
+  await assert.rejects(queue.submit(1), CommandNotConfirmed);
+  for (let index = 0; index < 21; index += 1) {
+    store.batches[index]!.commit();
+    await turn();
+  }
+  await Promise.all(waiting);
+});
+
+test('a caller is told when nobody knows in time, and what waited too long never runs', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const store = controlledStore();
+  const queue = new CommandQueue(store.apply);
+  const underWay = queue.submit(1);
+  await turn();
+  const waiting = queue.submit(2);
+  t.mock.timers.tick(2_000);
+  await assert.rejects(underWay, CommandNotConfirmed);
+  await assert.rejects(waiting, CommandNotConfirmed);
+  const later = queue.submit(3);
+  store.batches[0]!.commit();
+  await turn();
+  assert.deepEqual(store.batches[1]!.commands, [3]);
+  store.batches[1]!.commit();
+  assert.equal(await later, -3);
+});

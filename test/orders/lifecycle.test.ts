@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
+import { differingFields, type Order, type OrderStatus } from '../../src/orders/order.ts';
+import { anyOrder } from './arbitraries.ts';
+
+const NOW = Date.UTC(2026, 10, 20);
+
+/** The whole table: what each command comes out as, by the status the order has. */
+const TABLE: Readonly<Record<OrderStatus | 'none', Readonly<Record<string, string>>>> = {
+  none: {
+    cancel: 'order_not_found',
+    ship: 'order_not_found',
+    place: 'placed',
+  },
+  pending: {
+    cancel: 'cancelled',
+    ship: 'shipped',
+    'place the same': 'unchanged',
+    'place another': 'order_differs',
+  },
+  shipped: {
+    cancel: 'order_already_shipped',
+    ship: 'unchanged',
+    'place the same': 'unchanged',
+    'place another': 'order_differs',
+  },
+  cancelled: {
+    cancel: 'order_already_cancelled',
+    ship: 'order_already_cancelled',
+    'place the same': 'unchanged',
+    'place another': 'order_differs',
+  },
+};
+
+function commandFor(name: string, order: Order): OrderCommand {
+  if (name === 'cancel') return { type: 'cancel', id: order.id };
+  if (name === 'ship') return { type: 'ship', id: order.id };
+  if (name === 'place another') {
+    return { type: 'place', order: { ...order, complete: !order.complete } };
+  }
+  return { type: 'place', order };
+}
+
+for (const [status, row] of Object.entries(TABLE)) {
+  for (const [name, expected] of Object.entries(row)) {
+    test(`${name} with an order that is ${status}: ${expected}`, () => {
+      fc.assert(
+        fc.property(anyOrder, (any) => {
+          const order = { ...any, status: status as OrderStatus };
+          const before = status === 'none' ? undefined : Object.freeze(order);
+          const decision = decide(before, commandFor(name, order), NOW);
+          assert.equal(decision.outcome, expected);
+          const changes = ['placed', 'cancelled', 'shipped'].includes(expected);
+          assert.equal(decision.order !== undefined, changes);
+        }),
+      );
+    });
+  }
+}
+
+test('cancelling changes the status and nothing else', () => {
+  fc.assert(
+    fc.property(anyOrder, (any) => {
+      const order: Order = { ...any, status: 'pending' };
+      const { order: after } = decide(order, { type: 'cancel', id: order.id }, NOW);
+      assert.deepEqual(differingFields(order, after!), ['status']);
+    }),
+  );
+});
+
+test('shipping sets the actual ship date and completes the order', () => {
+  const order: Order = { id: 1n, status: 'pending', petId: 7n, shipDate: 0, complete: false };
+  const now = decide(order, { type: 'ship', id: 1n }, NOW).order;
+  assert.deepEqual(now, { ...order, status: 'shipped', shipDate: NOW, complete: true });
+  const earlier = decide(order, { type: 'ship', id: 1n, at: 5 }, NOW).order;
+  assert.deepEqual(earlier, { ...order, status: 'shipped', shipDate: 5, complete: true });
+});

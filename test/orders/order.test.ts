@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { INT64_MAX, INT64_MIN, orderJson, parseInt64 } from '../../src/orders/order.ts';
+import { anyOrder, int64 } from './arbitraries.ts';
+
+test('every int64 has exactly one spelling that is read, its canonical decimal form', () => {
+  fc.assert(
+    fc.property(int64, (id) => {
+      assert.equal(parseInt64(String(id)), id);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const id = parseInt64(text);
+      if (id !== undefined) assert.equal(String(id), text);
+    }),
+  );
+});
+
+test('neighbours beyond 2^53 stay apart', () => {
+  assert.equal(parseInt64('9007199254740993'), 9007199254740993n);
+  assert.equal(parseInt64('9007199254740992'), 9007199254740992n);
+});
+
+test('int64 ends where it ends', () => {
+  assert.equal(parseInt64('9223372036854775807'), INT64_MAX);
+  assert.equal(parseInt64('9223372036854775808'), undefined);
+  assert.equal(parseInt64('-9223372036854775808'), INT64_MIN);
+  assert.equal(parseInt64('-9223372036854775809'), undefined);
+});
+
+const NOT_CANONICAL = ['', '-0', '+5', '007', '0x10', '1e3', '5.0', ' 5', '5 ', '5\n', '٥', '--5'];
+for (const text of [...NOT_CANONICAL, '9'.repeat(400)]) {
+  test(`${JSON.stringify(text.slice(0, 20))} is an alias of nothing`, () => {
+    assert.equal(parseInt64(text), undefined);
+  });
+}
+
+test('the JSON of an order has the fields of the contract in its order, int64 as integers', () => {
+  const json = orderJson({
+    id: 9007199254740993n,
+    status: 'shipped',
+    petId: -1n,
+    quantity: 2n,
+    shipDate: Date.UTC(2026, 10, 20, 5, 18, 56, 7),
+    complete: true,
+  });
+  assert.equal(
+    json,
+    '{"id":9007199254740993,"petId":-1,"quantity":2,"shipDate":"2026-11-20T05:18:56.007Z","complete":true}',
+  );
+});
+
+test('a field without a value is left out, never null', () => {
+  assert.equal(orderJson({ id: 1n, status: 'pending' }), '{"id":1}');
+  assert.equal(
+    orderJson({ id: 1n, status: 'pending', complete: false }),
+    '{"id":1,"complete":false}',
+  );
+});
+
+test('the JSON of any order is ASCII', () => {
+  fc.assert(
+    fc.property(anyOrder, (order) => {
+      assert.match(orderJson(order), /^[\x20-\x7e]+$/);
+    }),
+  );
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
+import { INT64_MAX, INT64_MIN, type Order } from '../../src/orders/order.ts';
+import type { Store } from '../../src/store/store.ts';
+import { anyOrder } from '../orders/arbitraries.ts';
+import { ENGINES, open } from './engines.ts';
+
+for (const { name, newDatabase } of ENGINES) {
+  const promise = (what: string, prove: (t: TestContext, store: Store) => Promise<void>) =>
+    test(`${name}: ${what}`, async (t) => prove(t, await open(t, newDatabase(t))));
+
+  promise('a new store is empty, at revision 0, and has an id of its own', async (t, store) => {
+    assert.deepEqual(await store.status(), {
+      revision: 0n,
+      orders: { pending: 0n, shipped: 0n, cancelled: 0n },
+    });
+    assert.match(store.id, /^[0-9a-f]{16}$/);
+    assert.notEqual(store.id, (await open(t, newDatabase(t))).id);
+  });
+
+  promise('any order comes back as it was placed', async (_t, store) => {
+    const orders = fc.uniqueArray(anyOrder, { selector: ({ id }) => id, maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(orders, async (placed) => {
+        const fresh: Order[] = [];
+        const known = await store.find(placed.map(({ id }) => id));
+        for (const order of placed) {
+          if (!known.some(({ id }) => id === order.id)) fresh.push(order);
+        }
+        await store.apply(fresh.map(place));
+        assert.deepEqual(await store.find(fresh.map(({ id }) => id)), fresh);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  promise('commands come out as the lifecycle says, in their order', async (_t, store) => {
+    const id = fc.bigInt({ min: 1n, max: 6n });
+    const command: fc.Arbitrary<OrderCommand> = fc.oneof(
+      fc.tuple(id, anyOrder).map(([own, order]) => place({ ...order, id: own })),
+      id.map((own) => ({ type: 'cancel', id: own }) as const),
+      id.map((own) => ({ type: 'ship', id: own, at: 5 }) as const),
+    );
+    const model = new Map<bigint, Order>();
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 20 }), async (commands) => {
+        const expected = commands.map((each) => {
+          const own = each.type === 'place' ? each.order.id : each.id;
+          const { outcome, order } = decide(model.get(own), each, 0);
+          if (order !== undefined) model.set(own, order);
+          return outcome;
+        });
+        assert.deepEqual(await store.apply(commands), expected);
+        const ids = [...model.keys()].sort();
+        assert.deepEqual(
+          await store.find(ids),
+          ids.map((each) => model.get(each)),
+        );
+      }),
+      { numRuns: 80 },
+    );
+    const { orders } = await store.status();
+    for (const [status, count] of Object.entries(orders)) {
+      const expected = [...model.values()].filter((order) => order.status === status).length;
+      assert.equal(count, BigInt(expected), status);
+    }
+  });
+
+  promise('the revision grows with a change and only with a change', async (_t, store) => {
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    assert.equal((await store.status()).revision, 1n);
+    await store.apply([{ type: 'cancel', id: 2n }]);
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    assert.equal((await store.status()).revision, 1n);
+    await store.apply([
+      { type: 'ship', id: 1n },
+      { type: 'cancel', id: 1n },
+    ]);
+    assert.equal((await store.status()).revision, 2n);
+  });
+
+  promise('changes tells what changed after a revision, and no more', async (_t, store) => {
+    await store.apply([1n, 2n, 3n].map((id) => place({ id, status: 'pending' })));
+    await store.apply([{ type: 'cancel', id: 3n }]);
+    await store.apply([{ type: 'ship', id: 1n, at: 9 }]);
+    assert.deepEqual(await changed(store, 0n), { revision: 3n, ids: [1n, 2n] });
+    assert.deepEqual(await changed(store, 1n), { revision: 3n, ids: [1n, 3n] });
+    assert.deepEqual(await changed(store, 2n), { revision: 3n, ids: [1n] });
+    assert.deepEqual(await changed(store, 3n), { revision: 3n, ids: [] });
+  });
+
+  promise('one look at many changes is one snapshot, whatever is written', async (_t, store) => {
+    const ids = Array.from({ length: 9_000 }, (_, index) => BigInt(index));
+    await store.apply(ids.map((id) => place({ id, status: 'pending' })));
+    const seen: string[] = [];
+    let writing: Promise<unknown> | undefined;
+    const revision = await store.changes(0n, (orders) => {
+      writing ??= store.apply([{ type: 'ship', id: 8_999n }]);
+      seen.push(...orders.map(({ status }) => status));
+    });
+    await writing;
+    assert.equal(revision, 1n);
+    assert.equal(seen.length, 9_000);
+    assert.ok(seen.every((status) => status === 'pending'));
+    assert.deepEqual(await changed(store, revision), { revision: 2n, ids: [8_999n] });
+  });
+
+  promise('every change leaves an event that says who and when', async (_t, store) => {
+    const before = Date.now();
+    await store.apply([
+      place({ id: 1n, status: 'pending' }),
+      { type: 'cancel', id: 1n, by: 'key_abc' },
+      { type: 'cancel', id: 1n, by: 'key_def' },
+    ]);
+    const history = await store.history(1n);
+    assert.deepEqual(
+      history.map(({ revision, type, by }) => [revision, type, by]),
+      [
+        [1n, 'placed', undefined],
+        [1n, 'cancelled', 'key_abc'],
+      ],
+    );
+    for (const { at } of history) assert.ok(at >= before && at <= Date.now());
+    assert.deepEqual(await store.history(2n), []);
+  });
+
+  promise('64 cancels of one order at once: one takes effect', async (_t, store) => {
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    const outcomes = await Promise.all(
+      Array.from({ length: 64 }, () => store.apply([{ type: 'cancel', id: 1n }])),
+    );
+    assert.equal(outcomes.flat().filter((outcome) => outcome === 'cancelled').length, 1);
+    assert.equal((await store.history(1n)).length, 2);
+  });
+
+  promise('scan tells all orders in any status, in ascending id', async (_t, store) => {
+    const ids = [INT64_MAX, INT64_MIN, 0n, 2n ** 53n + 1n, 2n ** 53n, -1n];
+    await store.apply(ids.map((id) => place({ id, status: 'pending' })));
+    await store.apply([{ type: 'cancel', id: 0n }]);
+    const seen: bigint[] = [];
+    await store.scan(async (orders) => {
+      seen.push(...orders.map(({ id }) => id));
+    });
+    assert.deepEqual(seen, [INT64_MIN, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX]);
+  });
+
+  promise('keys are found by their digests, and revoked once', async (_t, store) => {
+    const key = newApiKey(newSecret('production'), {
+      name: 'shop',
+      environment: 'production',
+      now: 1,
+      expiresAt: 2,
+    });
+    assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
+    const [found] = await store.keys([new Uint8Array(32), key.digest]);
+    assert.deepEqual(
+      { ...found, digest: Buffer.from(found!.digest) },
+      { ...key, revokedAt: undefined },
+    );
+    assert.equal((await store.keys()).length, 1);
+    const revoke = { type: 'revokeKey', id: key.id } as const;
+    assert.deepEqual(await store.apply([revoke, revoke, { ...revoke, id: 'key_none' }]), [
+      'revoked',
+      'unchanged',
+      'key_not_found',
+    ]);
+    assert.ok((await store.keys())[0]!.revokedAt! > 2);
+  });
+
+  promise('a pet takes the place of the one with its id', async (_t, store) => {
+    await store.apply([{ type: 'putPet', pet: { id: 2n ** 60n, name: 'Ada', tag: 'cat' } }]);
+    await store.apply([{ type: 'putPet', pet: { id: 2n ** 60n, name: 'Bob' } }]);
+    assert.deepEqual(await store.pet(2n ** 60n), { id: 2n ** 60n, name: 'Bob', tag: undefined });
+    assert.equal(await store.pet(1n), undefined);
+  });
+
+  promise('ids are set aside once for an import, above all others', async (_t, store) => {
+    await store.apply([place({ id: 10n, status: 'pending' })]);
+    const reserve = (source: string, count: bigint, above = 0n) =>
+      store.apply([{ type: 'reserveIds', source, count, above }]);
+    assert.deepEqual(await reserve('a', 5n), [11n]);
+    assert.deepEqual(await reserve('b', 1n), [16n]);
+    assert.deepEqual(await reserve('a', 5n), [11n], 'the same import again');
+    assert.deepEqual(await reserve('c', 1n, 100n), [101n]);
+    await store.apply([{ type: 'finishImport', source: 'a' }]);
+    assert.deepEqual(await reserve('a', 5n), [102n], 'the same file once more, later');
+    assert.deepEqual(await reserve('d', INT64_MAX), [undefined]);
+  });
+
+  promise('a transaction that fails leaves nothing behind', async (_t, store) => {
+    const tooLarge = place({ id: INT64_MAX + 1n, status: 'pending' });
+    await assert.rejects(store.apply([place({ id: 1n, status: 'pending' }), tooLarge]));
+    assert.deepEqual(await store.find([1n]), []);
+    assert.equal((await store.status()).revision, 0n);
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    assert.equal((await store.status()).orders.pending, 1n);
+  });
+
+  test(`${name}: what was written is there after closing and opening again`, async (t) => {
+    const url = newDatabase(t);
+    const first = await open(t, url);
+    await first.apply([place({ id: 1n, status: 'pending' })]);
+    await first.close();
+    const second = await open(t, url);
+    assert.equal(second.id, first.id);
+    assert.deepEqual(await changed(second, 0n), { revision: 1n, ids: [1n] });
+  });
+
+  test(`${name}: two stores on one database see each other at once`, async (t) => {
+    const url = newDatabase(t);
+    const [one, other] = [await open(t, url), await open(t, url)];
+    for (let id = 1n; id <= 50n; id += 1n) {
+      await (id % 2n ? one : other).apply([place({ id, status: 'pending' })]);
+      assert.deepEqual(await changed(id % 2n ? other : one, id - 1n), { revision: id, ids: [id] });
+    }
+  });
+
+  test(`${name}: writers of two processes do not lose each other's changes`, async (t) => {
+    const url = newDatabase(t);
+    const stores = [await open(t, url), await open(t, url)];
+    await Promise.all(
+      stores.flatMap((store, half) =>
+        Array.from({ length: 100 }, (_, index) =>
+          store.apply([place({ id: BigInt(half * 100 + index), status: 'pending' })]),
+        ),
+      ),
+    );
+    const { revision, orders } = await stores[0]!.status();
+    assert.equal(revision, 200n);
+    assert.equal(orders.pending, 200n);
+  });
+}
+
+function place(order: Order): Extract<OrderCommand, { type: 'place' }> {
+  return { type: 'place', order };
+}
+
+async function changed(store: Store, since: bigint) {
+  const ids: bigint[] = [];
+  const revision = await store.changes(since, (orders) => ids.push(...orders.map(({ id }) => id)));
+  return { revision, ids };
+}
