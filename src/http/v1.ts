@@ -103,7 +103,9 @@ function refuseOtherMethods(
     method,
     url,
     config,
-    handler: async () => {
+    handler: async ({ params }) => {
+      // The router also matches an empty segment, which is no value of a path parameter.
+      if (Object.values(params as object).includes('')) throw new HttpError('not_found');
       throw new HttpError('method_not_allowed', { allow: allowed.join(', ') });
     },
   });

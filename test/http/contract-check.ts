@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { parse } from 'yaml';
+import { ERROR_CODES, errorRecord } from '../../src/http/errors.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  readonly body: string;
+}
+
+export const contract = parse(
+  readFileSync(new URL('../../contract/v1.yaml', import.meta.url), 'utf8'),
+);
+
+const ajv = new Ajv2020({ strict: true, allErrors: true });
+formats.default(ajv);
+ajv.addFormat('int64', true);
+ajv.addVocabulary(['components', 'example']);
+ajv.addSchema({ $id: 'contract', components: contract.components }, 'contract');
+const validators = new Map<unknown, ValidateFunction>();
+
+/** Statuses of what is no request of any operation; info.description of the contract lists them. */
+const OUTSIDE_OPERATIONS = [400, 405, 408, 413, 414, 417, 431];
+
+/** The operation of the contract that a request is for: HEAD counts as GET (RFC 9110, 9.3.2). */
+export function operationFor(method: string, path: string, basePath: string) {
+  const target = path.split('?', 1)[0]!;
+  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+  for (const [template, item] of Object.entries<Record<string, unknown>>(contract.paths)) {
+    const pattern = `${basePath}${template}`.replaceAll(/\{\w+\}/g, '[^/]+');
+    if (new RegExp(`^${pattern}$`).test(target) && verb in item) {
+      return item[verb] as { responses: Record<string, unknown>; operationId: string };
+    }
+  }
+  return undefined;
+}
+
+/** Fails unless an answer is one that the contract documents for the request. */
+export function checkAnswer(method: string, path: string, basePath: string, answer: Answer): void {
+  const { status, headers, body } = answer;
+  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/);
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+  if (status >= 400) checkError(method, answer);
+
+  const operation = operationFor(method, path, basePath);
+  if (operation === undefined || OUTSIDE_OPERATIONS.includes(status)) return;
+  const documented = operation.responses[status];
+  assert.ok(documented, `${operation.operationId} does not document ${status}: ${body}`);
+  const response = resolve(documented) as {
+    headers?: Record<string, unknown>;
+    content?: Record<string, { schema: unknown }>;
+  };
+  for (const [name, header] of Object.entries(response.headers ?? {})) {
+    const { required, schema } = resolve(header) as { required?: boolean; schema: unknown };
+    const value = headers[name.toLowerCase()];
+    if (required) assert.notEqual(value, undefined, `${status} without ${name}`);
+    if (value !== undefined) validate(schema, String(value), `${status} ${name}`);
+  }
+  if (response.content === undefined || method === 'HEAD') {
+    assert.equal(body, '', `${status} has a body`);
+    return;
+  }
+  assert.equal(headers['content-type'], 'application/json');
+  validate(response.content['application/json']!.schema, JSON.parse(body), `${status} body`);
+}
+
+/** Whatever the operation, and if there is none: an Error record with a code of the table. */
+function checkError(method: string, { status, headers, body }: Answer): void {
+  assert.equal(headers['content-type'], 'application/json');
+  if (method === 'HEAD') return;
+  const record = JSON.parse(body);
+  assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
+  assert.deepEqual(record, errorRecord(record.code));
+  assert.equal(record.status, status);
+  if (status === 401) assert.match(String(headers['www-authenticate']), /^Bearer realm=/);
+  if (status === 405) assert.match(String(headers.allow), /^[A-Z]+(, [A-Z]+)*$/);
+  if (status === 503) assert.match(String(headers['retry-after']), /^\d+$/);
+}
+
+function resolve(node: unknown): unknown {
+  const reference = (node as { $ref?: string }).$ref;
+  if (reference === undefined) return node;
+  return reference
+    .slice('#/'.length)
+    .split('/')
+    .reduce((at, key) => (at as Record<string, unknown>)[key], contract as unknown);
+}
+
+function validate(schema: unknown, value: unknown, what: string): void {
+  let validator = validators.get(schema);
+  if (validator === undefined) {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"contract#/');
+    validator = ajv.compile(JSON.parse(text));
+    validators.set(schema, validator);
+  }
+  assert.ok(validator(value), `${what}: ${ajv.errorsText(validator.errors)}`);
+}

@@ -1,0 +1,80 @@
+import { Writable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { readConfig, type Settings } from '../../src/config.ts';
+import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import type { Order } from '../../src/orders/order.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ENGINES, open } from '../store/engines.ts';
+import { type Answer, checkAnswer } from './contract-check.ts';
+
+export interface Service {
+  readonly server: FastifyInstance;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** A valid key of the service's environment. */
+  readonly secret: string;
+  readonly key: ApiKey;
+  /** Everything logged so far. */
+  readonly log: () => string;
+  /** Asks with a valid key, unless headers name another authorization; checks against the contract. */
+  readonly call: (
+    method: string,
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+    body?: string,
+  ) => Promise<Answer>;
+}
+
+/** The service on a real store, without a port. */
+export async function startService(
+  t: TestContext,
+  settings: Settings = {},
+  wrapStore: (store: Store) => Store = (store) => store,
+): Promise<Service> {
+  const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
+  const url = ENGINES[0]!.newDatabase(t);
+  const store = await open(t, url, 200);
+  const metrics = createMetrics(store, config.environment);
+  const lines: string[] = [];
+  const sink = new Writable({
+    write: (line, _encoding, done) => {
+      lines.push(String(line));
+      done();
+    },
+  });
+  const logger = pino({ level: config.logLevel }, sink);
+  const server = buildServer({ config, store: wrapStore(store), metrics, logger });
+  t.after(() => server.close());
+  const secret = newSecret(config.environment);
+  const key = newApiKey(secret, { name: 'test', environment: config.environment, now: Date.now() });
+  await store.apply([{ type: 'createKey', key }]);
+
+  const call: Service['call'] = async (method, path, headers = {}, body) => {
+    const response = await server.inject({
+      method: method as 'GET',
+      url: path,
+      headers: { authorization: `Bearer ${secret}`, ...headers },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    const answer = {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body,
+    };
+    checkAnswer(method, path, config.basePath, answer);
+    return answer;
+  };
+  return { server, store, metrics, secret, key, log: () => lines.join(''), call };
+}
+
+export async function place(store: Store, ...orders: readonly Order[]): Promise<void> {
+  await store.apply(orders.map((order) => ({ type: 'place', order }) as const));
+}
+
+export function pending(id: bigint): Order {
+  return { id, status: 'pending', petId: id, quantity: 1n, shipDate: 0, complete: false };
+}

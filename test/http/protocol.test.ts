@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../../src/http/limits.ts';
+import { startService } from './harness.ts';
+
+const ORDERS = '/v1/store/orders';
+const code = ({ body }: { body: string }) => JSON.parse(body).code;
+
+test('a method that a path has not is 405 with Allow', async (t) => {
+  const { call } = await startService(t);
+  const cases: [string, string, string][] = [
+    ['POST', ORDERS, 'GET, HEAD'],
+    ['DELETE', ORDERS, 'GET, HEAD'],
+    ['OPTIONS', ORDERS, 'GET, HEAD'],
+    ['TRACE', ORDERS, 'GET, HEAD'],
+    ['GET', `${ORDERS}/1`, 'DELETE'],
+    ['HEAD', `${ORDERS}/1`, 'DELETE'],
+    ['PUT', `${ORDERS}/1`, 'DELETE'],
+    ['PROPFIND', `${ORDERS}/1`, 'DELETE'],
+    ['POST', '/v1/pets/1', 'GET, HEAD'],
+  ];
+  for (const [method, path, allow] of cases) {
+    const answer = await call(method, path);
+    assert.equal(answer.status, 405, `${method} ${path}`);
+    assert.equal(answer.headers.allow, allow);
+  }
+});
+
+test('an unknown path is 404', async (t) => {
+  const { call } = await startService(t);
+  for (const path of ['/', '/v1', '/v1/store', '/v2/store/orders', `${ORDERS}/1/2`, `${ORDERS}/`]) {
+    const answer = await call('GET', path);
+    assert.equal(answer.status, 404, path);
+    assert.equal(code(answer), 'not_found');
+  }
+});
+
+test('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
+  const { call } = await startService(t);
+  for (const path of [`${ORDERS}/%`, `${ORDERS}/%zz`, `${ORDERS}/%c3%28`, '/%ff']) {
+    const answer = await call('DELETE', path);
+    assert.equal(answer.status, 400, path);
+    assert.equal(code(answer), 'bad_request');
+  }
+});
+
+test('a URL that is too long is 414', async (t) => {
+  const { call } = await startService(t);
+  for (const path of [`${ORDERS}?${'x'.repeat(MAX_URL_BYTES)}`, `/${'x'.repeat(MAX_URL_BYTES)}`]) {
+    const answer = await call('GET', path);
+    assert.equal(answer.status, 414);
+    assert.equal(code(answer), 'uri_too_long');
+  }
+  assert.equal((await call('DELETE', `${ORDERS}/${'9'.repeat(MAX_URL_BYTES)}`)).status, 414);
+});
+
+test('a body that calls itself too large is 413 before it is read', async (t) => {
+  const { call } = await startService(t);
+  const headers = { 'content-length': String(MAX_BODY_BYTES + 1) };
+  const answer = await call('DELETE', `${ORDERS}/1`, headers, 'x');
+  assert.equal(answer.status, 413);
+  assert.equal(code(answer), 'body_too_large');
+  assert.equal(answer.headers.connection, 'close');
+});
+
+test('a sane X-Request-Id comes back, any other is replaced', async (t) => {
+  const { call } = await startService(t);
+  const sent = async (id: string) =>
+    (await call('GET', ORDERS, { 'x-request-id': id })).headers['x-request-id'];
+  for (const id of ['abc', 'A-1_2.3:4', '5f0c7a3e-8b1d-4c7e-9d55-2f6f0f3a9b10', 'x'.repeat(128)]) {
+    assert.equal(await sent(id), id);
+  }
+  for (const id of ['', 'a b', 'x'.repeat(129), '<script>', 'é', 'so_live_abc']) {
+    assert.notEqual(await sent(id), id);
+  }
+});
+
+test('every request leaves one log line that its X-Request-Id finds', async (t) => {
+  const { call, log } = await startService(t);
+  const paths = [ORDERS, `${ORDERS}/1`, '/nope', `${ORDERS}/%zz`, '/openapi/v1.json'];
+  for (const path of paths) {
+    const answer = await call('GET', path);
+    const id = String(answer.headers['x-request-id']);
+    const lines = log()
+      .split('\n')
+      .filter((line) => line.includes(id));
+    assert.equal(lines.length, 1, path);
+    const line = JSON.parse(lines[0]!);
+    assert.deepEqual([line.method, line.path, line.status], ['GET', path, answer.status]);
+  }
+});
+
+test('a base path of its own moves every operation and nothing else', async (t) => {
+  const { call } = await startService(t, { BASE_URL: 'https://pets.example/shop/v1/' });
+  assert.equal((await call('GET', '/shop/v1/store/orders')).status, 200);
+  assert.equal((await call('GET', '/v1/store/orders')).status, 404);
+  assert.equal((await call('GET', '/openapi/v1.json')).status, 200);
+  assert.equal((await call('GET', '/shop/v1/nope', { authorization: '' })).status, 401);
+});
+
+test('requests are counted by operation and status', async (t) => {
+  const { call, metrics } = await startService(t);
+  await call('GET', ORDERS);
+  await call('GET', ORDERS, { authorization: '' });
+  await call('DELETE', `${ORDERS}/1`);
+  await call('GET', '/nope');
+  const text = await metrics.registry.metrics();
+  for (const [operation, status] of [
+    ['listOrders', 200],
+    ['listOrders', 401],
+    ['cancelOrder', 404],
+    ['none', 404],
+  ]) {
+    const labels = `operation="${operation}",status="${status}"`;
+    assert.ok(text.includes(`store_orders_http_requests_total{${labels}} 1`), labels);
+    assert.ok(text.includes(`request_duration_seconds_count{${labels}} 1`), labels);
+  }
+});
