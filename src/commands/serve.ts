@@ -15,10 +15,10 @@ import { sampleCount } from './sample.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
 /**
- * How long a batch of cancels may wait for another process that writes. One may wait behind
- * another, so a cancel is answered within twice this.
+ * How long a batch of cancels may wait for another process that writes. It may have to wait behind
+ * another batch before, so a cancel is answered within twice this: well below a second.
  */
-const LOCK_WAIT_MS = 400;
+const LOCK_WAIT_MS = 300;
 /** Sample orders placed in one transaction. */
 const SAMPLE_BATCH = 2_000;
 const SAMPLE_SEED = 1;

@@ -10,7 +10,8 @@ export class SeenIds {
   readonly #find: StatementSync;
 
   constructor() {
-    this.#db = new DatabaseSync('');
+    // BigInts, because even an INSERT answers with the id it gave.
+    this.#db = new DatabaseSync('', { readBigInts: true });
     this.#db.exec('CREATE TABLE seen (id INTEGER PRIMARY KEY, at TEXT) STRICT; BEGIN');
     this.#insert = this.#db.prepare('INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING');
     this.#find = this.#db.prepare('SELECT at FROM seen WHERE id = ?');
@@ -18,7 +19,7 @@ export class SeenIds {
 
   /** Where `id` stood before, or undefined: then it is remembered as standing at `at`. */
   add(id: bigint, at: string): string | undefined {
-    if (this.#insert.run(id, at).changes === 1) return undefined;
+    if (this.#insert.run(id, at).changes === 1n) return undefined;
     return this.#find.get(id)?.at as string;
   }
 

@@ -20,6 +20,7 @@ import { addContract, CONTRACT_PATH } from './contract.ts';
 import { markDeprecated } from './deprecation.ts';
 import { HttpError, sendError } from './errors.ts';
 import {
+  DRAIN_CHECK_INTERVAL_MS,
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
@@ -65,6 +66,7 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
     // What follows an unread body on the connection cannot be trusted to be a request.
     done(problem && new HttpError(problem, { connection: 'close' }));
   });
+  closeConnectionsAsTheyFallIdle(server);
   markDeprecated(server, config.petLookup, CONTRACT_PATH);
   requireApiKey(server, keyRing, config.basePath);
   server.addHook('onResponse', (request, reply, done) => {
@@ -87,6 +89,19 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
   });
   server.setErrorHandler(answerError);
   return server;
+}
+
+/**
+ * Node closes those connections that are idle when the server begins to close. Those that finish an
+ * answer later would be kept alive, and the server with them.
+ */
+function closeConnectionsAsTheyFallIdle(server: FastifyInstance): void {
+  let timer: NodeJS.Timeout | undefined;
+  server.addHook('preClose', (done) => {
+    timer = setInterval(() => server.server.closeIdleConnections(), DRAIN_CHECK_INTERVAL_MS);
+    done();
+  });
+  server.addHook('onClose', async () => clearInterval(timer));
 }
 
 declare module 'node:http' {

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../temporary.ts';
+import { run, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
+
+async function refusal(t: TestContext, path: string): Promise<string> {
+  const { code, stderr } = await run([...SERVE, `sqlite:${path}`]);
+  assert.equal(code, 1, stderr);
+  assert.doesNotMatch(stderr, /\n +at /, 'no stack');
+  t.diagnostic(stderr.trim());
+  return stderr;
+}
+
+test('a file that is no database is refused, and stays as it is', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  writeFileSync(path, 'This is a letter, not a database.'.repeat(50));
+  assert.match(await refusal(t, path), /not an SQLite database/);
+});
+
+test('a database of another program is refused', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  const db = new DatabaseSync(path);
+  db.exec('CREATE TABLE orders (id INTEGER)');
+  db.close();
+  assert.match(await refusal(t, path), /database of another program/);
+});
+
+test('a database of a newer version is refused', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  await (await serve(t, [], { database: `sqlite:${path}` })).stop();
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  assert.match(await refusal(t, path), /version 99.*newer release/);
+});
+
+test('a folder, and a path through a file, are refused', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'a.db'));
+  assert.match(await refusal(t, join(folder, 'a.db')), /not a file/);
+  writeFileSync(join(folder, 'file'), '');
+  assert.match(await refusal(t, join(folder, 'file', 'a.db')), /cannot make its folder/);
+});
+
+test('while another process holds the write lock lists go on and cancels are 503 within a second', async (t) => {
+  const { call, database } = await serve(t, ['--sample', '100']);
+  const other = new DatabaseSync(database.slice('sqlite:'.length));
+  other.exec('BEGIN IMMEDIATE');
+  for (let round = 0; round < 3; round += 1) {
+    const from = performance.now();
+    const cancels = Array.from({ length: 10 }, (_, index) =>
+      call('DELETE', `${ORDERS}/${index + 1}`).then(({ status }) => ({
+        status,
+        ms: performance.now() - from,
+      })),
+    );
+    // A late comer waits for the batch before its own.
+    const later = new Promise((resolve) => setTimeout(resolve, 100)).then(async () => {
+      const started = performance.now();
+      const { status } = await call('DELETE', `${ORDERS}/50`);
+      return { status, ms: performance.now() - started };
+    });
+    for (let index = 0; index < 10; index += 1) {
+      const { status, body } = await call('GET', ORDERS);
+      assert.equal(status, 200);
+      assert.equal(JSON.parse(body).length, 100);
+    }
+    for (const { status, ms } of await Promise.all([...cancels, later])) {
+      assert.equal(status, 503);
+      t.diagnostic(`503 after ${Math.round(ms)} ms`);
+    }
+  }
+  other.exec('ROLLBACK');
+  other.close();
+  assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
+});
+
+test('on a full disk cancels are 503 and lists go on; with room again all is well', async (t) => {
+  const folder = temporaryFolder(t);
+  const { call, child } = await onSmallDisk(t, folder);
+  // Seen from outside the namespace: the root of the process that is in it.
+  const filler = join('/proc', String(child.pid), 'root', folder, 'filler');
+  let block = 64 * 1024;
+  const junk: string[] = [];
+  while (block >= 512) {
+    try {
+      const name = `${filler}-${junk.length}`;
+      junk.push(name);
+      writeFileSync(name, Buffer.alloc(block, 1));
+    } catch {
+      block /= 2;
+    }
+  }
+  const { body } = await call('GET', ORDERS);
+  const orders: { id: number; complete: boolean }[] = JSON.parse(body);
+  const pending = orders.filter(({ complete }) => !complete).map(({ id }) => id);
+  const statuses = new Map<number, number>();
+  for (const id of pending.slice(0, 40)) {
+    statuses.set(id, (await call('DELETE', `${ORDERS}/${id}`)).status);
+    assert.equal((await call('GET', ORDERS)).status, 200);
+  }
+  assert.ok(
+    [...statuses.values()].every((status) => status === 503 || status === 204),
+    [...statuses.values()].join(),
+  );
+  const refused = [...statuses].filter(([, status]) => status === 503);
+  assert.ok(refused.length > 0, 'the disk was full');
+  for (const name of junk) rmSync(name, { force: true });
+  for (const [id] of refused) assert.equal((await call('DELETE', `${ORDERS}/${id}`)).status, 204);
+  const left = JSON.parse((await call('GET', ORDERS)).body);
+  assert.deepEqual(
+    left,
+    orders.filter(({ id }) => !statuses.has(id)),
+  );
+});
+
+/** The service with its database on a disk of 1 MiB, which only it sees. */
+async function onSmallDisk(t: TestContext, folder: string) {
+  const seed = `sqlite:${join(folder, 'store.db')}`;
+  const holder = spawn(
+    'unshare',
+    [
+      '--user',
+      '--map-root-user',
+      '--mount',
+      'sh',
+      '-c',
+      `mount -t tmpfs -o size=1m tmpfs ${folder} && exec sleep 600`,
+    ],
+    { stdio: 'ignore' },
+  );
+  t.after(async () => {
+    holder.kill('SIGKILL');
+    await once(holder, 'close');
+  });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(holder.exitCode, null, 'this test needs Linux with user namespaces');
+  return serve(t, ['--sample', '500'], {
+    database: seed,
+    wrapper: [
+      'nsenter',
+      '--user',
+      '--preserve-credentials',
+      '--mount',
+      '--target',
+      String(holder.pid),
+    ],
+  });
+}

@@ -1,0 +1,172 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Answer, checkAnswer } from '../http/contract-check.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeFlags?: readonly string[];
+  /** A command that runs the program in other surroundings. */
+  readonly wrapper?: readonly string[];
+}
+
+/** Starts the real program with nothing of the surrounding environment that would configure it. */
+function start(args: readonly string[], options: RunOptions): ChildProcess {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const { env = {}, nodeFlags = [], wrapper = [] } = options;
+  const [command, ...rest] = [...wrapper, process.execPath, ...nodeFlags, PROGRAM, ...args];
+  return spawn(command!, rest, {
+    env: { PATH, HOME, TMPDIR, ...env } as NodeJS.ProcessEnv,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs the program to its end. */
+export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+  const child = start(args, options);
+  const stdout = collect(child.stdout!);
+  const stderr = collect(child.stderr!);
+  child.stdin!.on('error', () => {});
+  child.stdin!.end(options.input);
+  const [code] = await once(child, 'close');
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString();
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly origin: string;
+  readonly operations: string;
+  readonly database: string;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Of the key that the program printed, if it did. */
+  readonly secret: string;
+  readonly call: (
+    method: string,
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Answer>;
+  /** Sends bytes as they are; what comes back until the connection ends, as answers. */
+  readonly raw: (bytes: string | Buffer) => Promise<Answer[]>;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+/** Runs `serve` on free ports until it listens; it ends with the test. */
+export async function serve(
+  t: TestContext,
+  args: readonly string[] = [],
+  options: RunOptions & { database?: string } = {},
+): Promise<Running> {
+  const database = options.database ?? `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const ports = ['--port', '0', '--operations-port', '0'];
+  const child = start(['serve', ...ports, '--database', database, ...args], options);
+  const stdout = collect(child.stdout!);
+  const stderr = collect(child.stderr!);
+  const ended = once(child, 'close');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const origin = await found(child, stdout, /Server listening at (http:\S+?)"/, stderr);
+  const operations = await found(child, stdout, /Operations listening at (http:\S+?)"/, stderr);
+  const port = Number(new URL(origin).port);
+  const needsSecret = !args.includes('--no-first-key');
+  const secret = needsSecret ? await found(child, stderr, /(so_\w+_\w{49})\s/, stdout) : '';
+
+  return {
+    child,
+    port,
+    origin,
+    operations,
+    database,
+    stdout,
+    stderr,
+    secret,
+    call: async (method, path, headers = {}) => {
+      const response = await fetch(origin + path, {
+        method,
+        headers: { authorization: `Bearer ${secret}`, ...headers },
+      });
+      const answer = {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: await response.text(),
+      };
+      checkAnswer(method, path, '/v1', answer);
+      return answer;
+    },
+    raw: (bytes) => exchange(port, bytes),
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+/** Waits until `text` matches, for at most 20 s or until the program ends. */
+async function found(
+  child: ChildProcess,
+  text: () => string,
+  pattern: RegExp,
+  other: () => string,
+): Promise<string> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const match = pattern.exec(text());
+    if (match !== null) return match[1]!;
+    if (child.exitCode !== null) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`the program did not say ${pattern}:\n${text()}\n${other()}`);
+}
+
+async function exchange(port: number, bytes: string | Buffer): Promise<Answer[]> {
+  const socket = connect(port, '127.0.0.1');
+  const received = collect(socket);
+  socket.on('error', () => {});
+  socket.write(bytes);
+  await once(socket, 'close');
+  const answers = parseAnswers(received());
+  for (const answer of answers) checkAnswer('RAW', '', '/v1', answer);
+  return answers;
+}
+
+/** The answers in what a connection gave, which must be nothing but whole answers. */
+export function parseAnswers(text: string): Answer[] {
+  const answers: Answer[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const head = /^HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/.exec(rest);
+    if (head === null) throw new Error(`this is no HTTP answer: ${rest.slice(0, 200)}`);
+    const headers: Record<string, string> = {};
+    for (const line of head[2]!.split('\r\n').filter((each) => each !== '')) {
+      const colon = line.indexOf(':');
+      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+    }
+    const length = Number(headers['content-length'] ?? 0);
+    const body = rest.slice(head[0].length, head[0].length + length);
+    answers.push({ status: Number(head[1]), headers, body });
+    rest = rest.slice(head[0].length + length);
+  }
+  return answers;
+}

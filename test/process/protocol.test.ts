@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serve } from './program.ts';
+
+const code = ({ body }: { body: string }) => JSON.parse(body).code;
+
+test('what is no HTTP request is answered with an Error record too', async (t) => {
+  const { raw } = await serve(t);
+  const host = 'Host: x\r\n';
+  const cases: [string, string | Buffer, number, string][] = [
+    ['nonsense', 'hello\r\n\r\n', 400, 'bad_request'],
+    ['a TLS hello', Buffer.from('16030100c8010000c40303', 'hex'), 400, 'bad_request'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
+    ['HTTP/3.7', `GET / HTTP/3.7\r\n${host}\r\n`, 400, 'bad_request'],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'bad_request'],
+    ['two Hosts', `GET / HTTP/1.1\r\n${host}${host}\r\n`, 400, 'bad_request'],
+    ['a space before the colon', `GET / HTTP/1.1\r\n${host}A : b\r\n\r\n`, 400, 'bad_request'],
+    ['a control in a header', `GET / HTTP/1.1\r\n${host}A: \x01\r\n\r\n`, 400, 'bad_request'],
+    [
+      'a bad Content-Length',
+      `GET / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`,
+      400,
+      'bad_request',
+    ],
+    [
+      'a length and chunks',
+      `POST / HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+      'bad_request',
+    ],
+    ['a fragment', `GET /#x HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, 400, 'bad_request'],
+    ['too long a URL', `GET /${'x'.repeat(9_000)} HTTP/1.1\r\n${host}\r\n`, 414, 'uri_too_long'],
+    ['far too long a URL', `GET /${'x'.repeat(50_000)}`, 414, 'uri_too_long'],
+    [
+      'headers too large',
+      `GET / HTTP/1.1\r\n${host}A: ${'x'.repeat(40_000)}`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'an expectation',
+      `GET / HTTP/1.1\r\n${host}Expect: miracles\r\n\r\n`,
+      417,
+      'expectation_failed',
+    ],
+  ];
+  for (const [what, bytes, status, expected] of cases) {
+    const answers = await raw(bytes);
+    assert.equal(answers.length, 1, what);
+    assert.equal(answers[0]!.status, status, what);
+    assert.equal(code(answers[0]!), expected, what);
+  }
+});
+
+test('dot segments and absolute targets are read as they stand', async (t) => {
+  const { raw, secret, port } = await serve(t, ['--sample', '10']);
+  const ask = async (method: string, target: string) => {
+    const head = `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
+    const [answer] = await raw(`${head}Connection: close\r\n\r\n`);
+    return answer!;
+  };
+  for (const target of ['/v1/store/orders/%2e%2e', '/v1/store/orders/..', '/v1/store/orders/.']) {
+    assert.equal(code(await ask('DELETE', target)), 'invalid_order_id', target);
+  }
+  assert.equal((await ask('DELETE', '/v1/store/orders/x/../1')).status, 404);
+  assert.equal((await ask('DELETE', '/v1/x/../store/orders/1')).status, 404);
+  assert.equal((await ask('DELETE', '/v1/store/orders/٥')).status, 400, 'no ASCII, no URL');
+  const absolute = `http://127.0.0.1:${port}/v1/store/orders`;
+  assert.equal((await ask('GET', absolute)).status, 200);
+  assert.equal((await ask('DELETE', `${absolute}/1`)).status, 204);
+  assert.equal((await ask('OPTIONS', '*')).status, 404);
+});
+
+test('two Authorization headers are refused, though one of them is good', async (t) => {
+  const { raw, secret } = await serve(t);
+  const good = `Authorization: Bearer ${secret}\r\n`;
+  for (const headers of [good + good, `${good}authorization: Bearer x\r\n`]) {
+    const [answer] = await raw(
+      `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`,
+    );
+    assert.equal(answer!.status, 401);
+    assert.equal(code(answer!), 'api_key_malformed');
+  }
+});
+
+test('a key of Latin-1 bytes or 8 KB is refused like any other', async (t) => {
+  const { raw } = await serve(t);
+  for (const key of [Buffer.from([0xe9, 0xff]), Buffer.alloc(8192, 'k')]) {
+    const head = 'GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
+    const [answer] = await raw(
+      Buffer.concat([Buffer.from(`${head}Authorization: Bearer `), key, Buffer.from('\r\n\r\n')]),
+    );
+    assert.equal(answer!.status, 401);
+  }
+});
+
+test('requests that are sent in one go are answered in their order', async (t) => {
+  const { raw, secret } = await serve(t, ['--sample', '3000']);
+  const head = (method: string, path: string, last = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+  const answers = await raw(
+    head('GET', '/v1/store/orders') +
+      head('DELETE', '/v1/store/orders/1', 'Content-Length: 3\r\n') +
+      'abc' +
+      head('GET', '/v1/store/orders') +
+      head('GET', '/nope', 'Connection: close\r\n'),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 204, 200, 404],
+  );
+  assert.equal(JSON.parse(answers[2]!.body).length, 2_999);
+});
+
+test('garbage behind a request does not fall into its answer', async (t) => {
+  const { raw, secret } = await serve(t, ['--sample', '5000']);
+  const head = `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  // Either a whole answer or a cut one; parseAnswers fails on anything that follows or is mixed in.
+  const answers = await raw(`${head}garbage\r\n\r\n`);
+  assert.ok(answers.length <= 2);
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../temporary.ts';
+import { run, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+
+test('a store without keys gets a first one, with curl lines that work as printed', async (t) => {
+  const { stderr, stdout, secret } = await serve(t, ['--sample', '20']);
+  const lines = stderr().match(/^ +curl .*$/gm)!;
+  assert.equal(lines.length, 2);
+  const shell = async (line: string) =>
+    (await promisify(execFile)('bash', ['-c', line.replace('curl ', 'curl -sS ')])).stdout;
+  assert.equal(JSON.parse(await shell(lines[0]!)).length, 20);
+  assert.match(await shell(lines[1]!), /^HTTP\/1\.1 204 /);
+  assert.equal(JSON.parse(await shell(lines[0]!)).length, 19);
+  assert.ok(!stdout().includes(secret));
+});
+
+test('the first key is printed once, or not at all', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+  const quiet = await serve(t, ['--no-first-key'], { database });
+  await quiet.stop();
+  assert.equal(quiet.stderr(), '');
+  const first = await serve(t, [], { database });
+  await first.stop();
+  const second = await serve(t, ['--no-first-key'], { database });
+  await second.stop();
+  assert.equal(second.stderr(), '');
+});
+
+test('samples are added to an empty store only', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+  const first = await serve(t, ['--sample', '5'], { database });
+  const { body } = await first.call('GET', ORDERS);
+  await first.stop();
+  const again = await serve(t, ['--sample', '9', '--no-first-key'], { database });
+  await again.stop();
+  assert.match(again.stderr(), /has orders already/);
+  const exported = await run(['export', '--database', database]);
+  assert.equal(exported.stdout.trim().split('\n').length, JSON.parse(body).length);
+});
+
+test('the operations listener says alive, ready and what was done', async (t) => {
+  const { operations, call } = await serve(t, ['--sample', '5']);
+  const get = async (path: string) => {
+    const response = await fetch(operations + path);
+    return { status: response.status, body: await response.text() };
+  };
+  assert.equal((await get('/livez')).status, 200);
+  assert.equal((await get('/readyz')).status, 200);
+  await call('GET', ORDERS);
+  await call('DELETE', `${ORDERS}/1`);
+  const { body } = await get('/metrics');
+  for (const line of [
+    'store_orders_http_requests_total{operation="listOrders",status="200"} 1',
+    'store_orders_http_requests_total{operation="cancelOrder",status="204"} 1',
+    'store_orders_orders{status="cancelled"} 1',
+    'store_orders_command_batch_size_count 1',
+    'store_orders_build_info{version="',
+    'store_orders_http_response_body_bytes_total{operation="listOrders"}',
+    'store_orders_list_refreshes_total{changed="yes"}',
+    'nodejs_eventloop_lag_seconds',
+  ]) {
+    assert.ok(body.includes(line), line);
+  }
+  assert.equal((await get('/nope')).status, 404);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal}: what runs is finished, nothing new begins, exit 0`, async (t) => {
+    const { secret, port, stop, operations } = await serve(t, ['--sample', '100000']);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+    await once(socket, 'readable');
+    const stopped = stop(signal);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), 'no new connection');
+    assert.equal((await fetch(`${operations}/readyz`)).status, 503);
+    let length = 0;
+    for await (const chunk of socket) length += chunk.length;
+    assert.ok(length > 9_000_000, `${length} bytes of the list`);
+    assert.equal(await stopped, 0);
+  });
+}
+
+test('a client that does not read cannot hold the end up beyond ten seconds: exit 1', async (t) => {
+  const { secret, port, stop } = await serve(t, ['--sample', '100000']);
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+  await once(socket, 'readable');
+  socket.pause();
+  const from = performance.now();
+  assert.equal(await stop(), 1);
+  assert.ok(performance.now() - from > 9_000);
+  socket.destroy();
+});
+
+test('the log is JSON lines on stdout, one a request, written out at the end', async (t) => {
+  const { call, stop, stdout } = await serve(t);
+  for (let index = 0; index < 20; index += 1) await call('GET', ORDERS);
+  await stop();
+  const lines = stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(lines.filter(({ msg }) => msg === 'request').length, 20);
+  assert.equal(lines.at(-1).msg, 'stopped');
+});
+
+test('every mistake in the configuration is named, all at once: exit 2', async () => {
+  const { code, stderr, stdout } = await run(['serve', '--port', '99999'], {
+    env: {
+      DATABASE_URL: 'mysql://x',
+      BASE_URL: 'https://x.example/v2',
+      ENVIRONMENT: 'prod',
+      PET_LOOKUP_SUNSET_AT: 'soon',
+      LOG_LEVEL: 'loud',
+    },
+  });
+  assert.equal(code, 2);
+  assert.equal(stdout, '');
+  const named = ['PORT', 'DATABASE_URL', 'BASE_URL', 'ENVIRONMENT', 'PET_LOOKUP_SUNSET_AT'];
+  for (const name of [...named, 'LOG_LEVEL']) assert.match(stderr, new RegExp(`${name} must be`));
+  assert.ok(!existsSync('mysql:'));
+});
+
+test('a port that is taken is a failure with a clear word', async (t) => {
+  const { port } = await serve(t);
+  const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+  const flags = ['--port', String(port), '--operations-port', '0', '--database', database];
+  const { code, stderr } = await run(['serve', ...flags]);
+  assert.equal(code, 1);
+  assert.match(stderr, /EADDRINUSE/);
+  assert.doesNotMatch(stderr, /\n +at /, 'no stack');
+});
+
+test('a revocation on the command line reaches a running server within a second', async (t) => {
+  const { call, database } = await serve(t);
+  const made = await run(['keys', 'create', '--name', 'ci', '--database', database]);
+  assert.match(made.stdout, /^so_live_\w+\n$/);
+  const headers = { authorization: `Bearer ${made.stdout.trim()}` };
+  assert.equal((await call('GET', ORDERS, headers)).status, 200);
+  const id = /key_\w+/.exec(made.stderr)![0];
+  assert.equal((await run(['keys', 'revoke', id, '--database', database])).code, 0);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  assert.equal((await call('GET', ORDERS, headers)).status, 401);
+});
+
+test('what the command line changes is in the very next list', async (t) => {
+  const { call, database } = await serve(t, ['--sample', '10']);
+  const flags = ['--database', database];
+  const listed = async () => JSON.parse((await call('GET', ORDERS)).body);
+  assert.equal((await listed()).length, 10);
+  const order = '{"id":9007199254740993,"quantity":1}\n';
+  assert.equal((await run(['import', '-', ...flags], { input: order })).code, 0);
+  assert.equal((await listed()).length, 11);
+  assert.equal((await run(['ship', '9007199254740993', ...flags])).code, 0);
+  const { status, body } = await call('DELETE', `${ORDERS}/9007199254740993`);
+  assert.equal(status, 409, body);
+});
+
+test('no acknowledged cancel is lost when the process is killed', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+  const count = 400;
+  const first = await serve(t, ['--sample', String(count)], { database });
+  const acknowledged = new Set<number>();
+  const cancelling = Array.from({ length: 8 }, async (_, lane) => {
+    for (let id = 1 + lane; id <= count; id += 8) {
+      const answer = await first.call('DELETE', `${ORDERS}/${id}`).catch(() => undefined);
+      if (answer === undefined) return;
+      if (answer.status === 204) acknowledged.add(id);
+    }
+  });
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  first.child.kill('SIGKILL');
+  await Promise.all(cancelling);
+  const second = await serve(t, ['--no-first-key'], { database });
+  const headers = { authorization: `Bearer ${first.secret}` };
+  const { body } = await second.call('GET', ORDERS, headers);
+  const listed = JSON.parse(body).map(({ id }: { id: number }) => id);
+  assert.ok(acknowledged.size > 0, 'some were acknowledged');
+  for (const id of listed) assert.ok(!acknowledged.has(id), `${id} was acknowledged as cancelled`);
+});
