@@ -44,7 +44,7 @@ export async function* readCsv(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // The parser cannot tell where the next record begins: the rest is not looked at.
+    // Where the next record begins nobody can tell, so the file is not read further.
     rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${error.message}` });
   } finally {
     source.destroy();

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type Answer, checkAnswer } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
 
 export interface Result {
   readonly code: number | null;

@@ -15,7 +15,8 @@ interface Pending {
 export class WriterClient {
   readonly #worker: Worker;
   readonly #pending: Pending[] = [];
-  #isClosing = false;
+  /** From the thread's first answer until close; only then is its end a surprise. */
+  #isOpen = false;
 
   private constructor(data: WriterData) {
     this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
@@ -28,15 +29,17 @@ export class WriterClient {
   static async start(data: WriterData): Promise<WriterClient> {
     const client = new WriterClient(data);
     const answer = await client.#nextAnswer();
-    if (answer === 'ready') return client;
-    client.#isClosing = true;
-    await client.#worker.terminate();
-    throw errorOf(answer as Failure);
+    if (answer !== 'ready') {
+      await client.#worker.terminate();
+      throw errorOf(answer as Failure);
+    }
+    client.#isOpen = true;
+    return client;
   }
 
   /** Store.apply */
   async apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
-    if (this.#isClosing) throw new StoreUnavailable('the store is closed');
+    if (!this.#isOpen) throw new StoreUnavailable('the store is closed');
     const answered = this.#nextAnswer();
     this.#worker.postMessage({ commands } satisfies Request);
     const answer = await answered;
@@ -46,7 +49,7 @@ export class WriterClient {
 
   /** What was asked before is still carried out. */
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.#isOpen = false;
     const ended = once(this.#worker, 'exit');
     this.#worker.postMessage('close' satisfies Request);
     await ended;
@@ -60,7 +63,9 @@ export class WriterClient {
   #fail(error: Error): void {
     const reason = new StoreUnavailable(error.message, { cause: error });
     for (const { reject } of this.#pending.splice(0)) reject(reason);
-    if (!this.#isClosing) throw error;
+    const isUnexpected = this.#isOpen;
+    this.#isOpen = false;
+    if (isUnexpected) throw error;
   }
 }
 

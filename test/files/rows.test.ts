@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import {
+  FieldProblem,
+  ORDER_COLUMNS,
+  orderOf,
+  PET_COLUMNS,
+  petOf,
+} from '../../src/files/fields.ts';
+import {
+  type Columns,
+  type Fields,
+  MAX_ROW_BYTES,
+  type Row,
+  readRows,
+} from '../../src/files/rows.ts';
+import { FORMATS, type Format, WRITERS } from '../../src/files/write-orders.ts';
+import type { Order } from '../../src/orders/order.ts';
+import { anyOrder } from '../orders/arbitraries.ts';
+
+async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+async function rows(
+  content: string | Buffer,
+  chunkSize = 1 << 18,
+  columns: Columns = ORDER_COLUMNS,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  const chunks = inChunks(Buffer.from(content as string), chunkSize);
+  for await (const batch of readRows(chunks, columns)) all.push(...batch);
+  return all;
+}
+
+const fieldsOf = (row: Row | undefined): Fields => {
+  assert.ok(row !== undefined && 'fields' in row, inspect(row));
+  return row.fields;
+};
+const problems = (found: readonly Row[]) =>
+  found.flatMap((row) => ('problem' in row ? [`${row.at}: ${row.problem}`] : []));
+
+function write(format: Format, orders: readonly Order[]): string {
+  const { start, order, end } = WRITERS[format];
+  return start + orders.map(order).join('') + end;
+}
+
+for (const format of FORMATS) {
+  test(`what is written as ${format} is read again without loss, in chunks of any size`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyOrder, { maxLength: 20 }),
+        fc.integer({ min: 1, max: 200 }),
+        async (orders, chunkSize) => {
+          const read = await rows(write(format, orders), chunkSize);
+          assert.deepEqual(
+            read.map((row) => orderOf(fieldsOf(row))),
+            orders,
+          );
+        },
+      ),
+    );
+  });
+}
+
+test('the answer of listOrders is read as it is', async () => {
+  const [first, second] = await rows('[{"id":9007199254740993,"complete":false},{"id":2}]');
+  assert.deepEqual(fieldsOf(first), { id: 9007199254740993n, complete: false });
+  assert.deepEqual(fieldsOf(second), { id: 2n });
+  assert.deepEqual(await rows('[]'), []);
+  assert.deepEqual(await rows('  [ \n ] \n'), []);
+});
+
+test('an empty file has no rows, in whatever it is white', async () => {
+  for (const content of ['', '\n', '  \r\n\t']) assert.deepEqual(await rows(content), []);
+});
+
+test('byte order marks, CRLF, blank lines and a missing last newline are no trouble', async () => {
+  const bom = '\ufeff';
+  for (const content of [
+    `${bom}{"id":1}\r\n\r\n{"id":2}`,
+    `${bom}id,status\r\n1,\r\n\r\n2,\r\n`,
+    `${bom} [ {"id":1} ,\r\n {"id":2} ]`,
+    'id,status\n"1",""\n2,',
+  ]) {
+    const ids = (await rows(content)).map((row) => fieldsOf(row).id);
+    assert.deepEqual(ids, [1n, 2n], content);
+  }
+});
+
+test('NDJSON problems are named by line', async () => {
+  const lines = ['{"id":1}', '{"id":', '', '[1]', '"x"', '{"id":2} {"id":3}', '{"id":4}'];
+  assert.deepEqual(problems(await rows(lines.join('\n'))), [
+    'line 2: is not valid JSON',
+    'line 4: is not a JSON object',
+    'line 5: is not a JSON object',
+    'line 6: is not valid JSON',
+  ]);
+});
+
+test('array problems are named by line and item', async () => {
+  const text = '[{"id":1},\n{"id":"}],[\\""},\n\n  7,{"a":[{}]},,\n{"id":2}]';
+  const found = await rows(text);
+  assert.deepEqual(problems(found), [
+    'line 4, item 3: is not a JSON object',
+    'line 4, item 5: is not valid JSON',
+  ]);
+  assert.equal(found.length, 6);
+});
+
+test('an array that ends too early or too late is a problem', async () => {
+  for (const text of ['[{"id":1}', '[{"id":1},', '[', '[{"id":1}}', '["']) {
+    assert.match(problems(await rows(text)).join(), /not closed/, text);
+  }
+  assert.match(problems(await rows('[{"id":1}] {"id":2}')).join(), /something follows/);
+});
+
+test('CSV problems are named by line', async () => {
+  const found = await rows('id,quantity\n1,2\n3\n4,5,6\n');
+  assert.deepEqual(problems(found), [
+    'line 3: has 1 fields, the header has 2',
+    'line 4: has 3 fields, the header has 2',
+  ]);
+  const broken = problems(await rows('id,quantity\n"7,8\n9,10\n'));
+  assert.match(broken.join(), /^line \d: is not valid CSV/);
+});
+
+test('a CSV header with unknown or repeated columns is a problem', async () => {
+  assert.match(problems(await rows('id,petid\n1,2\n')).join(), /line 1.*"petid"/);
+  assert.match(problems(await rows('id,id\n1,2\n')).join(), /line 1.*twice/);
+  assert.match(problems(await rows('garbage\n1\n')).join(), /"garbage"/);
+});
+
+test('bytes that are not UTF-8 are a problem of their row', async () => {
+  const broken = Buffer.concat([Buffer.from('{"id":1}\n{"status":"'), Buffer.from([0xff, 0xc3])]);
+  assert.deepEqual(problems(await rows(Buffer.concat([broken, Buffer.from('"}\n{"id":2}')]))), [
+    'line 2: is not valid UTF-8',
+  ]);
+  const csv = Buffer.concat([
+    Buffer.from('id,name\n1,'),
+    Buffer.from([0xff]),
+    Buffer.from('\n2,b'),
+  ]);
+  assert.deepEqual(problems(await rows(csv, 1 << 18, PET_COLUMNS)), ['line 2: is not valid UTF-8']);
+});
+
+test('a row that is too long is a problem, and the next one is read', async () => {
+  const long = `{"id":1,"status":"${'x'.repeat(3 * MAX_ROW_BYTES)}"}`;
+  for (const text of [`${long}\n{"id":2}`, `[${long},{"id":2}]`]) {
+    const found = await rows(text);
+    assert.equal(found.length, 2);
+    assert.match(problems(found).join(), /longer than 1048576 bytes/);
+    assert.deepEqual(fieldsOf(found[1]), { id: 2n });
+  }
+  const csv = await rows(`id,status\n1,"${'x'.repeat(3 * MAX_ROW_BYTES)}"\n`);
+  assert.match(problems(csv).join(), /line 2: is not valid CSV/);
+});
+
+const refused = (fields: Fields, reason: RegExp) =>
+  assert.throws(
+    () => orderOf(fields),
+    (error) => error instanceof FieldProblem && reason.test(error.message),
+  );
+
+test('a field that is not what it should be is refused with a reason', async () => {
+  refused({ id: 2n ** 63n }, /id must be within int64; it is 9223372036854775808/);
+  refused({ id: '7' }, /id must be an integer.*"7"/);
+  refused({ quantity: 1.5 }, /quantity must be an integer.*1\.5/);
+  refused({ quantity: -1n }, /quantity must be not negative/);
+  refused({ shipDate: '2026-11-20T05:18:56' }, /shipDate must be a date-time with an offset/);
+  refused({ shipDate: 5n }, /shipDate must be a string/);
+  refused({ complete: 'yes' }, /complete must be true or false/);
+  refused({ complete: 1n }, /complete must be true or false/);
+  refused({ status: 'sent' }, /status must be pending, shipped, cancelled; it is "sent"/);
+  refused({ petID: 1n }, /unknown field "petID"/);
+  refused({ id: {} }, /an object/);
+  refused({ ['__proto__']: 1n } as Fields, /^$|unknown/);
+  for (const number of ['1.0', '1e3', '-0', '5.00000000000000000000001']) {
+    const [row] = await rows(`{"id":${number}}`);
+    refused(fieldsOf(row), /id must be an integer/);
+  }
+});
+
+test('null and an empty CSV field are no value; the status is pending by default', async () => {
+  const [row] = await rows('{"id":null,"petId":null,"status":null}');
+  const nothing = { id: undefined, petId: undefined, quantity: undefined, shipDate: undefined };
+  assert.deepEqual(orderOf(fieldsOf(row)), { ...nothing, complete: undefined, status: 'pending' });
+  const [csv] = await rows('id,petId,complete,status\n,,TRUE,shipped\n');
+  assert.deepEqual(orderOf(fieldsOf(csv)), { ...nothing, complete: true, status: 'shipped' });
+});
+
+test('a pet needs an id', () => {
+  assert.deepEqual(petOf({ id: 1n, name: 'Ada' }), { id: 1n, name: 'Ada', tag: undefined });
+  assert.throws(() => petOf({ name: 'Ada' }), /id is missing/);
+});

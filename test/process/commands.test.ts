@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../temporary.ts';
+import { PROGRAM, run, serve } from './program.ts';
+
+const COMMANDS = [
+  ['serve'],
+  ['keys', 'create'],
+  ['keys', 'list'],
+  ['keys', 'revoke'],
+  ['import'],
+  ['export'],
+  ['show'],
+  ['ship'],
+  ['pets', 'import'],
+  ['backup'],
+  ['sample'],
+];
+
+for (const command of COMMANDS) {
+  test(`${command.join(' ')} --help has examples`, async () => {
+    const { code, stdout, stderr } = await run([...command, '--help']);
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+    assert.match(stdout, /Examples:\n {2}\S*/);
+    if (command[0] !== 'sample') assert.match(stdout, /--database <url>/);
+  });
+}
+
+test('wrong usage is exit 2, with a word on stderr', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const wrong = [
+    ['nonsense'],
+    ['serve', '--nonsense'],
+    ['show'],
+    ['show', '05'],
+    ['show', '9223372036854775808'],
+    ['ship', '1', '--at', 'yesterday'],
+    ['keys', 'create'],
+    ['keys', 'create', '--name', ''],
+    ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
+    ['export', '--format', 'xml'],
+    ['sample', 'many'],
+    ['sample', '5', '--seed', '-1'],
+    ['export', '--database', 'postgres://localhost/x'],
+    ['export', '--database', 'sqlite:'],
+  ];
+  for (const args of wrong) {
+    const needsDatabase = !args.includes('--database') && args[0] !== 'sample';
+    const { code, stdout, stderr } = await run(
+      needsDatabase ? [...args, '--database', database] : args,
+    );
+    assert.equal(code, 2, args.join(' '));
+    assert.equal(stdout, '', args.join(' '));
+    assert.match(stderr, /^(error|store-orders): /, args.join(' '));
+  }
+});
+
+test('commands that only read do not make a database', async (t) => {
+  const path = join(temporaryFolder(t), 'store.db');
+  for (const args of [
+    ['export'],
+    ['show', '1'],
+    ['ship', '1'],
+    ['keys', 'list'],
+    ['backup', 'x'],
+  ]) {
+    const { code, stderr } = await run([...args, '--database', `sqlite:${path}`]);
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no such database/);
+    assert.ok(!existsSync(path));
+  }
+});
+
+test('DATABASE_URL names the database, --database comes first', async (t) => {
+  const folder = temporaryFolder(t);
+  const url = (name: string) => `sqlite:${join(folder, name)}`;
+  const input = '{"id":1}\n';
+  await run(['import', '-'], { input, env: { DATABASE_URL: url('a.db') } });
+  assert.ok(existsSync(join(folder, 'a.db')));
+  await run(['import', '-', '--database', url('b.db')], { input, env: { DATABASE_URL: 'nope' } });
+  assert.ok(existsSync(join(folder, 'b.db')));
+});
+
+test('show tells an order and its history', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const cli = (...args: string[]) => run([...args, '--database', database]);
+  const input = '{"id":9007199254740993,"petId":4,"quantity":2}\n';
+  await run(['import', '-', '--database', database], { input });
+  const shipped = await cli('ship', '9007199254740993', '--at', '2026-11-20T01:00:00+01:00');
+  assert.equal(shipped.stdout, '9007199254740993 shipped\n');
+  const text = (await cli('show', '9007199254740993')).stdout;
+  assert.match(text, /^id +9007199254740993\npetId +4\nquantity +2\n/);
+  assert.match(text, /shipDate +2026-11-20T00:00:00.000Z\ncomplete +true\nstatus +shipped\n/);
+  assert.match(text, /placed +revision 1 +by an operator\n.* shipped +revision 2 +by an operator/);
+  const { stdout } = await cli('show', '9007199254740993', '--json');
+  assert.match(stdout, /"id": 9007199254740993,/);
+  assert.deepEqual(
+    JSON.parse(stdout).history.map(({ type }: { type: string }) => type),
+    ['placed', 'shipped'],
+  );
+  assert.equal((await cli('show', '1')).code, 1);
+});
+
+test('ship ships what it can and names the rest: exit 1', async (t) => {
+  const { call, database } = await serve(t);
+  const input = '{"id":1}\n{"id":2}\n{"id":-3}\n{"id":4,"status":"shipped"}\n';
+  await run(['import', '-', '--database', database], { input });
+  assert.equal((await call('DELETE', '/v1/store/orders/2')).status, 204);
+  const result = await run(['ship', '--database', database, '--', '1', '2', '-3', '4', '99']);
+  assert.equal(result.code, 1);
+  assert.equal(result.stdout, '1 shipped\n-3 shipped\n');
+  assert.match(result.stderr, /2 is cancelled/);
+  assert.match(result.stderr, /4 had shipped before/);
+  assert.match(result.stderr, /99 does not exist/);
+  const again = await run(['ship', '1', '4', '--json', '--database', database]);
+  assert.equal(again.code, 0);
+  assert.deepEqual(JSON.parse(again.stdout), [
+    { id: 1, outcome: 'unchanged' },
+    { id: 4, outcome: 'unchanged' },
+  ]);
+});
+
+test('keys are made, listed without their secrets, and revoked', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const cli = (...args: string[]) => run([...args, '--database', database]);
+  const made = await cli('keys', 'create', '--name', 'web shop', '--expires', '2999-01-01');
+  assert.match(made.stdout, /^so_live_[0-9A-Za-z]{49}\n$/);
+  const staging = await run(['keys', 'create', '--name', 'tests', '--database', database], {
+    env: { ENVIRONMENT: 'staging' },
+  });
+  assert.match(staging.stdout, /^so_test_/);
+  const list = (await cli('keys', 'list')).stdout;
+  assert.match(list, /^ID +NAME +ENVIRONMENT +STANDING/);
+  assert.match(list, /key_\w+ +web shop +production +valid .* 2999-01-01T00:00:00.000Z/);
+  assert.ok(!list.includes(made.stdout.slice(8, 20)));
+  const id = /key_\w+/.exec(made.stderr)![0];
+  assert.match((await cli('keys', 'revoke', id)).stderr, /Revoked/);
+  assert.match((await cli('keys', 'revoke', id)).stderr, /revoked before/);
+  assert.equal((await cli('keys', 'revoke', 'key_none')).code, 1);
+  const json = JSON.parse((await cli('keys', 'list', '--json')).stdout);
+  assert.deepEqual(json.map(({ standing }: { standing: string }) => standing).sort(), [
+    'revoked',
+    'valid',
+  ]);
+});
+
+test('a backup is taken while the service runs, and holds one state whole', async (t) => {
+  const folder = temporaryFolder(t);
+  const { call, database, secret } = await serve(t, ['--sample', '3000']);
+  const cancelling = (async () => {
+    for (let id = 1; id < 100; id += 1) await call('DELETE', `/v1/store/orders/${id}`);
+  })();
+  const target = join(folder, 'backup.db');
+  const { code, stderr } = await run(['backup', target, '--database', database]);
+  assert.equal(code, 0, stderr);
+  await cancelling;
+  const db = new DatabaseSync(target, { readBigInts: true });
+  assert.equal(db.prepare('PRAGMA integrity_check').get()!.integrity_check, 'ok');
+  const { cancelled, events } = db
+    .prepare(
+      `SELECT cancelled, (SELECT count(*) FROM order_events WHERE type = 'cancelled') AS events
+       FROM store`,
+    )
+    .get()!;
+  assert.equal(cancelled, events);
+  db.close();
+  const restored = await serve(t, ['--no-first-key'], { database: `sqlite:${target}` });
+  const headers = { authorization: `Bearer ${secret}` };
+  assert.equal((await restored.call('GET', '/v1/store/orders', headers)).status, 200);
+
+  const again = await run(['backup', target, '--database', database]);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /exists already/);
+  const nowhere = await run(['backup', join(folder, 'no', 'b.db'), '--database', database]);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /cannot write/);
+});
+
+test('samples are the same for the same seed', async () => {
+  const once = await run(['sample', '50', '--seed', '7']);
+  assert.equal(once.stdout.split('\n').length, 51);
+  assert.equal((await run(['sample', '50', '--seed', '7'])).stdout, once.stdout);
+  assert.notEqual((await run(['sample', '50', '--seed', '8'])).stdout, once.stdout);
+});
+
+test('a reader that has had enough is no error', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  const script = `
+    set -o pipefail
+    "$0" "${PROGRAM}" sample 200000 | head -1 || true
+    "$0" "${PROGRAM}" sample 50000 | "$0" "${PROGRAM}" import - --database ${database}
+    "$0" "${PROGRAM}" export --database ${database} | head -1
+    echo "status \${PIPESTATUS[0]}"
+  `;
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, process.execPath]);
+  const [one, two, status] = stdout.trim().split('\n');
+  assert.equal(one, two);
+  assert.equal(status, 'status 0');
+  assert.doesNotMatch(stderr, /EPIPE|Error/);
+});
+
+test('an old Node is told what is needed', async (t) => {
+  const folder = temporaryFolder(t);
+  const pretend = join(folder, 'old.cjs');
+  writeFileSync(
+    pretend,
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } });",
+  );
+  const { code, stderr } = await run(['serve'], { nodeFlags: ['--require', pretend] });
+  assert.equal(code, 1);
+  assert.match(stderr, /needs Node.js 24.15 or newer; this is 22.1.0/);
+});

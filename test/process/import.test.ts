@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../temporary.ts';
+import { PROGRAM, type RunOptions, run, serve } from './program.ts';
+
+/** The command line on a new database, and a way to write files beside it. */
+function commandLine(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  return {
+    folder,
+    database,
+    cli: (args: readonly string[], options?: RunOptions) =>
+      run([...args, '--database', database], options),
+    file: (name: string, content: string | Buffer) => {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+  };
+}
+
+test('export gives back what import took, in every format', async (t) => {
+  const { cli, file } = commandLine(t);
+  const orders =
+    '{"id":-9223372036854775808,"status":"cancelled"}\n' +
+    '{"id":5,"petId":9007199254740993,"quantity":0,"shipDate":"2026-11-20T05:18:56.789Z","complete":true,"status":"shipped"}\n' +
+    '{"id":9223372036854775807,"complete":false,"status":"pending"}\n';
+  assert.equal((await cli(['import', file('a.ndjson', orders)])).code, 0);
+  assert.equal((await cli(['export'])).stdout, orders);
+  for (const format of ['csv', 'json', 'ndjson']) {
+    const { stdout } = await cli(['export', '--format', format]);
+    const other = commandLine(t);
+    assert.equal((await other.cli(['import', other.file('x', stdout)])).code, 0, format);
+    assert.equal((await other.cli(['export'])).stdout, orders);
+  }
+});
+
+test('what a server lists can be imported elsewhere as it is', async (t) => {
+  const { call } = await serve(t, ['--sample', '50']);
+  const { body } = await call('GET', '/v1/store/orders');
+  const { cli } = commandLine(t);
+  assert.equal((await cli(['import', '-'], { input: body })).code, 0);
+  const { stdout } = await cli(['export', '--format', 'json']);
+  assert.deepEqual(
+    JSON.parse(stdout).map(({ status, ...order }: { status: string }) => order),
+    JSON.parse(body),
+  );
+});
+
+test('bad rows are listed with their lines, and nothing is imported', async (t) => {
+  const { cli, file } = commandLine(t);
+  const lines = [
+    '{"id":1}',
+    '{"id":1}',
+    '{"id":9223372036854775808}',
+    '{"shipDate":"2026-11-20T05:18:56"}',
+    '{"quantity":1.5}',
+  ];
+  const { code, stderr, stdout } = await cli(['import', file('a.ndjson', lines.join('\n'))]);
+  assert.equal(code, 1);
+  assert.equal(stdout, '');
+  assert.match(stderr, /4 bad rows; nothing was imported/);
+  assert.match(stderr, /line 2: repeats the id 1 of line 1/);
+  for (const line of ['3: id', '4: shipDate', '5: quantity'])
+    assert.ok(stderr.includes(`line ${line}`));
+  assert.equal((await cli(['export'])).stdout, '');
+});
+
+test('of many bad rows the first twenty are described, and all counted', async (t) => {
+  const { cli } = commandLine(t);
+  const { stderr } = await cli(['import', '-'], { input: '{"quantity":-1}\n'.repeat(1_234) });
+  assert.match(stderr, /1,234 bad rows/);
+  assert.equal(stderr.match(/ {2}line/g)!.length, 20);
+  assert.match(stderr, /and 1,214 more/);
+});
+
+test('orders without an id get the next ones, above all in the store and in the file', async (t) => {
+  const { cli } = commandLine(t);
+  await cli(['import', '-'], { input: '{"id":10}\n' });
+  await cli(['import', '-'], { input: '{"quantity":1}\n{"id":20}\n{"quantity":2}\n' });
+  await cli(['import', '-'], { input: '{"quantity":3}\n' });
+  await cli(['import', '-'], { input: '{"quantity":3}\n' });
+  const { stdout } = await cli(['export', '--format', 'csv']);
+  assert.deepEqual(stdout.trim().split('\n').slice(1), [
+    '10,,,,,pending',
+    '20,,,,,pending',
+    '21,,1,,,pending',
+    '22,,2,,,pending',
+    '23,,3,,,pending',
+    '24,,3,,,pending',
+  ]);
+});
+
+test('an order that stands identically is skipped, one that differs refuses the file', async (t) => {
+  const { cli } = commandLine(t);
+  const first = '{"id":1,"quantity":1}\n{"id":2,"shipDate":"2026-11-20T01:00:00+01:00"}\n';
+  await cli(['import', '-'], { input: first });
+  const again = await cli(['import', '-', '--json'], {
+    input: `${first.replace('01:00:00+01:00', '00:00:00Z')}{"id":3}\n`,
+  });
+  assert.equal(again.code, 0, again.stderr);
+  assert.deepEqual(JSON.parse(again.stdout), { imported: 1, skipped: 2, dryRun: false });
+
+  const other = await cli(['import', '-'], { input: '{"id":4}\n{"id":1,"quantity":2}\n' });
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /line 2: order 1 is in the store with another quantity/);
+  await cli(['ship', '3']);
+  const moved = await cli(['import', '-'], { input: '{"id":3}\n' });
+  assert.match(moved.stderr, /another shipDate, complete, status/);
+  assert.equal((await cli(['export'])).stdout.trim().split('\n').length, 3);
+});
+
+test('a dry run checks all and writes nothing', async (t) => {
+  const { cli } = commandLine(t);
+  const ok = await cli(['import', '-', '--dry-run'], { input: '{"id":1}\n{"quantity":1}\n' });
+  assert.equal(ok.code, 0);
+  assert.match(ok.stderr, /2 orders would be imported/);
+  assert.equal((await cli(['export'])).stdout, '');
+  assert.equal((await cli(['import', '-', '--dry-run'], { input: '{"id":"x"}' })).code, 1);
+});
+
+test('an import without ids that was killed is simply run again', async (t) => {
+  const { cli, file, database } = commandLine(t);
+  const count = 60_000;
+  const path = file('a.ndjson', '{"petId":1,"quantity":2}\n'.repeat(count));
+  const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
+  const exported = async () => (await cli(['export'])).stdout.split('\n').length - 1;
+  for (let tries = 0; tries < 200 && child.exitCode === null; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if ((await exported()) > 0) break;
+  }
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  const before = await exported();
+  assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
+  await cli(['ship', '1']);
+  const again = await cli(['import', path]);
+  assert.equal(again.code, 0, again.stderr);
+  assert.equal(await exported(), count);
+});
+
+test('a million orders import on a heap of 256 MB', { timeout: 110_000 }, async (t) => {
+  const { folder, cli, database } = commandLine(t);
+  const path = join(folder, 'million.ndjson');
+  execFileSync('sh', ['-c', `"${process.execPath}" "${PROGRAM}" sample 1000000 > "${path}"`]);
+  const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=16'];
+  const { code, stderr } = await run(['import', path, '--database', database], { nodeFlags });
+  assert.equal(code, 0, stderr);
+  t.diagnostic(stderr.trim());
+  const last = await cli(['show', '1000000', '--json']);
+  assert.equal(JSON.parse(last.stdout).id, 1_000_000);
+});
+
+test('files that are none, folders and unreadable input are refused in words', async (t) => {
+  const { cli, folder, file } = commandLine(t);
+  for (const path of [join(folder, 'none'), folder]) {
+    const { code, stderr } = await cli(['import', path]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^store-orders: cannot read .*\n$/);
+  }
+  const broken = file('b', Buffer.from([0x7b, 0xff, 0xfe, 0x0a]));
+  assert.match((await cli(['import', broken])).stderr, /line 1: is not valid UTF-8/);
+});
+
+test('pets are imported, and replace those with their id', async (t) => {
+  const { cli, file } = commandLine(t);
+  assert.equal((await cli(['pets', 'import', file('p.csv', 'id,name,tag\n1,Ada,cat\n')])).code, 0);
+  const bad = await cli(['pets', 'import', '-'], { input: '{"id":2}\n{"name":"x"}\n{"id":2}\n' });
+  assert.equal(bad.code, 1);
+  assert.match(bad.stderr, /line 2: id is missing\n {2}line 3: repeats the id 2 of line 1/);
+});
