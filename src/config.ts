@@ -105,9 +105,12 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const port = settings.withDefault('PORT', parsePort, 'a port from 0 to 65535');
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
-  const ownAddress = `http://${urlHost(host ?? '')}:${port}${VERSION_PREFIX}`;
   const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
-  const baseUrl = settings.read('BASE_URL', parseBaseUrl, urlExpected, ownAddress);
+  // A port that is not known yet is left out: a server URL may be relative, to where the contract is.
+  const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
+  const baseUrl = settings.isSet('BASE_URL')
+    ? settings.read('BASE_URL', parseBaseUrl, urlExpected)
+    : `${ownUrl}${VERSION_PREFIX}`;
   const stagingBaseUrl = settings.isSet('STAGING_BASE_URL')
     ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
     : undefined;
@@ -125,7 +128,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     databaseUrl: databaseUrl!,
     environment: environmentName!,
     baseUrl: baseUrl!,
-    basePath: new URL(baseUrl!).pathname,
+    basePath: new URL(baseUrl!, 'http://localhost').pathname,
     stagingBaseUrl,
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
@@ -176,7 +179,9 @@ function oneOf<T extends string>(values: readonly T[]): (text: string) => T | un
   return (text) => values.find((value) => value === text);
 }
 
+/** One address and not two: "localhost" may be both 127.0.0.1 and ::1. */
 function parseHost(text: string): string | undefined {
+  if (text === 'localhost') return '127.0.0.1';
   return /^[0-9A-Za-z._:%-]+$/.test(text) ? text : undefined;
 }
 

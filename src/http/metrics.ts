@@ -14,34 +14,8 @@ export function createMetrics(store: Pick<Store, 'status'>, environment: Environ
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-
-  new Gauge({
-    name: 'store_orders_build_info',
-    help: 'Always 1; the labels say what is running.',
-    labelNames: ['version', 'node', 'sqlite', 'environment'] as const,
-    registers,
-  }).set(
-    {
-      version: VERSION,
-      node: process.versions.node,
-      sqlite: process.versions.sqlite ?? '',
-      environment,
-    },
-    1,
-  );
-  new Gauge({
-    name: 'store_orders_orders',
-    help: 'Orders in the store, by status.',
-    labelNames: ['status'] as const,
-    registers,
-    async collect() {
-      // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
-      this.reset();
-      const status = await store.status().catch(() => undefined);
-      if (status === undefined) return;
-      for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
-    },
-  });
+  registerBuildInfo(registry, environment);
+  registerOrdersByStatus(registry, store);
 
   return {
     registry,
@@ -83,4 +57,30 @@ export function createMetrics(store: Pick<Store, 'status'>, environment: Environ
       registers,
     }),
   };
+}
+
+function registerBuildInfo(registry: Registry, environment: Environment): void {
+  const { node, sqlite = '' } = process.versions;
+  new Gauge({
+    name: 'store_orders_build_info',
+    help: 'Always 1; the labels say what is running.',
+    labelNames: ['version', 'node', 'sqlite', 'environment'] as const,
+    registers: [registry],
+  }).set({ version: VERSION, node, sqlite, environment }, 1);
+}
+
+function registerOrdersByStatus(registry: Registry, store: Pick<Store, 'status'>): void {
+  new Gauge({
+    name: 'store_orders_orders',
+    help: 'Orders in the store, by status.',
+    labelNames: ['status'] as const,
+    registers: [registry],
+    async collect() {
+      // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
+      this.reset();
+      const status = await store.status().catch(() => undefined);
+      if (status === undefined) return;
+      for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
+    },
+  });
 }
