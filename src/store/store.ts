@@ -66,7 +66,7 @@ export class StoreNotUsable extends Error {
  * reached, is locked for too long, or fails; that is never reported as an outcome.
  */
 export interface Store {
-  /** Made with the database and kept for its life, in backups too. */
+  /** Made with the database and kept for its life; a backup gets another. */
   readonly id: string;
 
   /**

@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 import { temporaryFolder } from '../temporary.ts';
 import { PROGRAM, run, serve } from './program.ts';
 
+const ORDERS = '/v1/store/orders';
+
 const COMMANDS = [
   ['serve'],
   ['keys', 'create'],
@@ -111,7 +113,7 @@ test('ship ships what it can and names the rest: exit 1', async (t) => {
   const { call, database } = await serve(t);
   const input = '{"id":1}\n{"id":2}\n{"id":-3}\n{"id":4,"status":"shipped"}\n';
   await run(['import', '-', '--database', database], { input });
-  assert.equal((await call('DELETE', '/v1/store/orders/2')).status, 204);
+  assert.equal((await call('DELETE', `${ORDERS}/2`)).status, 204);
   const result = await run(['ship', '--database', database, '--', '1', '2', '-3', '4', '99']);
   assert.equal(result.code, 1);
   assert.equal(result.stdout, '1 shipped\n-3 shipped\n');
@@ -154,7 +156,7 @@ test('a backup is taken while the service runs, and holds one state whole', asyn
   const folder = temporaryFolder(t);
   const { call, database, secret } = await serve(t, ['--sample', '3000']);
   const cancelling = (async () => {
-    for (let id = 1; id < 100; id += 1) await call('DELETE', `/v1/store/orders/${id}`);
+    for (let id = 1; id < 100; id += 1) await call('DELETE', `${ORDERS}/${id}`);
   })();
   const target = join(folder, 'backup.db');
   const { code, stderr } = await run(['backup', target, '--database', database]);
@@ -172,7 +174,11 @@ test('a backup is taken while the service runs, and holds one state whole', asyn
   db.close();
   const restored = await serve(t, ['--no-first-key'], { database: `sqlite:${target}` });
   const headers = { authorization: `Bearer ${secret}` };
-  assert.equal((await restored.call('GET', '/v1/store/orders', headers)).status, 200);
+  const { status, headers: restoredHeaders } = await restored.call('GET', ORDERS, headers);
+  assert.equal(status, 200);
+  const original = (await call('GET', ORDERS)).headers.etag;
+  const idOf = (etag: unknown) => String(etag).split('-')[0];
+  assert.notEqual(idOf(restoredHeaders.etag), idOf(original), 'two stores, two ETags');
 
   const again = await run(['backup', target, '--database', database]);
   assert.equal(again.code, 1);

@@ -1,6 +1,7 @@
 import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
 import { openForReading } from './connection.ts';
 
@@ -16,12 +17,26 @@ export async function backupSqlite(path: string, target: string): Promise<void> 
   const db = openForReading(path);
   try {
     db.prepare('VACUUM INTO ?').run(partial);
+    giveNewId(partial);
     syncToDisk(partial);
     renameSync(partial, target);
     syncToDisk(dirname(target));
   } catch (error) {
     rmSync(partial, { force: true });
     throw new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * A store that goes on from a copy reaches revisions that the original had too, with other orders.
+ * Under another id its lists have other ETags, so nobody takes one for the other.
+ */
+function giveNewId(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('UPDATE store SET id = lower(hex(randomblob(8)))');
   } finally {
     db.close();
   }
