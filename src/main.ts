@@ -51,8 +51,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+// Should the event loop run dry before a command has ended, that is no success.
+process.exitCode = EXIT_FAILURE;
 try {
   await program.parseAsync();
+  process.exitCode = 0;
 } catch (error) {
   process.exitCode = report(error);
 }

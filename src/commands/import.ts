@@ -66,7 +66,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
       );
     });
   } finally {
-    await input.close();
+    input.close();
   }
 }
 
@@ -137,26 +137,29 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
   const problems = new Problems();
   const progress = showProgress('Importing');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, done);
-  const place = async (batch: readonly Placed[]) => {
+  const writeBatch = async (batch: readonly Placed[]) => {
     imported += await placeBatch(store, batch);
     done += batch.length;
     await pause(PAUSE_MS);
   };
+  // One batch is written while the next one is read.
+  let writing = Promise.resolve();
   let batch: Placed[] = [];
   try {
     for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, problems, onBytes)) {
       for (const { at, value } of rows) {
-        batch.push({
-          at,
-          hasOwnId: value.id !== undefined,
-          order: { ...value, id: value.id ?? nextId++ },
-        });
+        const order = { ...value, id: value.id ?? nextId++ };
+        batch.push({ at, hasOwnId: value.id !== undefined, order });
         if (batch.length < BATCH) continue;
-        await place(batch);
+        await writing;
+        writing = writeBatch(batch);
+        // It is awaited above or below; until then its failure is no unhandled one.
+        writing.catch(() => {});
         batch = [];
       }
     }
-    await place(batch);
+    await writing;
+    await writeBatch(batch);
   } finally {
     progress.end();
   }

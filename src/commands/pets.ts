@@ -44,6 +44,6 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
     });
   } finally {
     seen.close();
-    await input.close();
+    input.close();
   }
 }

@@ -26,7 +26,7 @@ export class FieldProblem extends Error {
 export function orderOf(fields: Fields): OrderDraft {
   refuseUnknown(fields, ORDER_COLUMNS);
   const quantity = int64(fields, 'quantity');
-  if (quantity !== undefined && quantity < 0n) throw problem('quantity', 'not negative', quantity);
+  if (quantity !== undefined && quantity < 0n) throw problem('quantity', '0 or more', quantity);
   const shipDate = text(fields, 'shipDate');
   const time = shipDate === undefined ? undefined : parseTimestamp(shipDate);
   if (shipDate !== undefined && time === undefined) {

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** Bytes read at a time. */
@@ -13,59 +21,62 @@ export interface Input {
   /** As the user called it, for messages. */
   readonly name: string;
   readonly size: number;
-  /** @throws InputChanged when the file is not what it was at first. */
+  /** @throws InputProblem at the end when the file is not what it was at first. */
   read(): AsyncGenerator<Buffer>;
   /** SHA-256 of the content, hex; known once it was read to its end. */
   digest(): string;
-  /** Removes what was made for it. */
-  close(): Promise<void>;
+  close(): void;
 }
 
+/** The input cannot be read, or not again; the message is for the operator. */
 export class InputProblem extends Error {
   override readonly name = 'InputProblem';
 }
 
 /** Opens a file, or standard input as "-". What can be read only once is copied first. */
 export async function openInput(name: string): Promise<Input> {
-  if (name !== '-' && stats(name).isFile()) return inputOf(name, name, async () => {});
-  const folder = await mkdtemp(join(tmpdir(), 'store-orders-'));
-  const path = join(folder, 'input');
-  const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    const source = name === '-' ? process.stdin : createReadStream(name);
-    await pipeline(source, createWriteStream(path));
-    return inputOf(name === '-' ? 'standard input' : name, path, remove);
+    if (name === '-') return inputOf('standard input', await copyOf(process.stdin));
+    const file = openSync(name, 'r');
+    const stats = fstatSync(file);
+    if (stats.isFile()) return inputOf(name, file);
+    if (stats.isDirectory()) throw new Error('it is a folder');
+    return inputOf(name, await copyOf(createReadStream(name, { fd: file })));
   } catch (error) {
-    await remove();
     throw new InputProblem(`cannot read ${name}: ${(error as Error).message}`);
   }
 }
 
-function stats(path: string) {
+/** A temporary file that is gone when it is closed, however the process ends. */
+async function copyOf(source: Readable): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'store-orders-'));
+  const file = openSync(join(folder, 'input'), 'wx+');
   try {
-    return statSync(path, { bigint: true });
-  } catch (error) {
-    throw new InputProblem(`cannot read ${path}: ${(error as Error).message}`);
+    rmSync(folder, { recursive: true });
+  } catch {
+    // Windows does not let go of a file that is open; there the folder is left to the system.
   }
+  await pipeline(source, createWriteStream('', { fd: file, start: 0, autoClose: false }));
+  return file;
 }
 
-function inputOf(name: string, path: string, close: () => Promise<void>): Input {
-  const first = stats(path);
-  if (first.isDirectory()) throw new InputProblem(`cannot read ${path}: it is a folder`);
+function inputOf(name: string, file: number): Input {
+  const first = fstatSync(file, { bigint: true });
   let digest: string | undefined;
 
   async function* read(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+    const options = { fd: file, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES };
+    for await (const chunk of createReadStream('', options)) {
       hash.update(chunk);
       yield chunk;
     }
-    const read = hash.digest('hex');
-    const now = stats(path);
-    if ((digest ?? read) !== read || now.size !== first.size || now.mtimeNs !== first.mtimeNs) {
+    const found = hash.digest('hex');
+    const now = fstatSync(file, { bigint: true });
+    if ((digest ?? found) !== found || now.size !== first.size || now.mtimeNs !== first.mtimeNs) {
       throw new InputProblem(`${name} was changed while it was read`);
     }
-    digest = read;
+    digest = found;
   }
 
   return {
@@ -76,6 +87,6 @@ function inputOf(name: string, path: string, close: () => Promise<void>): Input 
       if (digest === undefined) throw new Error('the input has not been read yet');
       return digest;
     },
-    close,
+    close: () => closeSync(file),
   };
 }

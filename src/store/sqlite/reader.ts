@@ -158,5 +158,7 @@ const SQL = {
 const CHANGES_SQL = {
   revision: 'SELECT revision FROM store',
   all: `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`,
-  changed: `SELECT ${ORDER_COLUMNS} FROM orders WHERE revision > ? ORDER BY id`,
+  // Named, because SQLite would rather read all orders than sort the few that changed.
+  changed: `SELECT ${ORDER_COLUMNS} FROM orders INDEXED BY orders_by_revision
+    WHERE revision > ? ORDER BY id`,
 } as const;
