@@ -47,6 +47,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['DATABASE_URL', 'data.db'],
   ['DATABASE_URL', 'sqlite::memory:'],
   ['DATABASE_URL', 'sqlite:a.db?mode=ro'],
+  ['DATABASE_URL', 'sqlite:file:a.db'],
   ['DATABASE_URL', 'postgres://x/y'],
   ['BASE_URL', 'api.example/v1'],
   ['BASE_URL', 'ftp://api.example/v1'],

@@ -99,12 +99,12 @@ async function serve(flags: ServeFlags): Promise<void> {
     logger.info(`Operations listening at ${address}`);
     if (samples > 0) await addSamples(store, samples);
     await server.listen({ host: config.host, port: config.port });
+    if (flags.firstKey) await printFirstKey(store, config, server);
   } catch (error) {
     await Promise.allSettled([server.close(), operations.close(), store.close()]);
     throw error;
   }
   isServing = true;
-  if (flags.firstKey) await printFirstKey(store, config, server);
 }
 
 /** Samples never mix with orders that are there already. */

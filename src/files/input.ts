@@ -21,7 +21,7 @@ export interface Input {
   /** As the user called it, for messages. */
   readonly name: string;
   readonly size: number;
-  /** @throws InputProblem at the end when the file is not what it was at first. */
+  /** @throws InputProblem as soon as the file is not what it was at first. */
   read(): AsyncGenerator<Buffer>;
   /** SHA-256 of the content, hex; known once it was read to its end. */
   digest(): string;
@@ -63,19 +63,25 @@ async function copyOf(source: Readable): Promise<number> {
 function inputOf(name: string, file: number): Input {
   const first = fstatSync(file, { bigint: true });
   let digest: string | undefined;
+  const changed = new InputProblem(
+    `${name} was changed while it was read; what was imported of it before stays`,
+  );
+  const refuseChange = () => {
+    const now = fstatSync(file, { bigint: true });
+    if (now.size !== first.size || now.mtimeNs !== first.mtimeNs) throw changed;
+  };
 
   async function* read(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
     const options = { fd: file, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES };
     for await (const chunk of createReadStream('', options)) {
       hash.update(chunk);
+      refuseChange();
       yield chunk;
     }
     const found = hash.digest('hex');
-    const now = fstatSync(file, { bigint: true });
-    if ((digest ?? found) !== found || now.size !== first.size || now.mtimeNs !== first.mtimeNs) {
-      throw new InputProblem(`${name} was changed while it was read`);
-    }
+    refuseChange();
+    if ((digest ?? found) !== found) throw changed;
     digest = found;
   }
 

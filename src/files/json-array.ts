@@ -44,7 +44,8 @@ class ArraySplitter {
       } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
         this.#depth += 1;
         if (this.#depth === 1) from = index + 1;
-      } else if (byte === CLOSE_BRACE) {
+      } else if (byte === CLOSE_BRACE && this.#depth > 1) {
+        // One too many stays in its element, which is no JSON then.
         this.#depth -= 1;
       } else if (byte === CLOSE_BRACKET && --this.#depth === 0) {
         this.#isClosed = true;

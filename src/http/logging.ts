@@ -1,3 +1,4 @@
+import querystring from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
@@ -26,7 +27,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const line = {
     method: request.method,
     // Without the query: v1 has no parameters there, and people put secrets into it.
-    path: withoutSecrets(request.raw.url?.split('?', 1)[0] ?? ''),
+    path: loggable(request.raw.url?.split('?', 1)[0] ?? ''),
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 1000) / 1000,
     key: request.apiKey?.id,
@@ -34,6 +35,13 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   };
   if (reply.statusCode >= 500) request.log.warn(line, 'request');
   else request.log.info(line, 'request');
+}
+
+/** A path without secrets, also without percent-encoded ones. */
+function loggable(path: string): string {
+  const decoded = querystring.unescape(path);
+  const redacted = withoutSecrets(decoded);
+  return redacted === decoded ? path : redacted;
 }
 
 const LEVELS: Readonly<Record<number, string>> = {

@@ -1,7 +1,8 @@
-/** Most commands in one transaction: bounds how long one commit keeps the others waiting. */
-const MAX_BATCH = 1_000;
-/** Most commands waiting for their turn; beyond it new ones are turned away at once. */
-const MAX_WAITING = 20_000;
+/**
+ * Most commands that gather for one transaction; beyond it new ones are turned away at once. Bounds
+ * memory, and how long one commit keeps the next one waiting (some 10 µs a command).
+ */
+const MAX_BATCH = 10_000;
 /** From being queued to being answered. A caller that waited this long is told that nobody knows. */
 const ANSWER_WITHIN_MS = 2_000;
 
@@ -28,9 +29,9 @@ interface Batch<Command, Outcome> {
 export class CommandQueue<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number) => void;
-  readonly #waiting: Batch<Command, Outcome>[] = [];
-  #waitingCommands = 0;
-  #committing = false;
+  /** The batch that gathers, if there is one. */
+  #gathering: Batch<Command, Outcome> | undefined;
+  #isCommitting = false;
 
   /** @param onBatch is told the size of every batch that is handed to `apply`. */
   constructor(
@@ -46,41 +47,39 @@ export class CommandQueue<Command, Outcome> {
    * @throws CommandNotConfirmed when the queue is full or time is up; whatever `apply` throws.
    */
   submit(command: Command): Promise<Outcome> {
-    if (this.#waitingCommands >= MAX_WAITING) {
+    const batch = this.#gathering ?? this.#startGathering();
+    if (batch.entries.length >= MAX_BATCH) {
       return Promise.reject(new CommandNotConfirmed('too many commands are waiting'));
     }
     return new Promise((resolve, reject) => {
-      this.#gatheringBatch().entries.push({ command, resolve, reject });
-      this.#waitingCommands += 1;
-      if (!this.#committing) void this.#commitAll();
+      batch.entries.push({ command, resolve, reject });
+      if (!this.#isCommitting) void this.#commitAll();
     });
   }
 
-  #gatheringBatch(): Batch<Command, Outcome> {
-    const last = this.#waiting.at(-1);
-    if (last !== undefined && last.entries.length < MAX_BATCH) return last;
+  #startGathering(): Batch<Command, Outcome> {
     const batch: Batch<Command, Outcome> = {
       entries: [],
       timer: setTimeout(() => this.#giveUp(batch), ANSWER_WITHIN_MS),
     };
-    this.#waiting.push(batch);
+    this.#gathering = batch;
     return batch;
   }
 
   async #commitAll(): Promise<void> {
-    this.#committing = true;
+    this.#isCommitting = true;
     // One turn of the microtask queue, so that commands submitted together commit together.
     await null;
-    for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) {
-      this.#waitingCommands -= batch.entries.length;
+    for (let batch = this.#gathering; batch !== undefined; batch = this.#gathering) {
+      this.#gathering = undefined;
       await this.#commit(batch);
     }
-    this.#committing = false;
+    this.#isCommitting = false;
   }
 
   async #commit({ entries, timer }: Batch<Command, Outcome>): Promise<void> {
-    this.#onBatch(entries.length);
     try {
+      this.#onBatch(entries.length);
       const outcomes = await this.#apply(entries.map((entry) => entry.command));
       for (const [index, entry] of entries.entries()) entry.resolve(outcomes[index] as Outcome);
     } catch (error) {
@@ -92,12 +91,9 @@ export class CommandQueue<Command, Outcome> {
 
   /** Its callers are answered now. If it is not under way yet it never will be. */
   #giveUp(batch: Batch<Command, Outcome>): void {
-    const index = this.#waiting.indexOf(batch);
-    if (index !== -1) {
-      this.#waiting.splice(index, 1);
-      this.#waitingCommands -= batch.entries.length;
-    }
-    const reason = index === -1 ? 'the store has not confirmed in time' : 'the store is too slow';
+    const isWaiting = this.#gathering === batch;
+    if (isWaiting) this.#gathering = undefined;
+    const reason = isWaiting ? 'the store is too slow' : 'the store has not confirmed in time';
     for (const entry of batch.entries) entry.reject(new CommandNotConfirmed(reason));
   }
 }

@@ -14,7 +14,8 @@ function sqlitePath(url: string): string {
 export function databaseUrlProblem(url: string): string | undefined {
   if (!url.startsWith(SQLITE)) return 'must be sqlite:PATH, such as sqlite:data/store-orders.db';
   const path = sqlitePath(url);
-  if (path === '' || path.startsWith(':') || path.endsWith('/')) {
+  // SQLite takes ":memory:" and "file:…" for something else than a path.
+  if (path === '' || /^(?::|file:)/i.test(path) || path.endsWith('/')) {
     return 'must name a database file, such as sqlite:data/store-orders.db';
   }
   if (/[?#\0]/.test(path)) return 'must be a plain path, without parameters';

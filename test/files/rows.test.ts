@@ -110,8 +110,19 @@ test('array problems are named by line and item', async () => {
   assert.equal(found.length, 6);
 });
 
+test('brackets that do not fit are a problem, and no row is lost behind them', async () => {
+  for (const text of [
+    '[{"id":1}}[{"id":2}]',
+    '[{"id":1],{"id":2}]',
+    '[}]',
+    '[{"id":1}},{"id":2}]',
+  ]) {
+    assert.notEqual(problems(await rows(text)).length, 0, text);
+  }
+});
+
 test('an array that ends too early or too late is a problem', async () => {
-  for (const text of ['[{"id":1}', '[{"id":1},', '[', '[{"id":1}}', '["']) {
+  for (const text of ['[{"id":1}', '[{"id":1},', '[', '[{"id":1}}', '["', '[{]']) {
     assert.match(problems(await rows(text)).join(), /not closed/, text);
   }
   assert.match(problems(await rows('[{"id":1}] {"id":2}')).join(), /something follows/);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,8 +13,7 @@ import { openForReading } from './connection.ts';
  */
 export async function backupSqlite(path: string, target: string): Promise<void> {
   if (await exists(target)) throw new StoreNotUsable(`${target} exists already`);
-  const partial = `${target}.partial`;
-  rmSync(partial, { force: true });
+  const partial = `${target}.${randomUUID()}.partial`;
   const db = openForReading(path);
   try {
     db.prepare('VACUUM INTO ?').run(partial);

@@ -13,7 +13,8 @@ const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 
 /**
- * The connection that writes. It waits for no lock by itself; see `retryWhileBusy`.
+ * The connection that writes; nothing is changed yet. It waits for no lock by itself; see
+ * `retryWhileBusy`.
  * @throws StoreNotUsable, and SQLite's own errors.
  */
 export function openForWriting(path: string, create: boolean): DatabaseSync {
@@ -21,18 +22,16 @@ export function openForWriting(path: string, create: boolean): DatabaseSync {
   if (create) makeFolder(dirname(path));
   else if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
   if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
-  const db = new DatabaseSync(path, { timeout: 0, readBigInts: true });
-  try {
-    // Asked for even if it is on already, and checked: the promises rest on these two.
-    expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
-    expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
-    // macOS only: there a plain fsync leaves the data in the drive's cache.
-    db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  return new DatabaseSync(path, { timeout: 0, readBigInts: true });
+}
+
+/** Makes commits durable. @throws StoreNotUsable when SQLite does not do as it is told */
+export function makeDurable(db: DatabaseSync): void {
+  // Asked for even if it is on already, and checked: the promises rest on these two.
+  expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
+  expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
+  // macOS only: there a plain fsync leaves the data in the drive's cache.
+  db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
 }
 
 function makeFolder(path: string): void {

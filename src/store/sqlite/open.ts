@@ -15,7 +15,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   }
   let closing: Promise<void> | undefined;
   return {
-    id: reader.storeId(),
+    id: reader.storeId,
     apply: <C extends Command>(commands: readonly C[]) =>
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
     changes: (since, visit) => reading(() => reader.changes(since, visit)),

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
-import type { OrderEvent, StoreStatus } from '../store.ts';
+import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
 import { openForReading } from './connection.ts';
 import { KEY_COLUMNS, keyFromRow, ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
 
@@ -15,6 +15,7 @@ const BATCH = 2_000;
  * find their pages in memory, and a thread of their own would cost more than most of them.
  */
 export class Reader {
+  readonly storeId: string;
   readonly #path: string;
   /** For single statements, each its own snapshot. */
   readonly #db: DatabaseSync;
@@ -30,11 +31,9 @@ export class Reader {
     this.#changesDb = openForReading(path);
     this.#statements = prepareAll(this.#db, SQL);
     this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
-  }
-
-  storeId(): string {
-    const [id] = this.#statements.storeId.get() as unknown as [string];
-    return id;
+    const row = this.#statements.storeId.get() as unknown as [string] | undefined;
+    if (row === undefined) throw new StoreNotUsable('its table "store" is empty');
+    this.storeId = row[0];
   }
 
   /** Store.changes. One after another, since a connection has one snapshot at a time. */
@@ -54,7 +53,9 @@ export class Reader {
     try {
       const [revision] = current.get() as unknown as [bigint];
       const rows = since === 0n ? all.iterate() : changed.iterate(since);
-      await visitInBatches(rows as Iterable<unknown> as Iterable<Row>, visit);
+      await visitInBatches(rows as Iterable<unknown> as Iterable<Row>, (orders) =>
+        visit(since === 0n ? orders : orders.toSorted(byId)),
+      );
       return revision;
     } finally {
       this.#changesDb.exec('COMMIT');
@@ -120,6 +121,10 @@ export class Reader {
   }
 }
 
+function byId(a: Order, b: Order): number {
+  return a.id < b.id ? -1 : 1;
+}
+
 /** Visits orders by the batch, and gives other work a turn between two batches. */
 async function visitInBatches(
   rows: Iterable<Row>,
@@ -158,7 +163,7 @@ const SQL = {
 const CHANGES_SQL = {
   revision: 'SELECT revision FROM store',
   all: `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`,
-  // Named, because SQLite would rather read all orders than sort the few that changed.
+  // In the order of the index: sorted by id, SQLite would read all orders, or stop for a long sort.
   changed: `SELECT ${ORDER_COLUMNS} FROM orders INDEXED BY orders_by_revision
-    WHERE revision > ? ORDER BY id`,
+    WHERE revision > ? ORDER BY revision`,
 } as const;

@@ -33,7 +33,8 @@ export function migrate(db: DatabaseSync, lockWaitMs: number): void {
   }
 }
 
-function missingMigrations(db: DatabaseSync): string[] {
+/** The migrations that have not run yet. @throws StoreNotUsable when the file is not ours */
+export function missingMigrations(db: DatabaseSync): string[] {
   const version = pragma(db, 'user_version');
   const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
   const isOurs = pragma(db, 'application_id') === APPLICATION_ID;

@@ -1,8 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Command, OutcomeOf } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import { isBusy, openForWriting, opening, retryWhileBusy, storeError } from './connection.ts';
-import { migrate } from './schema.ts';
+import {
+  isBusy,
+  makeDurable,
+  openForWriting,
+  opening,
+  retryWhileBusy,
+  storeError,
+} from './connection.ts';
+import { migrate, missingMigrations } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** How the thread is started. */
@@ -26,8 +33,11 @@ const { path, create, lockWaitMs } = workerData as WriterData;
 
 function open() {
   return opening(path, () => {
-    const db = retryWhileBusy(lockWaitMs, () => openForWriting(path, create));
+    const db = openForWriting(path, create);
     try {
+      // First of all, so that a file that is not ours stays as it is.
+      retryWhileBusy(lockWaitMs, () => missingMigrations(db));
+      retryWhileBusy(lockWaitMs, () => makeDurable(db));
       migrate(db, lockWaitMs);
       probeForWriting(db);
       return db;
