@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 import { type Config, readDatabaseConfig } from '../config.ts';
-import { openStore } from '../store/open.ts';
+import { openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { say } from './output.ts';
 
 /** A command line tool has time: it waits this long for other writers before it gives up. */
 const LOCK_WAIT_MS = 10_000;
@@ -27,15 +28,22 @@ export async function withStore<T>(
   use: (store: Store, config: Pick<Config, 'databaseUrl' | 'environment'>) => Promise<T>,
 ): Promise<T> {
   const config = readDatabaseConfig(process.env, databaseSettings(flags));
+  const isNew = !storeExists(config.databaseUrl);
   const store = await openStore(config.databaseUrl, {
     create: create === 'create',
     lockWaitMs: LOCK_WAIT_MS,
   });
+  if (isNew) say(`Made the database ${config.databaseUrl}.`);
   try {
     return await use(store, config);
   } finally {
     await store.close();
   }
+}
+
+/** Whether the database that flags and environment name is there. */
+export function databaseExists(flags: DatabaseFlags): boolean {
+  return storeExists(readDatabaseConfig(process.env, databaseSettings(flags)).databaseUrl);
 }
 
 export function databaseSettings({ database }: DatabaseFlags): Partial<Record<string, string>> {

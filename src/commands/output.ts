@@ -46,3 +46,8 @@ export function table(rows: readonly (readonly string[])[]): string {
 export function grouped(count: number | bigint): string {
   return count.toLocaleString('en-US');
 }
+
+/** 1 order, 1,234 orders */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

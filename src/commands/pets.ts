@@ -5,7 +5,7 @@ import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import.ts';
-import { grouped, say } from './output.ts';
+import { counted, say } from './output.ts';
 
 export function petsCommand(): Command {
   const importPetsCommand = databaseCommand(
@@ -24,26 +24,31 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   const input = await openInput(file);
   const seen = new SeenIds();
   const problems = new Problems();
-  const ignore = () => {};
+  const read = () => readValues(input, PET_COLUMNS, petOf, () => {});
   try {
-    for await (const rows of readValues(input, PET_COLUMNS, petOf, problems, ignore)) {
-      for (const { at, value } of rows) {
-        const before = seen.add(value.id, at);
-        if (before !== undefined) problems.add(at, `repeats the id ${value.id} of ${before}`);
+    for await (const rows of read()) {
+      for (const row of rows) {
+        const problem = row.problem ?? repetition(seen, row.at, row.value.id);
+        if (problem !== undefined) problems.add(row.at, problem);
       }
     }
     refuseProblems(input, problems);
     await withStore(flags, 'create', async (store) => {
       let count = 0;
-      for await (const rows of readValues(input, PET_COLUMNS, petOf, problems, ignore)) {
-        if (rows.length === 0) continue;
-        await store.apply(rows.map(({ value: pet }) => ({ type: 'putPet', pet }) as const));
-        count += rows.length;
+      for await (const rows of read()) {
+        const pets = rows.flatMap((row) => (row.problem === undefined ? row.value : []));
+        await store.apply(pets.map((pet) => ({ type: 'putPet', pet }) as const));
+        count += pets.length;
       }
-      say(`Stored ${grouped(count)} pets.`);
+      say(`Stored ${counted(count, 'pet')}.`);
     });
   } finally {
     seen.close();
     input.close();
   }
+}
+
+function repetition(seen: SeenIds, at: string, id: bigint): string | undefined {
+  const before = seen.add(id, at);
+  return before === undefined ? undefined : `repeats the id ${id} of ${before}`;
 }

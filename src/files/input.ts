@@ -6,15 +6,20 @@ import {
   fstatSync,
   mkdtempSync,
   openSync,
+  read as readFromFile,
   rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 
 /** Bytes read at a time. */
 const CHUNK_BYTES = 256 * 1024;
+
+/** A stream would close the file when its reader stops early. */
+const readAt = promisify(readFromFile);
 
 /** A file that can be read more than once and is the same each time. */
 export interface Input {
@@ -73,8 +78,11 @@ function inputOf(name: string, file: number): Input {
 
   async function* read(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
-    const options = { fd: file, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES };
-    for await (const chunk of createReadStream('', options)) {
+    for (let position = 0; ; ) {
+      const { bytesRead, buffer } = await readAt(file, Buffer.alloc(CHUNK_BYTES), { position });
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      const chunk = buffer.subarray(0, bytesRead);
       hash.update(chunk);
       refuseChange();
       yield chunk;

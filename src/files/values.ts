@@ -1,15 +1,14 @@
 import { FieldProblem } from './fields.ts';
 import type { Input } from './input.ts';
-import { type Columns, type Fields, readRows } from './rows.ts';
+import { type Columns, type Fields, type Row, readRows } from './rows.ts';
 
 /** Most problems that are described one by one. */
 const MAX_DESCRIBED = 20;
 
-export interface Located<T> {
-  /** Where it stands in the file, such as "line 7". */
-  readonly at: string;
-  readonly value: T;
-}
+/** What a row of a file says, or why it says nothing of use; `at` is where it stands. */
+export type Located<T> =
+  | { readonly at: string; readonly value: T; readonly problem?: undefined }
+  | { readonly at: string; readonly problem: string };
 
 /** What is wrong with a file: how many problems, and the first of them in words. */
 export class Problems {
@@ -23,31 +22,27 @@ export class Problems {
 }
 
 /**
- * What `parse` makes of the rows of a file, in batches; rows it refuses with a FieldProblem, or that
- * are not well formed, go to `problems`. `onBytes` is told how far the reading got.
+ * What `parse` makes of the rows of a file, in batches. `onBytes` is told how far the reading got.
+ * @throws InputProblem
  */
 export async function* readValues<T>(
   input: Input,
   columns: Columns,
   parse: (fields: Fields) => T,
-  problems: Problems,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Located<T>[]> {
   for await (const rows of readRows(counted(input.read(), onBytes), columns)) {
-    const values: Located<T>[] = [];
-    for (const row of rows) {
-      if ('problem' in row) {
-        problems.add(row.at, row.problem);
-        continue;
-      }
-      try {
-        values.push({ at: row.at, value: parse(row.fields) });
-      } catch (error) {
-        if (!(error instanceof FieldProblem)) throw error;
-        problems.add(row.at, error.message);
-      }
-    }
-    yield values;
+    yield rows.map((row) => located(row, parse));
+  }
+}
+
+function located<T>(row: Row, parse: (fields: Fields) => T): Located<T> {
+  if ('problem' in row) return row;
+  try {
+    return { at: row.at, value: parse(row.fields) };
+  } catch (error) {
+    if (!(error instanceof FieldProblem)) throw error;
+    return { at: row.at, problem: error.message };
   }
 }
 

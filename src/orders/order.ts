@@ -19,6 +19,9 @@ export interface Order {
   readonly complete?: boolean | undefined;
 }
 
+/** An order that the store has yet to give an id. */
+export type NewOrder = Omit<Order, 'id'>;
+
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { backupSqlite } from './sqlite/backup.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
@@ -27,6 +28,11 @@ export function openStore(url: string, options: OpenOptions): Promise<Store> {
   const problem = databaseUrlProblem(url);
   if (problem !== undefined) throw new StoreNotUsable(`database URL "${url}" ${problem}`);
   return openSqlite(sqlitePath(url), options);
+}
+
+/** Whether there is something at `url` already. */
+export function storeExists(url: string): boolean {
+  return existsSync(sqlitePath(url));
 }
 
 /** Copies the store to a file of its engine's own kind, while it is in use. @throws StoreNotUsable */

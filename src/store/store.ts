@@ -1,6 +1,6 @@
 import type { ApiKey } from '../keys/api-key.ts';
 import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
-import type { Order, OrderId, OrderStatus } from '../orders/order.ts';
+import type { NewOrder, Order, OrderId, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
 
 /** Every write there is. */
@@ -11,17 +11,21 @@ export type Command =
   /** Stores the pet, in place of the one with its id if there is one. */
   | { readonly type: 'putPet'; readonly pet: Pet }
   /**
-   * Sets `count` ids above every id in use and above `above` aside for the import of `source` (a
-   * digest of its content). Asked again for the same source before `finishImport`, it gives the
-   * same ids, so that an interrupted import can be taken up where it ended.
+   * Places orders of an import that bring no id, under the next ids above all in the store and above
+   * `above`. `source` is a digest of the import's content, `from` how many of its orders were placed
+   * like this before, so that an interrupted import goes on where it ended, and one that runs twice
+   * at the same time is out of turn. With `isLast` the import is done with, and forgotten.
    */
   | {
-      readonly type: 'reserveIds';
+      readonly type: 'placeNew';
       readonly source: string;
-      readonly count: bigint;
+      readonly from: number;
+      readonly orders: readonly NewOrder[];
       readonly above: bigint;
+      readonly isLast: boolean;
     }
-  | { readonly type: 'finishImport'; readonly source: string };
+  /** Asks how many orders of an import that has not ended were placed by `placeNew`. */
+  | { readonly type: 'importProgress'; readonly source: string };
 
 interface Outcomes {
   place: OrderOutcome;
@@ -30,9 +34,8 @@ interface Outcomes {
   createKey: 'created';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPet: 'stored';
-  /** The first of the ids, or undefined when int64 has not that many left. */
-  reserveIds: bigint | undefined;
-  finishImport: 'finished';
+  placeNew: 'placed' | 'out_of_turn' | 'no_ids_left';
+  importProgress: number;
 }
 export type OutcomeOf<C extends Command> = Outcomes[C['type']];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../temporary.ts';
@@ -115,12 +115,16 @@ test('an order that stands identically is skipped, one that differs refuses the 
 });
 
 test('a dry run checks all and writes nothing', async (t) => {
-  const { cli } = commandLine(t);
+  const { cli, folder } = commandLine(t);
   const ok = await cli(['import', '-', '--dry-run'], { input: '{"id":1}\n{"quantity":1}\n' });
   assert.equal(ok.code, 0);
-  assert.match(ok.stderr, /2 orders would be imported/);
-  assert.equal((await cli(['export'])).stdout, '');
+  assert.match(ok.stderr, /Would import 2 orders/);
+  assert.ok(!existsSync(join(folder, 'store.db')));
   assert.equal((await cli(['import', '-', '--dry-run'], { input: '{"id":"x"}' })).code, 1);
+  await cli(['import', '-'], { input: '{"id":1}\n' });
+  const again = await cli(['import', '-', '--dry-run'], { input: '{"id":1}\n{"id":2}\n' });
+  assert.match(again.stderr, /Would import 1 order; 1 order of it were there already/);
+  assert.equal((await cli(['export'])).stdout.split('\n').length, 2);
 });
 
 test('an import without ids that was killed is simply run again', async (t) => {
@@ -137,10 +141,34 @@ test('an import without ids that was killed is simply run again', async (t) => {
   await once(child, 'close');
   const before = await exported();
   assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
+  // Meanwhile some of its orders move on, and others take the ids that would have been next.
   await cli(['ship', '1']);
+  await cli(['import', '-'], { input: `{"id":${before + 1}}\n{"id":${before + 2}}\n` });
   const again = await cli(['import', path]);
   assert.equal(again.code, 0, again.stderr);
-  assert.equal(await exported(), count);
+  assert.equal(await exported(), count + 2);
+});
+
+test('a file that changes while it is read is refused', async (t) => {
+  const { cli, file, database } = commandLine(t);
+  const content = '{"petId":1,"quantity":2}\n'.repeat(100_000);
+  const path = file('a.ndjson', content);
+  const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const ended = once(child, 'close');
+  while (!existsSync(database.slice('sqlite:'.length)) && child.exitCode === null) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  file('a.ndjson', content.replaceAll('2', '3'));
+  const [code] = await ended;
+  assert.equal(code, 1);
+  assert.match(stderr, /was changed while it was read/);
+  const { stdout } = await cli(['export']);
+  assert.ok(!stdout.includes('"quantity":3'));
 });
 
 test('a million orders import on a heap of 256 MB', { timeout: 110_000 }, async (t) => {

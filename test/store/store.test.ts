@@ -177,17 +177,35 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(await store.pet(1n), undefined);
   });
 
-  promise('ids are set aside once for an import, above all others', async (_t, store) => {
+  promise('orders without an id get the next ones, above all others', async (_t, store) => {
     await store.apply([place({ id: 10n, status: 'pending' })]);
-    const reserve = (source: string, count: bigint, above = 0n) =>
-      store.apply([{ type: 'reserveIds', source, count, above }]);
-    assert.deepEqual(await reserve('a', 5n), [11n]);
-    assert.deepEqual(await reserve('b', 1n), [16n]);
-    assert.deepEqual(await reserve('a', 5n), [11n], 'the same import again');
-    assert.deepEqual(await reserve('c', 1n, 100n), [101n]);
-    await store.apply([{ type: 'finishImport', source: 'a' }]);
-    assert.deepEqual(await reserve('a', 5n), [102n], 'the same file once more, later');
-    assert.deepEqual(await reserve('d', INT64_MAX), [undefined]);
+    const placeNew = (source: string, from: number, quantities: bigint[], more = {}) =>
+      store.apply([
+        {
+          type: 'placeNew',
+          source,
+          from,
+          orders: quantities.map((quantity) => ({ status: 'pending', quantity })),
+          above: 0n,
+          isLast: false,
+          ...more,
+        },
+      ]);
+    const progress = async (source: string) =>
+      (await store.apply([{ type: 'importProgress', source }]))[0];
+    assert.deepEqual(await placeNew('a', 0, [1n, 2n]), ['placed']);
+    assert.deepEqual(await placeNew('b', 0, [3n], { above: 100n }), ['placed']);
+    assert.equal(await progress('a'), 2);
+    assert.deepEqual(await placeNew('a', 0, [1n, 2n]), ['out_of_turn']);
+    assert.deepEqual(await placeNew('a', 2, [4n], { isLast: true }), ['placed']);
+    assert.equal(await progress('a'), 0);
+    assert.deepEqual(
+      (await store.find([11n, 12n, 101n, 102n, 103n])).map(({ quantity }) => quantity),
+      [1n, 2n, 3n, 4n],
+    );
+    assert.deepEqual(await placeNew('c', 0, [5n], { above: INT64_MAX }), ['no_ids_left']);
+    assert.deepEqual(await placeNew('c', 0, [5n], { above: INT64_MAX - 1n }), ['placed']);
+    assert.equal((await store.find([INT64_MAX])).length, 1);
   });
 
   promise('a transaction that fails leaves nothing behind', async (_t, store) => {

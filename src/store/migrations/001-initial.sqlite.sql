@@ -49,9 +49,9 @@ CREATE TABLE api_keys (
   revoked_at  INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Ids set aside for an import that has not ended yet; source is a digest of its content.
+-- Imports that have not ended: source is a digest of the content, placed how many of its orders
+-- without an id have one by now.
 CREATE TABLE imports (
-  source   TEXT    PRIMARY KEY,
-  first_id INTEGER NOT NULL,
-  last_id  INTEGER NOT NULL
+  source TEXT    PRIMARY KEY,
+  placed INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

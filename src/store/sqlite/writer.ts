@@ -77,11 +77,10 @@ export class Writer {
         this.#statements.putPet.run(id, orNull(name), orNull(tag));
         return 'stored';
       }
-      case 'reserveIds':
-        return this.#reserveIds(command.source, command.count, command.above);
-      case 'finishImport':
-        this.#statements.finishImport.run(command.source);
-        return 'finished';
+      case 'placeNew':
+        return this.#placeNew(command);
+      case 'importProgress':
+        return this.#importProgress(command.source);
     }
   }
 
@@ -112,14 +111,24 @@ export class Writer {
     );
   }
 
-  #reserveIds(source: string, count: bigint, above: bigint): bigint | undefined {
-    const begun = this.#statements.reserved.get(source) as unknown as [bigint] | undefined;
-    if (begun !== undefined) return begun[0];
+  #placeNew(command: Extract<Command, { type: 'placeNew' }>): OutcomeOf<typeof command> {
+    const { source, from, orders, above, isLast } = command;
+    if (this.#importProgress(source) !== from) return 'out_of_turn';
     const [highest] = this.#statements.highestId.get() as unknown as [bigint];
-    const last = highest > above ? highest : above;
-    if (last > INT64_MAX - count) return undefined;
-    this.#statements.reserve.run(source, last + 1n, last + count);
-    return last + 1n;
+    let last = highest > above ? highest : above;
+    if (last > INT64_MAX - BigInt(orders.length)) return 'no_ids_left';
+    for (const order of orders) {
+      last += 1n;
+      this.#changeOrder(last, { type: 'place', order: { ...order, id: last } });
+    }
+    if (isLast) this.#statements.forgetImport.run(source);
+    else this.#statements.setProgress.run(source, from + orders.length);
+    return 'placed';
+  }
+
+  #importProgress(source: string): number {
+    const row = this.#statements.importProgress.get(source) as unknown as [bigint] | undefined;
+    return row === undefined ? 0 : Number(row[0]);
   }
 }
 
@@ -153,9 +162,8 @@ const SQL = {
   key: 'SELECT revoked_at FROM api_keys WHERE id = ?',
   revokeKey: 'UPDATE api_keys SET revoked_at = ? WHERE id = ?',
   putPet: 'INSERT OR REPLACE INTO pets (id, name, tag) VALUES (?, ?, ?)',
-  highestId: `SELECT max((SELECT coalesce(max(id), 0) FROM orders),
-    (SELECT coalesce(max(last_id), 0) FROM imports), 0)`,
-  reserved: 'SELECT first_id FROM imports WHERE source = ?',
-  reserve: 'INSERT INTO imports (source, first_id, last_id) VALUES (?, ?, ?)',
-  finishImport: 'DELETE FROM imports WHERE source = ?',
+  highestId: 'SELECT max(coalesce(max(id), 0), 0) FROM orders',
+  importProgress: 'SELECT placed FROM imports WHERE source = ?',
+  setProgress: 'INSERT OR REPLACE INTO imports (source, placed) VALUES (?, ?)',
+  forgetImport: 'DELETE FROM imports WHERE source = ?',
 } as const;
