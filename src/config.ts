@@ -115,8 +115,16 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
     : undefined;
   const petLookup = readPetLookup(settings);
-  const operationsHost = settings.withDefault('OPERATIONS_HOST', parseHost, 'a host name or an IP');
-  const operationsPort = settings.withDefault('OPERATIONS_PORT', parsePort, 'a port up to 65535');
+  const operationsHost = settings.withDefault(
+    'OPERATIONS_HOST',
+    parseHost,
+    'a host name or an IP address',
+  );
+  const operationsPort = settings.withDefault(
+    'OPERATIONS_PORT',
+    parsePort,
+    'a port from 0 to 65535',
+  );
   const logLevel = settings.withDefault('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
   if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
     settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);

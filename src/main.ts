@@ -48,7 +48,8 @@ throwInsteadOfExit(program);
 // Whoever reads our output has had enough, as in "export | head": no reason to complain.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  say(`store-orders: cannot write to standard output: ${error.message}`);
+  process.exit(EXIT_FAILURE);
 });
 
 // Should the event loop run dry before a command has ended, that is no success.
@@ -84,7 +85,15 @@ function report(error: unknown): number {
     error instanceof InputProblem ||
     error instanceof StoreNotUsable ||
     error instanceof StoreUnavailable ||
-    (error as NodeJS.ErrnoException).syscall === 'listen';
+    isListenError(error);
   say(`store-orders: ${isExpected ? message : (error as Error).stack}`);
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    say('Choose another port with --port (the service) or --operations-port (health and metrics).');
+  }
   return EXIT_FAILURE;
+}
+
+/** A listener got no address: the port is taken, the host is unknown or not this machine's. */
+function isListenError(error: unknown): boolean {
+  return ['listen', 'bind', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 }

@@ -7,13 +7,13 @@ import { say } from './output.ts';
 /** Where an order is looked for that the printed example can cancel. */
 const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 
-/** A store without any key gets one, so that the service can be tried at once. */
+/** A store without any key of this environment gets one, so that the service can be tried at once. */
 export async function printFirstKey(
   store: Store,
   { environment, basePath }: Config,
   server: FastifyInstance,
 ): Promise<void> {
-  if ((await store.keys()).length > 0) return;
+  if ((await store.keys()).some((key) => key.environment === environment)) return;
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
   await store.apply([{ type: 'createKey', key }]);

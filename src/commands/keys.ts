@@ -46,7 +46,9 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const now = Date.now();
   const expiresAt = flags.expires === undefined ? undefined : parseDate(flags.expires);
   if (flags.expires !== undefined && (expiresAt === undefined || expiresAt <= now)) {
-    throw new UsageError(`--expires must be a date in the future, not "${flags.expires}"`);
+    throw new UsageError(
+      `--expires must be a date in the future, such as 2027-01-31, not "${flags.expires}"`,
+    );
   }
   if (flags.name.trim() === '') throw new UsageError('--name must not be empty');
   await withStore(flags, 'create', async (store, { environment }) => {

@@ -27,7 +27,9 @@ npx store-orders ship -- -5`,
 async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
   const at = flags.at === undefined ? undefined : parseTimestamp(flags.at);
   if (flags.at !== undefined && at === undefined) {
-    throw new UsageError(`--at must be a time such as 2026-11-20T09:30:00Z, not "${flags.at}"`);
+    throw new UsageError(
+      `--at must be a time with an offset, such as 2026-11-20T09:30:00Z, not "${flags.at}"`,
+    );
   }
   const commands = ids.map((text) => {
     const id = orderIdArgument(text);

@@ -79,7 +79,13 @@ function inputOf(name: string, file: number): Input {
   async function* read(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
     for (let position = 0; ; ) {
-      const { bytesRead, buffer } = await readAt(file, Buffer.alloc(CHUNK_BYTES), { position });
+      const { bytesRead, buffer } = await readAt(
+        file,
+        Buffer.alloc(CHUNK_BYTES),
+        0,
+        CHUNK_BYTES,
+        position,
+      );
       if (bytesRead === 0) break;
       position += bytesRead;
       const chunk = buffer.subarray(0, bytesRead);

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type ErrorCode, errorHeaders, errorRecord } from './errors.ts';
 import type { Metrics } from './metrics.ts';
+import type { Turns } from './turns.ts';
 
 /** What Node tells of a connection whose bytes are no request. */
 interface ClientError extends Error {
@@ -12,17 +13,23 @@ interface ClientError extends Error {
 }
 
 /** Listeners that answer with an Error record what never becomes a request of Fastify's. */
-export function brokenRequestListeners(logger: Logger, metrics: Metrics) {
+export function brokenRequestListeners(logger: Logger, metrics: Metrics, turns: Turns) {
   const report = (code: ErrorCode, requestId: string, reason: string | undefined) => {
     const { status } = errorRecord(code);
     metrics.requests.inc({ operation: 'none', status: String(status) });
     logger.info({ requestId, status, code, reason }, 'refused a request before it was read');
   };
 
-  const clientError = (error: ClientError, socket: Socket & { _httpMessage?: unknown }): void => {
-    // An answer is on its way (Node's own handler looks here too): a second one would fall into it.
-    const isAnswering = socket._httpMessage != null;
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
+  const clientError = (error: ClientError, socket: Socket): void => {
+    const pending = turns.pending(socket);
+    if (pending !== undefined && socket.writable) {
+      // What came before was a request: it gets its answer, and what followed gets none.
+      pending.shouldKeepAlive = false;
+      pending.once('close', () => socket.destroySoon());
+      return;
+    }
+    // A request that was answered before it had all come is not answered again.
+    if (error.code === 'ECONNRESET' || !socket.writable || turns.isHalfRead(socket)) {
       socket.destroy();
       return;
     }
@@ -40,7 +47,14 @@ export function brokenRequestListeners(logger: Logger, metrics: Metrics) {
     response.end(JSON.stringify(errorRecord(code)));
   };
 
-  return { clientError, checkExpectation };
+  const connect = (_request: unknown, socket: Socket): void => {
+    const code = 'bad_request';
+    const requestId = randomUUID();
+    report(code, requestId, 'CONNECT');
+    socket.end(rawAnswer(code, requestId));
+  };
+
+  return { clientError, checkExpectation, connect };
 }
 
 function errorCode({ code, rawPacket }: ClientError): ErrorCode {

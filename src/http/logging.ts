@@ -3,9 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
 
-/** Bytes of log that may wait to be written, and how long: fewer, larger writes under load. */
+/** Bytes of log that gather for one write, and for how long: fewer, larger writes under load. */
 const BUFFER_BYTES = 4096;
 const FLUSH_EVERY_MS = 250;
+/** Bytes of log that may wait for a reader who has stopped reading; further lines are dropped. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** JSON lines on stdout; lines for people when stdout is a terminal. */
 export function createLogger(level: string): { logger: Logger; flush: () => void } {
@@ -17,23 +19,24 @@ export function createLogger(level: string): { logger: Logger; flush: () => void
     fd: 1,
     sync: false,
     minLength: BUFFER_BYTES,
+    maxLength: MAX_WAITING_BYTES,
     periodicFlush: FLUSH_EVERY_MS,
   });
   return { logger: pino({ level, base: null }, destination), flush: () => destination.flushSync() };
 }
 
-/** One line per request, when its answer is out or its client gone. */
+/** One line per request, when its answer is out or its reader gone. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const line = {
     method: request.method,
     // Without the query: v1 has no parameters there, and people put secrets into it.
     path: loggable(request.raw.url?.split('?', 1)[0] ?? ''),
-    status: reply.statusCode,
+    status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
     ms: Math.round(reply.elapsedTime * 1000) / 1000,
     key: request.apiKey?.id,
     aborted: reply.raw.writableFinished ? undefined : true,
   };
-  if (reply.statusCode >= 500) request.log.warn(line, 'request');
+  if (reply.raw.statusCode >= 500) request.log.warn(line, 'request');
   else request.log.info(line, 'request');
 }
 
@@ -57,9 +60,9 @@ const LEVELS: Readonly<Record<number, string>> = {
 export function readable(line: string): string {
   const { time, level, msg, method, path, status, ms, err, requestId, ...rest } = JSON.parse(line);
   const clock = new Date(time).toTimeString().slice(0, 8);
-  const what = msg === 'request' ? `${method} ${path} ${status} ${ms}ms` : msg;
+  const what = msg === 'request' ? `${method} ${path} ${status ?? '-'} ${ms}ms` : msg;
   const details = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  const id = requestId === undefined || status < 500 ? [] : [`requestId=${requestId}`];
+  const id = requestId === undefined ? [] : [`requestId=${requestId}`];
   const text = [clock, (LEVELS[level] ?? '').padEnd(5), what, ...details, ...id].join(' ');
   return `${text}\n${err?.stack === undefined ? '' : `${err.stack}\n`}`;
 }

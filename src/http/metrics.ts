@@ -21,7 +21,7 @@ export function createMetrics(store: Pick<Store, 'status'>, environment: Environ
     registry,
     requests: new Counter({
       name: 'store_orders_http_requests_total',
-      help: 'Requests answered, by operation ("none": no operation of the contract) and status.',
+      help: 'Requests by operation ("none": none of the contract) and status ("aborted": not answered).',
       labelNames: ['operation', 'status'] as const,
       registers,
     }),

@@ -1,5 +1,6 @@
 import type { Registry } from '@prometheus-io/client';
 import fastify, { type FastifyInstance } from 'fastify';
+import { HttpError, sendError } from './errors.ts';
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
 
 export interface OperationsParts {
@@ -24,5 +25,9 @@ export function buildOperations({ registry, isReady }: OperationsParts): Fastify
     reply.type(registry.contentType);
     return registry.metrics();
   });
+  server.setNotFoundHandler((_request, reply) => sendError(reply, new HttpError('not_found')));
+  server.setErrorHandler((_error, _request, reply) =>
+    sendError(reply, new HttpError('internal_error')),
+  );
   return server;
 }

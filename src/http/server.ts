@@ -32,6 +32,7 @@ import {
 } from './limits.ts';
 import { logRequest } from './logging.ts';
 import type { Metrics } from './metrics.ts';
+import { Turns } from './turns.ts';
 import { addV1 } from './v1.ts';
 import { malformation, originForm } from './well-formed.ts';
 
@@ -47,7 +48,8 @@ export interface ServerParts {
  * `inject`) once the list is in memory.
  */
 export function buildServer({ config, store, metrics, logger }: ServerParts): FastifyInstance {
-  const server = createFastify(logger, metrics);
+  const turns = new Turns();
+  const server = createFastify(logger, metrics, turns);
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
   );
@@ -60,19 +62,19 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
   server.addHook('onReady', async () => {
     await listing.current();
   });
+  markDeprecated(server, config.petLookup, CONTRACT_PATH);
   server.addHook('onRequest', (request, reply, done) => {
+    reply.raw.once('close', () => observe(metrics, request, reply));
     stamp(request, reply);
+    turns.take(request.raw.socket, reply.raw, done);
+  });
+  server.addHook('onRequest', (request, _reply, done) => {
     const problem = malformation(request.raw, request.raw.originalUrl ?? request.raw.url ?? '');
     // What follows an unread body on the connection cannot be trusted to be a request.
     done(problem && new HttpError(problem, { connection: 'close' }));
   });
   closeConnectionsAsTheyFallIdle(server);
-  markDeprecated(server, config.petLookup, CONTRACT_PATH);
   requireApiKey(server, keyRing, config.basePath);
-  server.addHook('onResponse', (request, reply, done) => {
-    observe(metrics, request, reply);
-    done();
-  });
 
   addContract(server, config);
   addV1(server, {
@@ -111,8 +113,8 @@ declare module 'node:http' {
   }
 }
 
-function createFastify(logger: Logger, metrics: Metrics): FastifyInstance {
-  const listeners = brokenRequestListeners(logger, metrics);
+function createFastify(logger: Logger, metrics: Metrics, turns: Turns): FastifyInstance {
+  const listeners = brokenRequestListeners(logger, metrics, turns);
   const server = fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -140,8 +142,8 @@ function createFastify(logger: Logger, metrics: Metrics): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       stamp(request, reply);
       const code = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'uri_too_long' : 'bad_request';
+      reply.raw.once('close', () => observe(metrics, request, reply));
       void sendError(reply, new HttpError(code));
-      observe(metrics, request, reply);
     },
   });
   server.server.maxConnections = MAX_CONNECTIONS;
@@ -152,6 +154,7 @@ function createFastify(logger: Logger, metrics: Metrics): FastifyInstance {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
   server.server.on('checkExpectation', listeners.checkExpectation);
+  server.server.on('connect', listeners.connect);
   return server as unknown as FastifyInstance;
 }
 
@@ -167,9 +170,11 @@ function stamp(request: FastifyRequest, reply: FastifyReply): void {
   reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
 }
 
+/** When the answer is out, or its reader gone: then, with no answer begun, the status is "aborted". */
 function observe(metrics: Metrics, request: FastifyRequest, reply: FastifyReply): void {
   const operation = request.routeOptions.config?.operation ?? 'none';
-  const labels = { operation, status: String(reply.statusCode) };
+  const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'aborted';
+  const labels = { operation, status };
   metrics.requests.inc(labels);
   metrics.requestDuration.observe(labels, reply.elapsedTime / 1000);
   logRequest(request, reply);

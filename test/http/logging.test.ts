@@ -14,7 +14,7 @@ test('a request reads as one short line on a terminal', () => {
   };
   assert.match(
     line({ ...fields, key: 'key_1', msg: 'request' }),
-    /^\d\d:\d\d:\d\d INFO {2}GET \/v1\/store\/orders 200 1.2ms key="key_1"\n$/,
+    /^\d\d:\d\d:\d\d INFO {2}GET \/v1\/store\/orders 200 1.2ms key="key_1" requestId=abc\n$/,
   );
   assert.match(line({ ...fields, status: 503, level: 40, msg: 'request' }), /requestId=abc\n$/);
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
-import { serve } from './program.ts';
+import { parseAnswers, serve } from './program.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
@@ -112,10 +114,100 @@ test('requests that are sent in one go are answered in their order', async (t) =
   assert.equal(JSON.parse(answers[2]!.body).length, 2_999);
 });
 
-test('garbage behind a request does not fall into its answer', async (t) => {
+test('garbage behind requests gets no answer, and they get theirs', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '5000']);
-  const head = `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
-  // Either a whole answer or a cut one; parseAnswers fails on anything that follows or is mixed in.
-  const answers = await raw(`${head}garbage\r\n\r\n`);
-  assert.ok(answers.length <= 2);
+  const head = (method: string, path: string, last = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+  const list = head('GET', '/v1/store/orders');
+  const one = await raw(`${list}garbage\r\n\r\n`);
+  assert.deepEqual(
+    one.map(({ status }) => status),
+    [200],
+  );
+  const two = await raw(`${list}${head('DELETE', '/v1/store/orders/1')}garbage\r\n\r\n`);
+  assert.deepEqual(
+    two.map(({ status }) => status),
+    [200, 204],
+  );
+  const chunked = head('DELETE', '/v1/store/orders/3', 'Transfer-Encoding: chunked\r\n');
+  const broken = await raw(`${chunked}zz\r\n`);
+  assert.deepEqual(
+    broken.map(({ status }) => status),
+    [204],
+  );
+});
+
+test('a request that waits for its turn sees what the one before it did', async (t) => {
+  const { raw, secret } = await serve(t, ['--sample', '50']);
+  const head = (method: string, path: string, last = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+  for (const id of [1, 2, 3, 4, 5, 6]) {
+    const answers = await raw(
+      head('DELETE', `/v1/store/orders/${id}`) +
+        head('GET', '/v1/store/orders', 'Connection: close\r\n'),
+    );
+    if (answers[0]!.status === 409) continue;
+    const listed: { id: number }[] = JSON.parse(answers[1]!.body);
+    assert.ok(!listed.some((order) => order.id === id));
+  }
+});
+
+test('a connection with too many requests in wait is cut off', async (t) => {
+  const { port, secret, call } = await serve(t, ['--sample', '100000']);
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  const list = `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  socket.write(list.repeat(200));
+  socket.pause();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  socket.resume();
+  await once(socket, 'close');
+  assert.equal((await call('GET', '/v1/store/orders')).status, 200);
+});
+
+test('a request whose client has left is logged and counted all the same', async (t) => {
+  const { port, secret, operations, stop, stdout } = await serve(t, ['--sample', '100000']);
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+  );
+  await once(socket, 'data');
+  socket.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const metrics = await (await fetch(`${operations}/metrics`)).text();
+  assert.match(metrics, /http_requests_total\{operation="listOrders",status="200"\} 1/);
+  await stop();
+  const lines = stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [line] = lines.filter(({ msg }) => msg === 'request');
+  assert.equal(line.aborted, true);
+  assert.equal(line.path, '/v1/store/orders');
+});
+
+test('a request that was answered before it had all come is not answered again', async (t) => {
+  const { port, secret } = await serve(t, ['--sample', '5']);
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.write(
+    'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n' +
+      `Authorization: Bearer ${secret}\r\n\r\n1\r\nx\r\n`,
+  );
+  await once(socket, 'data');
+  socket.write('nonsense\r\n');
+  await once(socket, 'close');
+  assert.deepEqual(
+    parseAnswers(received).map(({ status }) => status),
+    [204],
+  );
+});
+
+test('CONNECT is refused with an Error record', async (t) => {
+  const { raw } = await serve(t);
+  const [answer] = await raw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+  assert.equal(answer!.status, 400);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,6 +14,7 @@ import { openForReading } from './connection.ts';
 export async function backupSqlite(path: string, target: string): Promise<void> {
   if (await exists(target)) throw new StoreNotUsable(`${target} exists already`);
   const partial = `${target}.${randomUUID()}.partial`;
+  mkdirSync(dirname(target), { recursive: true });
   const db = openForReading(path);
   try {
     db.prepare('VACUUM INTO ?').run(partial);

@@ -51,8 +51,10 @@ function open() {
 /** A file that cannot be written is refused now rather than at the first cancel. */
 function probeForWriting(db: ReturnType<typeof openForWriting>): void {
   try {
-    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    // A write and not only its lock: SQLite gives that on a read-only file too.
+    db.exec('BEGIN IMMEDIATE; UPDATE store SET revision = revision; ROLLBACK');
   } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
     if (!isBusy(error)) throw error;
   }
 }
