@@ -14,6 +14,8 @@ import { type Answer, checkAnswer } from './contract-check.ts';
 export interface Service {
   readonly server: FastifyInstance;
   readonly store: Store;
+  /** Of its database. */
+  readonly url: string;
   readonly metrics: Metrics;
   /** A valid key of the service's environment. */
   readonly secret: string;
@@ -68,7 +70,7 @@ export async function startService(
     checkAnswer(method, path, config.basePath, answer);
     return answer;
   };
-  return { server, store, metrics, secret, key, log: () => lines.join(''), call };
+  return { server, store, url, metrics, secret, key, log: () => lines.join(''), call };
 }
 
 export async function place(store: Store, ...orders: readonly Order[]): Promise<void> {

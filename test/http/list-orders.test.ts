@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { orderJson } from '../../src/orders/order.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
+import { open } from '../store/engines.ts';
 import { pending, place, startService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -101,9 +102,10 @@ test('HEAD answers what GET would, without the body', async (t) => {
 });
 
 test('a change by another process is in the next list', async (t) => {
-  const { call, store } = await startService(t);
+  const { call, url } = await startService(t);
+  const other = await open(t, url);
   for (let id = 1n; id < 20n; id += 1n) {
-    await place(store, pending(id));
+    await place(other, pending(id));
     const { body } = await call('GET', ORDERS);
     assert.equal(JSON.parse(body).length, Number(id));
   }

@@ -75,7 +75,7 @@ export interface Running {
 export async function serve(
   t: TestContext,
   args: readonly string[] = [],
-  options: RunOptions & { database?: string } = {},
+  options: RunOptions & { database?: string; expectsKey?: boolean } = {},
 ): Promise<Running> {
   const database = options.database ?? `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const ports = ['--port', '0', '--operations-port', '0'];
@@ -90,7 +90,7 @@ export async function serve(
   const origin = await found(child, stdout, /Server listening at (http:\S+?)"/, stderr);
   const operations = await found(child, stdout, /Operations listening at (http:\S+?)"/, stderr);
   const port = Number(new URL(origin).port);
-  const needsSecret = !args.includes('--no-first-key');
+  const needsSecret = (options.expectsKey ?? true) && !args.includes('--no-first-key');
   const secret = needsSecret ? await found(child, stderr, /(so_\w+_\w{49})\s/, stdout) : '';
 
   return {
