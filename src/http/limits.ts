@@ -20,3 +20,8 @@ export const IDLE_TIMEOUT_MS = 60_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How often connections that have become idle are closed while the server is closing. */
 export const DRAIN_CHECK_INTERVAL_MS = 50;
+/**
+ * Bytes of blocks that are in no current list, but in one that a slow reader is still getting; beyond
+ * it the readers that are furthest behind are cut off.
+ */
+export const MAX_SUPERSEDED_BYTES = 256 * 1024 * 1024;

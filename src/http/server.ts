@@ -26,10 +26,12 @@ import {
   KEEP_ALIVE_TIMEOUT_MS,
   MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
+  MAX_SUPERSEDED_BYTES,
   MAX_URL_BYTES,
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from './limits.ts';
+import { ListReaders } from './list-readers.ts';
 import { logRequest } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { Turns } from './turns.ts';
@@ -81,6 +83,9 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
     basePath: config.basePath,
     storeId: store.id,
     listing,
+    readers: new ListReaders(MAX_SUPERSEDED_BYTES, (count) =>
+      metrics.responseBytes.inc({ operation: 'listOrders' }, count),
+    ),
     commands,
     findPet: (id) => store.pet(id),
     petLookupSunsetAt: config.petLookup.sunsetAt,

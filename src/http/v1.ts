@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
-import type { Listing, Snapshot } from '../orders/listing.ts';
+import type { Listing } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
 import { hasCurrent } from './conditional.ts';
 import { HttpError, sendJson } from './errors.ts';
+import type { ListReaders } from './list-readers.ts';
 import type { Metrics } from './metrics.ts';
 
 declare module 'fastify' {
@@ -23,6 +24,7 @@ export interface V1 {
   readonly basePath: string;
   readonly storeId: string;
   readonly listing: Listing;
+  readonly readers: ListReaders;
   readonly commands: CommandQueue<OrderCommand, OrderOutcome>;
   readonly findPet: (id: bigint) => Promise<Pet | undefined>;
   /** Milliseconds since the epoch. */
@@ -55,9 +57,14 @@ async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) 
   const etag = `"${v1.storeId}-${snapshot.revision}"`;
   reply.headers({ etag, 'cache-control': 'private, no-cache' });
   if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
-  sendSnapshot(request, reply, snapshot);
-  const sent = request.method === 'HEAD' ? 0 : snapshot.byteLength;
-  v1.metrics.responseBytes.inc({ operation: 'listOrders' }, sent);
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'application/json',
+    'content-length': snapshot.byteLength,
+  });
+  if (request.method === 'HEAD') reply.raw.end();
+  else v1.readers.send(reply.raw, snapshot);
   return reply;
 }
 
@@ -109,32 +116,4 @@ function refuseOtherMethods(
       throw new HttpError('method_not_allowed', { allow: allowed.join(', ') });
     },
   });
-}
-
-/**
- * Writes the shared blocks to one client, at its pace: none is copied, and only what the socket
- * takes is handed over.
- */
-function sendSnapshot(request: FastifyRequest, reply: FastifyReply, snapshot: Snapshot): void {
-  reply.hijack();
-  const response = reply.raw;
-  response.writeHead(200, {
-    ...(reply.getHeaders() as Record<string, string>),
-    'content-type': 'application/json',
-    'content-length': snapshot.byteLength,
-  });
-  if (request.method === 'HEAD') {
-    response.end();
-    return;
-  }
-  let next = 0;
-  const writeMore = () => {
-    let hasRoom = true;
-    while (hasRoom && next < snapshot.chunks.length) {
-      hasRoom = response.write(snapshot.chunks[next++]!);
-    }
-    if (next === snapshot.chunks.length) response.end();
-  };
-  response.on('drain', writeMore);
-  writeMore();
 }

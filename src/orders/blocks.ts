@@ -25,11 +25,16 @@ export interface Entry {
 }
 
 /**
- * `blocks` with `entries` worked in. Both are in ascending id; blocks without an entry are taken
- * over as they are. Costs the blocks touched, not the orders listed.
+ * `blocks` with `entries` worked in, and how many bytes of blocks others took the place of. Both are
+ * in ascending id; blocks without an entry are taken over as they are. Costs the blocks touched, not
+ * the orders listed.
  */
-export function withEntries(blocks: readonly Block[], entries: readonly Entry[]): Block[] {
+export function withEntries(
+  blocks: readonly Block[],
+  entries: readonly Entry[],
+): { readonly blocks: Block[]; readonly replacedBytes: number } {
   const result: Block[] = [];
+  let replacedBytes = 0;
   let nextBlock = 0;
   let nextEntry = 0;
   while (nextEntry < entries.length) {
@@ -39,11 +44,11 @@ export function withEntries(blocks: readonly Block[], entries: readonly Entry[])
     const beyond = blocks[touched + 1]?.ids[0];
     do nextEntry += 1;
     while (nextEntry < entries.length && (beyond === undefined || entries[nextEntry]!.id < beyond));
-    pushMerged(result, blocks[touched], entries.slice(from, nextEntry));
+    replacedBytes += pushMerged(result, blocks[touched], entries.slice(from, nextEntry));
     nextBlock = touched + 1;
   }
   while (nextBlock < blocks.length) result.push(blocks[nextBlock++]!);
-  return result;
+  return { blocks: result, replacedBytes };
 }
 
 /** Index of the block that holds or would hold `id`: the last one that starts at or before it. */
@@ -58,15 +63,20 @@ function blockFor(blocks: readonly Block[], id: OrderId): number {
   return low;
 }
 
-/** Pushes what becomes of `block` (undefined in an empty list): none, one or several blocks. */
-function pushMerged(result: Block[], block: Block | undefined, entries: readonly Entry[]): void {
+/**
+ * Pushes what becomes of `block` (undefined in an empty list): none, one or several blocks. Returns
+ * the bytes of the blocks that they take the place of.
+ */
+function pushMerged(result: Block[], block: Block | undefined, entries: readonly Entry[]): number {
   const pieces = merge(block, entries);
+  let replacedBytes = block?.bytes.length ?? 0;
   let count = pieces.reduce((sum, piece) => sum + orderCount(piece), 0);
-  if (count === 0) return;
+  if (count === 0) return replacedBytes;
   const before = result.at(-1);
   if (count < MIN_BLOCK_ORDERS && before && before.ids.length + count <= BLOCK_ORDERS) {
     pieces.unshift({ block: before, from: 0, to: before.ids.length });
     count += before.ids.length;
+    replacedBytes += before.bytes.length;
     result.pop();
   }
   const blockCount = count <= MAX_BLOCK_ORDERS ? 1 : Math.ceil(count / BLOCK_ORDERS);
@@ -86,6 +96,7 @@ function pushMerged(result: Block[], block: Block | undefined, entries: readonly
     }
   }
   if (builder.length > 0) result.push(builder.build());
+  return replacedBytes;
 }
 
 /** The orders `from` (inclusive) to `to` (exclusive) of a block, as they are. */

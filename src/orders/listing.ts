@@ -17,6 +17,8 @@ export interface Snapshot {
   /** Orders listed. */
   readonly count: number;
   readonly byteLength: number;
+  /** Bytes of blocks replaced since the beginning; what two snapshots differ by is at most that. */
+  readonly replacedBytes: number;
   readonly chunks: readonly Buffer[];
 }
 
@@ -32,7 +34,7 @@ export class Listing {
   readonly #source: ChangeSource;
   readonly #onRefresh: (changed: number) => void;
   #blocks: readonly Block[] = [];
-  #snapshot: Snapshot = snapshotOf(0n, []);
+  #snapshot: Snapshot = snapshotOf(0n, [], 0);
   #running: Promise<Snapshot> | undefined;
   #next: Promise<Snapshot> | undefined;
 
@@ -68,37 +70,38 @@ export class Listing {
 
   async #refresh(): Promise<Snapshot> {
     const since = this.#snapshot.revision;
-    const revision = await this.#catchUp(since, this.#blocks);
+    const revision = await this.#catchUp(since, this.#blocks, 0);
     // The store went back in time (an older state was restored): what we hold may never have been.
-    if (revision < since) await this.#catchUp(0n, []);
+    if (revision < since) await this.#catchUp(0n, [], this.#snapshot.byteLength);
     return this.#snapshot;
   }
 
   /** Takes over what changed after `since`, all of it or, if the source fails on the way, nothing. */
-  async #catchUp(since: bigint, blocks: readonly Block[]): Promise<bigint> {
-    let draft = blocks;
+  async #catchUp(since: bigint, from: readonly Block[], dropped: number): Promise<bigint> {
+    let draft = from;
+    let replacedBytes = this.#snapshot.replacedBytes + dropped;
     let changed = 0;
     const revision = await this.#source.changes(since, (orders) => {
       changed += orders.length;
-      draft = withEntries(
-        draft,
-        orders.map((order) => ({
-          id: order.id,
-          text: order.status === 'cancelled' ? undefined : orderJson(order),
-        })),
-      );
+      const entries = orders.map((order) => ({
+        id: order.id,
+        text: order.status === 'cancelled' ? undefined : orderJson(order),
+      }));
+      const next = withEntries(draft, entries);
+      draft = next.blocks;
+      replacedBytes += next.replacedBytes;
     });
     this.#onRefresh(changed);
     const isNews = revision > since || since === 0n;
     if (isNews) {
       this.#blocks = draft;
-      this.#snapshot = snapshotOf(revision, draft);
+      this.#snapshot = snapshotOf(revision, draft, replacedBytes);
     }
     return revision;
   }
 }
 
-function snapshotOf(revision: bigint, blocks: readonly Block[]): Snapshot {
+function snapshotOf(revision: bigint, blocks: readonly Block[], replacedBytes: number): Snapshot {
   const chunks: Buffer[] = [OPEN];
   let count = 0;
   let byteLength = OPEN.length + CLOSE.length;
@@ -110,5 +113,5 @@ function snapshotOf(revision: bigint, blocks: readonly Block[]): Snapshot {
     byteLength += chunk.length;
   }
   chunks.push(CLOSE);
-  return { revision, count, byteLength, chunks };
+  return { revision, count, byteLength, replacedBytes, chunks };
 }

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { Snapshot } from '../orders/listing.ts';
+
+/**
+ * Sends lists to their readers, each at its own pace. Readers of one snapshot share its blocks, and
+ * snapshots share those that did not change between them; what only slow readers still need is
+ * bounded, and beyond the bound the readers that are furthest behind are cut off.
+ */
+export class ListReaders {
+  readonly #maxSupersededBytes: number;
+  readonly #onBytes: (count: number) => void;
+  /** Oldest snapshot first. */
+  readonly #readers = new Map<Snapshot, Set<ServerResponse>>();
+
+  /**
+   * @param maxSupersededBytes of blocks that are in no current list but in one still being read
+   * @param onBytes is told how many bytes were handed to a socket
+   */
+  constructor(maxSupersededBytes: number, onBytes: (count: number) => void) {
+    this.#maxSupersededBytes = maxSupersededBytes;
+    this.#onBytes = onBytes;
+  }
+
+  /** Writes the body of `response`, whose head is written, and ends it. No block is copied. */
+  send(response: ServerResponse, snapshot: Snapshot): void {
+    this.#register(response, snapshot);
+    let next = 0;
+    const writeMore = () => {
+      let hasRoom = true;
+      while (hasRoom && next < snapshot.chunks.length) {
+        const chunk = snapshot.chunks[next++]!;
+        this.#onBytes(chunk.length);
+        hasRoom = response.write(chunk);
+      }
+      if (next === snapshot.chunks.length) response.end();
+    };
+    response.on('drain', writeMore);
+    writeMore();
+  }
+
+  #register(response: ServerResponse, snapshot: Snapshot): void {
+    let responses = this.#readers.get(snapshot);
+    if (responses === undefined) {
+      responses = new Set();
+      this.#readers.set(snapshot, responses);
+      this.#cutOff(snapshot);
+    }
+    responses.add(response);
+    response.once('close', () => {
+      responses.delete(response);
+      if (responses.size === 0) this.#readers.delete(snapshot);
+    });
+  }
+
+  /**
+   * From snapshot to snapshot, newest first, what the older one holds alone is at most what was
+   * replaced between them, and at most all of it.
+   */
+  #cutOff(current: Snapshot): void {
+    let newer = current;
+    let superseded = 0;
+    for (const [snapshot, responses] of [...this.#readers].reverse()) {
+      superseded += Math.min(snapshot.byteLength, newer.replacedBytes - snapshot.replacedBytes);
+      newer = snapshot;
+      if (superseded <= this.#maxSupersededBytes) continue;
+      for (const response of responses) response.destroy();
+    }
+  }
+}

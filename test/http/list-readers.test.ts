@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { ListReaders } from '../../src/http/list-readers.ts';
+import type { Snapshot } from '../../src/orders/listing.ts';
+
+const MEGABYTE = 1024 * 1024;
+/** More than the buffers of a loopback connection take, so that a reader who stops is noticed. */
+const CHUNKS = 32;
+
+/** A list of 32 MB of which each version has `changed` new chunks. */
+function versions(count: number, changed: number): Snapshot[] {
+  let chunks = Array.from({ length: CHUNKS }, () => Buffer.alloc(MEGABYTE, 'x'));
+  return Array.from({ length: count }, (_, index) => {
+    chunks = chunks.map((chunk, at) => (at < changed ? Buffer.alloc(MEGABYTE, 'y') : chunk));
+    const replacedBytes = index * changed * MEGABYTE;
+    const byteLength = CHUNKS * MEGABYTE;
+    return { revision: BigInt(index), count: 1, byteLength, replacedBytes, chunks };
+  });
+}
+
+/** Serves snapshots one after another to readers who do not read. */
+async function stalled(t: TestContext, readers: ListReaders, snapshots: readonly Snapshot[]) {
+  const responses: ServerResponse[] = [];
+  const server = createServer((_request, response) => {
+    const snapshot = snapshots[responses.length]!;
+    responses.push(response);
+    response.writeHead(200, { 'content-length': snapshot.byteLength });
+    readers.send(response, snapshot);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  for (const _ of snapshots) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'readable');
+  }
+  return responses;
+}
+
+test('slow readers of lists that differ little all get theirs', async (t) => {
+  const responses = await stalled(t, new ListReaders(16 * MEGABYTE, () => {}), versions(12, 1));
+  assert.deepEqual(
+    responses.map(({ destroyed }) => destroyed),
+    Array(12).fill(false),
+  );
+});
+
+test('slow readers that hold too much of old lists are cut off, the furthest behind first', async (t) => {
+  const responses = await stalled(t, new ListReaders(16 * MEGABYTE, () => {}), versions(8, 4));
+  // Between the newest and the fifth newest 16 MB were replaced; the others hold more.
+  assert.deepEqual(
+    responses.map(({ destroyed }) => destroyed),
+    [true, true, true, false, false, false, false, false],
+  );
+});
