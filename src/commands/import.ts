@@ -7,7 +7,7 @@ import { differingFields, type Order, type OrderId } from '../orders/order.ts';
 import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from './database.ts';
 import { CommandFailed, counted, grouped, say, toJson, writeOut } from './output.ts';
-import { Placer } from './placer.ts';
+import { type Checked, Placer } from './placer.ts';
 import { showProgress } from './progress.ts';
 
 /** Orders placed in one transaction: some 20 ms in which a running service cannot cancel. */
@@ -33,18 +33,21 @@ curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | np
 }
 
 /** What the first reading of a file found. */
-interface Check {
+interface Check extends Checked {
   readonly problems: Problems;
-  /** Orders of the file in all, those the store has already, those that leave their id to it. */
   count: number;
-  known: number;
-  withoutId: number;
-  /** Of the ids in the file; 0 if all are negative or there are none. */
   highestId: bigint;
+  /** Orders that the store has already. */
+  known: number;
 }
 
-/** Finds orders by their ids, as Store.find. */
-type Find = (ids: readonly OrderId[]) => Promise<Order[]>;
+/** What a check needs of a store; a store that does not exist has neither orders nor imports. */
+interface CheckSource {
+  /** As Store.find. */
+  readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
+  /** Rows that an earlier run of the same import placed. */
+  readonly placedBefore: number;
+}
 
 async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   const input = await openInput(file);
@@ -67,17 +70,24 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
 /** The check alone, against an empty store if there is none: a dry run makes no database. */
 async function tryImport(input: Input, flags: ImportFlags) {
   const check = databaseExists(flags)
-    ? await withStore(flags, 'must exist', (store) => checkOrders(input, (ids) => store.find(ids)))
-    : await checkOrders(input, async () => []);
+    ? await withStore(flags, 'must exist', async (store) =>
+        checkOrders(input, await sourceOf(store, input)),
+      )
+    : await checkOrders(input, { find: async () => [], placedBefore: 0 });
   refuseProblems(input, check.problems);
   return { imported: check.count - check.known, skipped: check.known };
 }
 
 async function importInto(store: Store, input: Input) {
-  const check = await checkOrders(input, (ids) => store.find(ids));
+  const check = await checkOrders(input, await sourceOf(store, input));
   refuseProblems(input, check.problems);
   const imported = await placeOrders(input, store, check);
   return { imported, skipped: check.count - imported };
+}
+
+async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
+  const [placedBefore] = await store.apply([{ type: 'importProgress', source: digest }]);
+  return { find: (ids) => store.find(ids), placedBefore: placedBefore! };
 }
 
 /** @throws CommandFailed that describes the first problems, if there are any */
@@ -94,17 +104,24 @@ export function refuseProblems(input: Input, { total, described }: Problems): vo
 }
 
 /** Reads the whole file and writes nothing. */
-async function checkOrders(input: Input, find: Find): Promise<Check> {
+async function checkOrders(input: Input, { find, placedBefore }: CheckSource): Promise<Check> {
   const problems = new Problems();
-  const check: Check = { problems, count: 0, known: 0, withoutId: 0, highestId: 0n };
+  const check: Check = {
+    problems,
+    source: input.digest,
+    placedBefore,
+    count: 0,
+    known: 0,
+    highestId: 0n,
+  };
   const seen = new SeenIds();
   const progress = showProgress('Checking ');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
   try {
     for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
       const existing = await ordersById(rows, find);
-      check.count += rows.length;
       for (const row of rows) {
+        check.count += 1;
         const problem = row.problem ?? checkOrder(row.at, row.value, existing, seen, check);
         if (problem !== undefined) problems.add(row.at, problem);
       }
@@ -118,7 +135,7 @@ async function checkOrders(input: Input, find: Find): Promise<Check> {
 
 async function ordersById(
   rows: readonly Located<OrderDraft>[],
-  find: Find,
+  find: CheckSource['find'],
 ): Promise<Map<OrderId, Order>> {
   const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
   return new Map((await find(ids)).map((order) => [order.id, order]));
@@ -133,17 +150,20 @@ function checkOrder(
   check: Check,
 ): string | undefined {
   const { id } = draft;
-  if (id === undefined) {
-    check.withoutId += 1;
+  if (id !== undefined) {
+    if (id > check.highestId) check.highestId = id;
+    const before = seen.add(id, at);
+    if (before !== undefined) return `repeats the id ${id} of ${before}`;
+  }
+  if (check.count <= check.placedBefore) {
+    // It was placed, and may have been cancelled or shipped since.
+    check.known += 1;
     return undefined;
   }
-  if (id > check.highestId) check.highestId = id;
-  const before = seen.add(id, at);
-  if (before !== undefined) return `repeats the id ${id} of ${before}`;
-  const order = existing.get(id);
+  const order = id === undefined ? undefined : existing.get(id);
   if (order === undefined) return undefined;
   check.known += 1;
-  const fields = differingFields(order, { ...draft, id });
+  const fields = differingFields(order, { ...draft, id: order.id });
   return fields.length === 0
     ? undefined
     : `order ${id} is in the store with another ${fields.join(', ')}`;
@@ -151,11 +171,9 @@ function checkOrder(
 
 /** Reads the file again and places its orders; how many are new. */
 async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
-  const source = input.digest();
-  const [placedBefore] = await store.apply([{ type: 'importProgress', source }]);
-  const placer = new Placer(store, source, check, placedBefore!);
+  const placer = new Placer(store, check);
   const progress = showProgress('Importing');
-  const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.done);
+  const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
   // One batch is written while the next one is read.
   let writing = Promise.resolve();
   try {

@@ -7,75 +7,81 @@ import { CommandFailed } from './output.ts';
 /** Left to other writers between two transactions. */
 const PAUSE_MS = 4;
 
-/** The orders of one import that are placed together. */
+/** Rows of one import that are placed together. */
 interface Batch {
   readonly withId: { readonly at: string; readonly order: Order }[];
   readonly withoutId: NewOrder[];
 }
 
-/** Writes the orders of an import that has been checked, batch by batch. */
+/** An import that has been checked. */
+export interface Checked {
+  /** Digest of the content. */
+  readonly source: string;
+  /** Rows in all. */
+  readonly count: number;
+  /** Of the ids in it. */
+  readonly highestId: bigint;
+  /** Rows that an earlier run placed, which was interrupted. */
+  readonly placedBefore: number;
+}
+
+/** Writes the orders of an import, batch by batch. */
 export class Placer {
   readonly #store: Store;
-  readonly #source: string;
-  readonly #check: { readonly withoutId: number; readonly highestId: bigint };
-  /** Orders without an id that an earlier run placed, and that are still to be passed over. */
+  readonly #import: Checked;
+  /** Rows that are still to be passed over, and rows that are placed by now, both from the first. */
   #toPassOver: number;
-  /** Orders without an id that are placed by now, by earlier runs too. */
-  #placedWithoutId: number;
+  #placed: number;
   #batch: Batch = { withId: [], withoutId: [] };
   /** Orders that were not in the store before. */
   imported = 0;
-  done = 0;
 
-  /** @param placedBefore of the orders without an id, by an earlier run that was interrupted */
-  constructor(
-    store: Store,
-    source: string,
-    check: { readonly withoutId: number; readonly highestId: bigint },
-    placedBefore: number,
-  ) {
+  constructor(store: Store, checked: Checked) {
     this.#store = store;
-    this.#source = source;
-    this.#check = check;
-    this.#toPassOver = placedBefore;
-    this.#placedWithoutId = placedBefore;
+    this.#import = checked;
+    this.#toPassOver = checked.placedBefore;
+    this.#placed = checked.placedBefore;
   }
 
-  /** Orders added since the last `write`. */
+  /** Rows of the import that are placed. */
+  get placed(): number {
+    return this.#placed;
+  }
+
+  /** Rows added since the last `write`. */
   get gathered(): number {
     return this.#batch.withId.length + this.#batch.withoutId.length;
   }
 
   add(at: string, draft: OrderDraft): void {
     const { id } = draft;
-    if (id !== undefined) this.#batch.withId.push({ at, order: { ...draft, id } });
-    else if (this.#toPassOver > 0) this.#toPassOver -= 1;
-    else this.#batch.withoutId.push(draft);
+    if (this.#toPassOver > 0) this.#toPassOver -= 1;
+    else if (id === undefined) this.#batch.withoutId.push(draft);
+    else this.#batch.withId.push({ at, order: { ...draft, id } });
   }
 
   /** Places what was added, durably. @throws CommandFailed, StoreUnavailable */
   async write(): Promise<void> {
-    const batch = this.#batch;
+    const rows = this.gathered;
+    if (rows === 0) return;
+    const { withId, withoutId } = this.#batch;
     this.#batch = { withId: [], withoutId: [] };
-    const commands: Command[] = batch.withId.map(({ order }) => ({ type: 'place', order }));
-    if (batch.withoutId.length > 0) commands.push(this.#placeNew(batch.withoutId));
-    if (commands.length === 0) return;
-    const outcomes = await this.#store.apply(commands);
+    const commands: Command[] = withId.map(({ order }) => ({ type: 'place', order }));
+    const outcomes = await this.#store.apply([...commands, this.#advance(rows, withoutId)]);
     for (const [index, outcome] of outcomes.entries()) {
-      refuse(outcome, batch.withId[index]);
-      if (outcome !== 'placed') continue;
-      this.imported += index < batch.withId.length ? 1 : batch.withoutId.length;
+      refuse(outcome, withId[index]);
+      if (outcome === 'placed') this.imported += 1;
     }
-    this.done += batch.withId.length + batch.withoutId.length;
+    this.imported += withoutId.length;
+    this.#placed += rows;
     await pause(PAUSE_MS);
   }
 
-  #placeNew(orders: readonly NewOrder[]): Command {
-    const from = this.#placedWithoutId;
-    this.#placedWithoutId += orders.length;
-    const isLast = this.#placedWithoutId === this.#check.withoutId;
-    const { highestId: above } = this.#check;
-    return { type: 'placeNew', source: this.#source, from, orders, above, isLast };
+  #advance(rows: number, orders: readonly NewOrder[]): Command {
+    const { source, count, highestId: above } = this.#import;
+    const from = this.#placed;
+    const isLast = from + rows === count;
+    return { type: 'advanceImport', source, from, rows, orders, above, isLast };
   }
 }
 

@@ -26,10 +26,10 @@ export interface Input {
   /** As the user called it, for messages. */
   readonly name: string;
   readonly size: number;
+  /** SHA-256 of the content, hex. */
+  readonly digest: string;
   /** @throws InputProblem as soon as the file is not what it was at first. */
   read(): AsyncGenerator<Buffer>;
-  /** SHA-256 of the content, hex; known once it was read to its end. */
-  digest(): string;
   close(): void;
 }
 
@@ -41,12 +41,12 @@ export class InputProblem extends Error {
 /** Opens a file, or standard input as "-". What can be read only once is copied first. */
 export async function openInput(name: string): Promise<Input> {
   try {
-    if (name === '-') return inputOf('standard input', await copyOf(process.stdin));
+    if (name === '-') return await inputOf('standard input', await copyOf(process.stdin));
     const file = openSync(name, 'r');
     const stats = fstatSync(file);
-    if (stats.isFile()) return inputOf(name, file);
+    if (stats.isFile()) return await inputOf(name, file);
     if (stats.isDirectory()) throw new Error('it is a folder');
-    return inputOf(name, await copyOf(createReadStream(name, { fd: file })));
+    return await inputOf(name, await copyOf(createReadStream(name, { fd: file })));
   } catch (error) {
     throw new InputProblem(`cannot read ${name}: ${(error as Error).message}`);
   }
@@ -65,48 +65,30 @@ async function copyOf(source: Readable): Promise<number> {
   return file;
 }
 
-function inputOf(name: string, file: number): Input {
+async function inputOf(name: string, file: number): Promise<Input> {
   const first = fstatSync(file, { bigint: true });
-  let digest: string | undefined;
-  const changed = new InputProblem(
-    `${name} was changed while it was read; what was imported of it before stays`,
-  );
-  const refuseChange = () => {
-    const now = fstatSync(file, { bigint: true });
-    if (now.size !== first.size || now.mtimeNs !== first.mtimeNs) throw changed;
-  };
 
   async function* read(): AsyncGenerator<Buffer> {
-    const hash = createHash('sha256');
     for (let position = 0; ; ) {
-      const { bytesRead, buffer } = await readAt(
-        file,
-        Buffer.alloc(CHUNK_BYTES),
-        0,
-        CHUNK_BYTES,
-        position,
-      );
-      if (bytesRead === 0) break;
+      const buffer = Buffer.alloc(CHUNK_BYTES);
+      const { bytesRead } = await readAt(file, buffer, 0, CHUNK_BYTES, position);
+      const now = fstatSync(file, { bigint: true });
+      if (now.size !== first.size || now.mtimeNs !== first.mtimeNs) {
+        throw new InputProblem(`${name} was changed while it was read; what was imported stays`);
+      }
+      if (bytesRead === 0) return;
       position += bytesRead;
-      const chunk = buffer.subarray(0, bytesRead);
-      hash.update(chunk);
-      refuseChange();
-      yield chunk;
+      yield buffer.subarray(0, bytesRead);
     }
-    const found = hash.digest('hex');
-    refuseChange();
-    if ((digest ?? found) !== found) throw changed;
-    digest = found;
   }
 
+  const hash = createHash('sha256');
+  for await (const chunk of read()) hash.update(chunk);
   return {
     name,
     size: Number(first.size),
+    digest: hash.digest('hex'),
     read,
-    digest: () => {
-      if (digest === undefined) throw new Error('the input has not been read yet');
-      return digest;
-    },
     close: () => closeSync(file),
   };
 }

@@ -11,20 +11,21 @@ export type Command =
   /** Stores the pet, in place of the one with its id if there is one. */
   | { readonly type: 'putPet'; readonly pet: Pet }
   /**
-   * Places orders of an import that bring no id, under the next ids above all in the store and above
-   * `above`. `source` is a digest of the import's content, `from` how many of its orders were placed
-   * like this before, so that an interrupted import goes on where it ended, and one that runs twice
-   * at the same time is out of turn. With `isLast` the import is done with, and forgotten.
+   * Takes an import `rows` rows further: places those of its orders that bring no id, under the next
+   * ids above all in the store and above `above`. `source` is a digest of the import's content, `from`
+   * how many of its rows were placed before, so that an interrupted import goes on where it ended,
+   * and one that runs twice at the same time is out of turn. With `isLast` it is done and forgotten.
    */
   | {
-      readonly type: 'placeNew';
+      readonly type: 'advanceImport';
       readonly source: string;
       readonly from: number;
+      readonly rows: number;
       readonly orders: readonly NewOrder[];
       readonly above: bigint;
       readonly isLast: boolean;
     }
-  /** Asks how many orders of an import that has not ended were placed by `placeNew`. */
+  /** Asks how many rows of an import that has not ended were placed. */
   | { readonly type: 'importProgress'; readonly source: string };
 
 interface Outcomes {
@@ -34,7 +35,7 @@ interface Outcomes {
   createKey: 'created';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPet: 'stored';
-  placeNew: 'placed' | 'out_of_turn' | 'no_ids_left';
+  advanceImport: 'advanced' | 'out_of_turn' | 'no_ids_left';
   importProgress: number;
 }
 export type OutcomeOf<C extends Command> = Outcomes[C['type']];

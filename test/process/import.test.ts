@@ -127,27 +127,38 @@ test('a dry run checks all and writes nothing', async (t) => {
   assert.equal((await cli(['export'])).stdout.split('\n').length, 2);
 });
 
-test('an import without ids that was killed is simply run again', async (t) => {
-  const { cli, file, database } = commandLine(t);
-  const count = 60_000;
-  const path = file('a.ndjson', '{"petId":1,"quantity":2}\n'.repeat(count));
-  const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
-  const exported = async () => (await cli(['export'])).stdout.split('\n').length - 1;
-  for (let tries = 0; tries < 200 && child.exitCode === null; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    if ((await exported()) > 0) break;
-  }
-  child.kill('SIGKILL');
-  await once(child, 'close');
-  const before = await exported();
-  assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
-  // Meanwhile some of its orders move on, and others take the ids that would have been next.
-  await cli(['ship', '1']);
-  await cli(['import', '-'], { input: `{"id":${before + 1}}\n{"id":${before + 2}}\n` });
-  const again = await cli(['import', path]);
-  assert.equal(again.code, 0, again.stderr);
-  assert.equal(await exported(), count + 2);
-});
+for (const [kind, rowOf] of [
+  ['without ids', () => '{"petId":1,"quantity":2}\n'],
+  ['with ids', (index: number) => `{"id":${index + 1},"quantity":2}\n`],
+] as const) {
+  test(`an import ${kind} that was killed is simply run again`, async (t) => {
+    const { cli, file, database } = commandLine(t);
+    const count = 60_000;
+    const path = file('a.ndjson', Array.from({ length: count }, (_, i) => rowOf(i)).join(''));
+    const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
+    const exported = async () => (await cli(['export'])).stdout.split('\n').length - 1;
+    for (let tries = 0; tries < 200 && child.exitCode === null; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if ((await exported()) > 0) break;
+    }
+    const ended = once(child, 'close');
+    child.kill('SIGKILL');
+    await ended;
+    const before = await exported();
+    assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
+    // Meanwhile some of its orders move on, and others come in above them.
+    await cli(['ship', '1', '2']);
+    await cli(['import', '-'], { input: `{"id":${count + 1}}\n{"id":${count + 2}}\n` });
+    const again = await cli(['import', path, '--json']);
+    assert.equal(again.code, 0, again.stderr);
+    assert.deepEqual(JSON.parse(again.stdout), {
+      imported: count - before,
+      skipped: before,
+      dryRun: false,
+    });
+    assert.equal(await exported(), count + 2);
+  });
+}
 
 test('a file that changes while it is read is refused', async (t) => {
   const { cli, file, database } = commandLine(t);

@@ -179,12 +179,13 @@ for (const { name, newDatabase } of ENGINES) {
 
   promise('orders without an id get the next ones, above all others', async (_t, store) => {
     await store.apply([place({ id: 10n, status: 'pending' })]);
-    const placeNew = (source: string, from: number, quantities: bigint[], more = {}) =>
+    const advance = (source: string, from: number, quantities: bigint[], more = {}) =>
       store.apply([
         {
-          type: 'placeNew',
+          type: 'advanceImport',
           source,
           from,
+          rows: quantities.length,
           orders: quantities.map((quantity) => ({ status: 'pending', quantity })),
           above: 0n,
           isLast: false,
@@ -193,18 +194,18 @@ for (const { name, newDatabase } of ENGINES) {
       ]);
     const progress = async (source: string) =>
       (await store.apply([{ type: 'importProgress', source }]))[0];
-    assert.deepEqual(await placeNew('a', 0, [1n, 2n]), ['placed']);
-    assert.deepEqual(await placeNew('b', 0, [3n], { above: 100n }), ['placed']);
-    assert.equal(await progress('a'), 2);
-    assert.deepEqual(await placeNew('a', 0, [1n, 2n]), ['out_of_turn']);
-    assert.deepEqual(await placeNew('a', 2, [4n], { isLast: true }), ['placed']);
+    assert.deepEqual(await advance('a', 0, [1n, 2n], { rows: 5 }), ['advanced']);
+    assert.deepEqual(await advance('b', 0, [3n], { above: 100n }), ['advanced']);
+    assert.equal(await progress('a'), 5);
+    assert.deepEqual(await advance('a', 0, [1n, 2n]), ['out_of_turn']);
+    assert.deepEqual(await advance('a', 5, [4n], { isLast: true }), ['advanced']);
     assert.equal(await progress('a'), 0);
     assert.deepEqual(
       (await store.find([11n, 12n, 101n, 102n, 103n])).map(({ quantity }) => quantity),
       [1n, 2n, 3n, 4n],
     );
-    assert.deepEqual(await placeNew('c', 0, [5n], { above: INT64_MAX }), ['no_ids_left']);
-    assert.deepEqual(await placeNew('c', 0, [5n], { above: INT64_MAX - 1n }), ['placed']);
+    assert.deepEqual(await advance('c', 0, [5n], { above: INT64_MAX }), ['no_ids_left']);
+    assert.deepEqual(await advance('c', 0, [5n], { above: INT64_MAX - 1n }), ['advanced']);
     assert.equal((await store.find([INT64_MAX])).length, 1);
   });
 

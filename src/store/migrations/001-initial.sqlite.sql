@@ -49,8 +49,8 @@ CREATE TABLE api_keys (
   revoked_at  INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Imports that have not ended: source is a digest of the content, placed how many of its orders
--- without an id have one by now.
+-- Imports that have not ended: source is a digest of the content, placed how many of its rows are in
+-- the store by now.
 CREATE TABLE imports (
   source TEXT    PRIMARY KEY,
   placed INTEGER NOT NULL

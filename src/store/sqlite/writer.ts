@@ -77,8 +77,8 @@ export class Writer {
         this.#statements.putPet.run(id, orNull(name), orNull(tag));
         return 'stored';
       }
-      case 'placeNew':
-        return this.#placeNew(command);
+      case 'advanceImport':
+        return this.#advanceImport(command);
       case 'importProgress':
         return this.#importProgress(command.source);
     }
@@ -111,8 +111,8 @@ export class Writer {
     );
   }
 
-  #placeNew(command: Extract<Command, { type: 'placeNew' }>): OutcomeOf<typeof command> {
-    const { source, from, orders, above, isLast } = command;
+  #advanceImport(command: Extract<Command, { type: 'advanceImport' }>): OutcomeOf<typeof command> {
+    const { source, from, rows, orders, above, isLast } = command;
     if (this.#importProgress(source) !== from) return 'out_of_turn';
     const [highest] = this.#statements.highestId.get() as unknown as [bigint];
     let last = highest > above ? highest : above;
@@ -122,8 +122,8 @@ export class Writer {
       this.#changeOrder(last, { type: 'place', order: { ...order, id: last } });
     }
     if (isLast) this.#statements.forgetImport.run(source);
-    else this.#statements.setProgress.run(source, from + orders.length);
-    return 'placed';
+    else this.#statements.setProgress.run(source, from + rows);
+    return 'advanced';
   }
 
   #importProgress(source: string): number {
