@@ -87,14 +87,20 @@ test('files and functions stay short', () => {
 
 /** Functions and methods: the formatter puts their first and last lines at the same indentation. */
 function functionsOf(lines: readonly string[]) {
-  return lines.flatMap((line, start) => {
-    const head = /^( {0,2})(?:export |async |static |function\*? |get )*(#?\w+)[<(].*[{(]$/.exec(
-      line,
-    );
-    if (head === null || /^\s*(if|for|while|switch|return|const)\b/.test(line)) return [];
+  const found: { name: string; length: number }[] = [];
+  let isInClass = false;
+  for (const [start, line] of lines.entries()) {
+    if (/^(export )?class /.test(line)) isInClass = true;
+    else if (line === '}') isInClass = false;
+    const head = isInClass
+      ? /^( {2})(?:static |async |get )*(#?\w+)[<(].*[{(]$/.exec(line)
+      : /^()(?:export )?(?:async )?function\*? (\w+)/.exec(line);
+    if (head === null) continue;
     const end = lines.findIndex((each, index) => index > start && each === `${head[1]}}`);
-    return [{ name: head[2]!, length: end - start + 1 }];
-  });
+    found.push({ name: head[2]!, length: end - start + 1 });
+  }
+  assert.ok(found.every(({ length }) => length > 1));
+  return found;
 }
 
 test('an id is never made a JavaScript number', () => {

@@ -50,7 +50,9 @@ async function createKey(flags: CreateFlags): Promise<void> {
       `--expires must be a date in the future, such as 2027-01-31, not "${flags.expires}"`,
     );
   }
-  if (flags.name.trim() === '') throw new UsageError('--name must not be empty');
+  if (!/^[^\p{C}]{1,100}$/u.test(flags.name) || flags.name.trim() === '') {
+    throw new UsageError('--name must be 1 to 100 printable characters');
+  }
   await withStore(flags, 'create', async (store, { environment }) => {
     const secret = newSecret(environment);
     const key = newApiKey(secret, { name: flags.name, environment, now, expiresAt });

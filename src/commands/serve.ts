@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { readConfig } from '../config.ts';
-import { createLogger } from '../http/logging.ts';
+import { createLog } from '../http/logging.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
@@ -73,7 +73,8 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
 async function serve(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, settings(flags));
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
-  const { logger, flush } = createLogger(config.logLevel);
+  const log = createLog(config.logLevel);
+  const { logger } = log;
   const store = await openStore(config.databaseUrl, { create: true, lockWaitMs: LOCK_WAIT_MS });
   const metrics = createMetrics(store, config.environment);
   let isServing = false;
@@ -88,7 +89,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   });
   const server = buildServer({ config, store, metrics, logger });
 
-  stopOnSignal(logger, flush, async () => {
+  stopOnSignal(log, async () => {
     isServing = false;
     await server.close();
     await store.close();

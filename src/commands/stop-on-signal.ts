@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { Log } from '../http/logging.ts';
 
 /** From the first signal to the end, whatever is still under way. */
 const SHUTDOWN_LIMIT_MS = 10_000;
@@ -6,12 +6,11 @@ const SHUTDOWN_LIMIT_MS = 10_000;
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /** The first signal ends the service in good order, a second one at once. */
-export function stopOnSignal(logger: Logger, flush: () => void, stop: () => Promise<void>): void {
+export function stopOnSignal({ logger, end }: Log, stop: () => Promise<void>): void {
   let isStopping = false;
   const exit = (code: number, message: string) => {
     logger.info(message);
-    flush();
-    process.exit(code);
+    void end().then(() => process.exit(code));
   };
   const begin = (reason: string) => {
     isStopping = true;
@@ -28,7 +27,7 @@ export function stopOnSignal(logger: Logger, flush: () => void, stop: () => Prom
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (isStopping) exit(1, 'stopped at once by a second signal');
-      begin(signal);
+      else begin(signal);
     });
   }
   whenNpmIsGone(() => {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
+import type { Bodies } from './bodies.ts';
 import { type ErrorCode, errorHeaders, errorRecord } from './errors.ts';
 import type { Metrics } from './metrics.ts';
+import { requestId } from './request-id.ts';
 import type { Turns } from './turns.ts';
 
 /** What Node tells of a connection whose bytes are no request. */
@@ -12,15 +14,24 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
+export type BrokenRequestListeners = ReturnType<typeof brokenRequestListeners>;
+
 /** Listeners that answer with an Error record what never becomes a request of Fastify's. */
-export function brokenRequestListeners(logger: Logger, metrics: Metrics, turns: Turns) {
-  const report = (code: ErrorCode, requestId: string, reason: string | undefined) => {
+export function brokenRequestListeners(
+  logger: Logger,
+  metrics: Metrics,
+  turns: Turns,
+  bodies: Bodies,
+) {
+  const report = (code: ErrorCode, id: string, reason: string | undefined) => {
     const { status } = errorRecord(code);
     metrics.requests.inc({ operation: 'none', status: String(status) });
-    logger.info({ requestId, status, code, reason }, 'refused a request before it was read');
+    logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
   };
 
   const clientError = (error: ClientError, socket: Socket): void => {
+    const code = errorCode(error);
+    if (socket.writable && bodies.fail(socket, code)) return;
     const pending = turns.pending(socket);
     if (pending !== undefined && socket.writable) {
       // What came before was a request: it gets its answer, and what followed gets none.
@@ -33,25 +44,24 @@ export function brokenRequestListeners(logger: Logger, metrics: Metrics, turns: 
       socket.destroy();
       return;
     }
-    const code = errorCode(error);
-    const requestId = randomUUID();
-    report(code, requestId, error.code);
-    socket.end(rawAnswer(code, requestId), () => socket.destroy());
+    const id = randomUUID();
+    report(code, id, error.code);
+    socket.end(rawAnswer(code, id), () => socket.destroy());
   };
 
-  const checkExpectation = (_request: unknown, response: ServerResponse): void => {
+  const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     const code = 'expectation_failed';
-    const requestId = randomUUID();
-    report(code, requestId, undefined);
-    response.writeHead(errorRecord(code).status, rawHeaders(code, requestId));
+    const id = requestId(request);
+    report(code, id, undefined);
+    response.writeHead(errorRecord(code).status, rawHeaders(code, id));
     response.end(JSON.stringify(errorRecord(code)));
   };
 
-  const connect = (_request: unknown, socket: Socket): void => {
+  const connect = (request: IncomingMessage, socket: Socket): void => {
     const code = 'bad_request';
-    const requestId = randomUUID();
-    report(code, requestId, 'CONNECT');
-    socket.end(rawAnswer(code, requestId));
+    const id = requestId(request);
+    report(code, id, 'CONNECT');
+    socket.end(rawAnswer(code, id));
   };
 
   return { clientError, checkExpectation, connect };
@@ -66,23 +76,21 @@ function errorCode({ code, rawPacket }: ClientError): ErrorCode {
   return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
 }
 
-function rawHeaders(code: ErrorCode, requestId: string): Record<string, string> {
+function rawHeaders(code: ErrorCode, id: string): Record<string, string> {
   return {
     ...errorHeaders(code),
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(JSON.stringify(errorRecord(code)))),
-    'x-request-id': requestId,
+    'x-request-id': id,
     'x-content-type-options': 'nosniff',
     date: new Date().toUTCString(),
     connection: 'close',
   };
 }
 
-function rawAnswer(code: ErrorCode, requestId: string): string {
+function rawAnswer(code: ErrorCode, id: string): string {
   const record = errorRecord(code);
-  const head = Object.entries(rawHeaders(code, requestId)).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
+  const head = Object.entries(rawHeaders(code, id)).map(([name, value]) => `${name}: ${value}\r\n`);
   const statusLine = `HTTP/1.1 ${record.status} ${STATUS_CODES[record.status]}\r\n`;
   return `${statusLine}${head.join('')}\r\n${JSON.stringify(record)}`;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { parseDocument } from 'yaml';
 import type { Config } from '../config.ts';
 import { hasCurrent } from './conditional.ts';
+import { refuseOtherMethods } from './methods.ts';
 
 const SOURCE = new URL('../../contract/v1.yaml', import.meta.url);
 
@@ -39,4 +40,5 @@ function serve(server: FastifyInstance, path: string, type: string, body: string
     // A Buffer, so that Fastify adds no charset.
     return reply.header('content-type', type).send(Buffer.from(body));
   });
+  refuseOtherMethods(server, path, ['GET', 'HEAD'], config);
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /** Every code an Error record can carry, with its status and message. docs/errors.md explains them. */
@@ -51,6 +52,9 @@ export function errorRecord(code: ErrorCode): ErrorRecord {
 export function sendError(reply: FastifyReply, { code, headers }: HttpError): FastifyReply {
   const record = errorRecord(code);
   reply.code(record.status).headers({ ...errorHeaders(code), ...headers });
+  // The rest of a body that nobody wants any more is not waited for.
+  const { raw } = reply.request;
+  if (hasBody(raw) && !raw.complete) reply.header('connection', 'close');
   return sendJson(reply, JSON.stringify(record));
 }
 
@@ -89,4 +93,9 @@ function challenge(code: ErrorCode): string {
   if (code === 'api_key_missing') return realm;
   const error = code === 'api_key_malformed' ? 'invalid_request' : 'invalid_token';
   return `${realm}, error="${error}", error_description="${ERRORS[code][1].replaceAll('"', "'")}"`;
+}
+
+/** RFC 9112, section 6: these two headers say that there is a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
 }

@@ -18,6 +18,8 @@ export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 export const IDLE_TIMEOUT_MS = 60_000;
 /** Between two requests; longer than common proxies keep theirs, so that it is they who close. */
 export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** How long a request that has begun to arrive may go on arriving while the server is closing. */
+export const DRAIN_REQUESTS_MS = 2_000;
 /** How often connections that have become idle are closed while the server is closing. */
 export const DRAIN_CHECK_INTERVAL_MS = 50;
 /**

@@ -3,26 +3,64 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
 
-/** Bytes of log that gather for one write, and for how long: fewer, larger writes under load. */
-const BUFFER_BYTES = 4096;
+/** Characters of log that gather for one write, and for how long: fewer, larger writes under load. */
+const BUFFER_LENGTH = 4096;
 const FLUSH_EVERY_MS = 250;
 /** Bytes of log that may wait for a reader who has stopped reading; further lines are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** How long the end of the program waits for the log to be read. */
+const LAST_FLUSH_MS = 500;
+
+export interface Log {
+  readonly logger: Logger;
+  /** Writes out what has gathered, unless nobody reads it. */
+  readonly end: () => Promise<void>;
+}
 
 /** JSON lines on stdout; lines for people when stdout is a terminal. */
-export function createLogger(level: string): { logger: Logger; flush: () => void } {
-  if (process.stdout.isTTY) {
-    const terminal: DestinationStream = { write: (line) => process.stdout.write(readable(line)) };
-    return { logger: pino({ level, base: null }, terminal), flush: () => {} };
+export function createLog(level: string): Log {
+  const { stdout } = process;
+  if (stdout.isTTY) {
+    const terminal: DestinationStream = { write: (line) => stdout.write(readable(line)) };
+    return { logger: pino({ level, base: null }, terminal), end: async () => {} };
   }
-  const destination = pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: BUFFER_BYTES,
-    maxLength: MAX_WAITING_BYTES,
-    periodicFlush: FLUSH_EVERY_MS,
+  const destination = gatheringDestination(stdout);
+  return { logger: pino({ level, base: null }, destination), end: destination.end };
+}
+
+/**
+ * Neither a reader who stops nor one who leaves may hold the service up: writes to a pipe do not
+ * block, what they would wait for is bounded, and nothing here waits without a limit.
+ */
+function gatheringDestination(stdout: NodeJS.WriteStream) {
+  let text = '';
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  // In place of what ends other commands: a service goes on when nobody reads its log.
+  stdout.removeAllListeners('error');
+  stdout.on('error', () => {
+    isClosed = true;
   });
-  return { logger: pino({ level, base: null }, destination), flush: () => destination.flushSync() };
+
+  const flush = (then?: () => void): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!isClosed && stdout.writableLength < MAX_WAITING_BYTES) stdout.write(text, then);
+    text = '';
+  };
+  process.on('exit', () => flush());
+  return {
+    write(line: string): void {
+      text += line;
+      if (text.length >= BUFFER_LENGTH) flush();
+      else timer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
+    },
+    end: () =>
+      new Promise<void>((resolve) => {
+        setTimeout(resolve, LAST_FLUSH_MS);
+        flush(resolve);
+      }),
+  };
 }
 
 /** One line per request, when its answer is out or its reader gone. */

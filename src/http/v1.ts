@@ -7,6 +7,7 @@ import { type Pet, petJson } from '../pets/pet.ts';
 import { hasCurrent } from './conditional.ts';
 import { HttpError, sendJson } from './errors.ts';
 import type { ListReaders } from './list-readers.ts';
+import { refuseOtherMethods } from './methods.ts';
 import type { Metrics } from './metrics.ts';
 
 declare module 'fastify' {
@@ -96,24 +97,4 @@ async function getPet(v1: V1, request: FastifyRequest, reply: FastifyReply) {
   const pet = await v1.findPet(id);
   if (pet === undefined) throw new HttpError('pet_not_found');
   return sendJson(reply, petJson(pet));
-}
-
-/** RFC 9110, section 15.5.6: the path exists, so 404 would be wrong. */
-function refuseOtherMethods(
-  server: FastifyInstance,
-  url: string,
-  allowed: readonly string[],
-  config: { deprecated?: true } = {},
-): void {
-  const method = server.supportedMethods.filter((name) => !allowed.includes(name));
-  server.route({
-    method,
-    url,
-    config,
-    handler: async ({ params }) => {
-      // The router also matches an empty segment, which is no value of a path parameter.
-      if (Object.values(params as object).includes('')) throw new HttpError('not_found');
-      throw new HttpError('method_not_allowed', { allow: allowed.join(', ') });
-    },
-  });
 }

@@ -29,7 +29,7 @@ const SECRET = new RegExp(
   `^(so_live_|so_test_)[0-9A-Za-z]{${BODY_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
 /** Anything that looks like the beginning of a secret, wherever it stands. */
-const SECRETS = /so_(?:live|test)_[0-9A-Za-z]*/g;
+const SECRETS = /so_(?:live|test)_\w*/gi;
 
 /** A new secret: prefix of the environment, 256 random bits, checksum. It is shown once, never kept. */
 export function newSecret(environment: Environment): string {

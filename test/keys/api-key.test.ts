@@ -65,4 +65,6 @@ test('text for logs is freed of secrets, wherever they stand', () => {
   const secret = newSecret('staging');
   const text = withoutSecrets(`a=${secret}&b=${newSecret('production').slice(0, 12)} c`);
   assert.equal(text, 'a=so_[secret]&b=so_[secret] c');
+  assert.equal(withoutSecrets(secret + secret), 'so_[secret]');
+  assert.equal(withoutSecrets(secret.toUpperCase()), 'so_[secret]');
 });

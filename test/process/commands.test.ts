@@ -45,6 +45,8 @@ test('wrong usage is exit 2, with a word on stderr', async (t) => {
     ['ship', '1', '--at', 'yesterday'],
     ['keys', 'create'],
     ['keys', 'create', '--name', ''],
+    ['keys', 'create', '--name', 'two\nlines'],
+    ['keys', 'create', '--name', '\x1b[31mred'],
     ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'],
     ['export', '--format', 'xml'],
     ['sample', 'many'],
@@ -183,7 +185,9 @@ test('a backup is taken while the service runs, and holds one state whole', asyn
   const again = await run(['backup', target, '--database', database]);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /exists already/);
-  const nowhere = await run(['backup', join(folder, 'no', 'b.db'), '--database', database]);
+  const elsewhere = await run(['backup', join(folder, 'new', 'b.db'), '--database', database]);
+  assert.equal(elsewhere.code, 0, 'the folder is made');
+  const nowhere = await run(['backup', join(target, 'b.db'), '--database', database]);
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /cannot write/);
 });

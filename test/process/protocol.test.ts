@@ -129,12 +129,61 @@ test('garbage behind requests gets no answer, and they get theirs', async (t) =>
     two.map(({ status }) => status),
     [200, 204],
   );
-  const chunked = head('DELETE', '/v1/store/orders/3', 'Transfer-Encoding: chunked\r\n');
-  const broken = await raw(`${chunked}zz\r\n`);
-  assert.deepEqual(
-    broken.map(({ status }) => status),
-    [204],
+});
+
+test('a request whose body is broken has no effect: 400, and the order stands', async (t) => {
+  const { raw, secret, call } = await serve(t, ['--sample', '10']);
+  const before = (await call('GET', '/v1/store/orders')).body;
+  const head = `DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
+  const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
+  const cases: [string, number][] = [
+    [`${head}${chunked}zz\r\n`, 400],
+    [`${head}${chunked}1\r\nx\r\nnonsense\r\n`, 400],
+    [`${head}${chunked}5;${'x'.repeat(20_000)}\r\n`, 413],
+    [`${head}Transfer-Encoding: gzip\r\n\r\n`, 400],
+    [`${head}Transfer-Encoding: identity\r\n\r\n`, 400],
+    [`${head.replace('1.1', '1.0')}${chunked}0\r\n\r\n`, 400],
+  ];
+  for (const [bytes, status] of cases) {
+    const answers = await raw(bytes);
+    assert.deepEqual(
+      answers.map((answer) => answer.status),
+      [status],
+      bytes.slice(-40),
+    );
+  }
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+  const [tooLarge] = await raw(`${head}${chunked}${chunk.repeat(17)}`);
+  assert.equal(tooLarge!.status, 413);
+  assert.equal((await call('GET', '/v1/store/orders')).body, before);
+  const [whole] = await raw(`${head}Connection: close\r\n${chunked}${chunk.repeat(3)}0\r\n\r\n`);
+  assert.equal(whole!.status, 204);
+});
+
+test('a client that closes its side after asking gets its answer', async (t) => {
+  const { port, secret } = await serve(t, ['--sample', '20000']);
+  for (const line of ['DELETE /v1/store/orders/1', 'GET /v1/store/orders']) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.end(`${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+    await once(socket, 'end');
+    const [answer] = parseAnswers(received);
+    assert.ok(answer!.status < 300, line);
+    assert.equal(Number(answer!.headers['content-length'] ?? 0), answer!.body.length);
+  }
+});
+
+test('an Upgrade that nobody wants is answered, and the connection closed', async (t) => {
+  const { raw, secret } = await serve(t);
+  const [answer] = await raw(
+    `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
+      'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\nGET / HT',
   );
+  assert.equal(answer!.status, 200);
+  assert.equal(answer!.headers.connection, 'close');
 });
 
 test('a request that waits for its turn sees what the one before it did', async (t) => {
@@ -186,24 +235,20 @@ test('a request whose client has left is logged and counted all the same', async
   assert.equal(line.path, '/v1/store/orders');
 });
 
-test('a request that was answered before it had all come is not answered again', async (t) => {
-  const { port, secret } = await serve(t, ['--sample', '5']);
-  const socket = connect(port, '127.0.0.1');
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  socket.write(
-    'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n' +
-      `Authorization: Bearer ${secret}\r\n\r\n1\r\nx\r\n`,
+test('a refused request is not answered again for what its body is', async (t) => {
+  const { raw } = await serve(t);
+  const answers = await raw(
+    'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
   );
-  await once(socket, 'data');
-  socket.write('nonsense\r\n');
-  await once(socket, 'close');
   assert.deepEqual(
-    parseAnswers(received).map(({ status }) => status),
-    [204],
+    answers.map(({ status }) => status),
+    [401],
   );
+  const [endless] = await raw(
+    'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc',
+  );
+  assert.equal(endless!.status, 401);
+  assert.equal(endless!.headers.connection, 'close');
 });
 
 test('CONNECT is refused with an Error record', async (t) => {

@@ -117,6 +117,37 @@ test('a client that does not read cannot hold the end up beyond ten seconds: exi
   socket.destroy();
 });
 
+test('half a request does not hold the end up: exit 0', async (t) => {
+  const { port, stop } = await serve(t);
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('GET /v1/store');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(await stop(), 0);
+  socket.destroy();
+});
+
+test('a reader of the log who has left holds nothing up', async (t) => {
+  const { child, call, stop } = await serve(t);
+  child.stdout!.destroy();
+  for (let index = 0; index < 50; index += 1) {
+    assert.equal((await call('GET', ORDERS)).status, 200);
+  }
+  assert.equal(await stop(), 0);
+});
+
+test('a reader of the log who has stopped reading holds nothing up', async (t) => {
+  const { child, call, stop } = await serve(t);
+  child.stdout!.pause();
+  for (let index = 0; index < 1_500; index += 1) {
+    assert.equal((await call('GET', ORDERS)).status, 200);
+  }
+  const code = stop();
+  await once(child, 'exit');
+  child.stdout!.resume();
+  assert.equal(await code, 0);
+});
+
 test('the log is JSON lines on stdout, one a request, written out at the end', async (t) => {
   const { call, stop, stdout } = await serve(t);
   for (let index = 0; index < 20; index += 1) await call('GET', ORDERS);

@@ -14,9 +14,9 @@ import { openForReading } from './connection.ts';
 export async function backupSqlite(path: string, target: string): Promise<void> {
   if (await exists(target)) throw new StoreNotUsable(`${target} exists already`);
   const partial = `${target}.${randomUUID()}.partial`;
-  mkdirSync(dirname(target), { recursive: true });
   const db = openForReading(path);
   try {
+    mkdirSync(dirname(target), { recursive: true });
     db.prepare('VACUUM INTO ?').run(partial);
     giveNewId(partial);
     syncToDisk(partial);

@@ -30,6 +30,8 @@ export function makeDurable(db: DatabaseSync): void {
   // Asked for even if it is on already, and checked: the promises rest on these two.
   expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
   expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
+  // Bytes that the log keeps on disk when it starts over, after a long reader let it grow.
+  db.exec('PRAGMA journal_size_limit = 67108864');
   // macOS only: there a plain fsync leaves the data in the drive's cache.
   db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
 }

@@ -1,0 +1,22 @@
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import { HttpError } from './errors.ts';
+
+/** RFC 9110, section 15.5.6: the path exists, so 404 would be wrong. */
+export function refuseOtherMethods(
+  server: FastifyInstance,
+  url: string,
+  allowed: readonly string[],
+  config: FastifyContextConfig = {},
+): void {
+  const method = server.supportedMethods.filter((name) => !allowed.includes(name));
+  server.route({
+    method,
+    url,
+    config,
+    handler: async ({ params }) => {
+      // The router also matches an empty segment, which is no value of a path parameter.
+      if (Object.values(params as object).includes('')) throw new HttpError('not_found');
+      throw new HttpError('method_not_allowed', { allow: allowed.join(', ') });
+    },
+  });
+}
