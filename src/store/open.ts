@@ -36,6 +36,6 @@ export function storeExists(url: string): boolean {
 }
 
 /** Copies the store to a file of its engine's own kind, while it is in use. @throws StoreNotUsable */
-export function backupStore(url: string, file: string): Promise<void> {
-  return backupSqlite(sqlitePath(url), file);
+export async function backupStore(url: string, file: string): Promise<void> {
+  backupSqlite(sqlitePath(url), file);
 }

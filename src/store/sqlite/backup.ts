@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
@@ -11,8 +10,8 @@ import { openForReading } from './connection.ts';
  * write, without the log beside it. The copy appears under its name only when it is complete and
  * on disk.
  */
-export async function backupSqlite(path: string, target: string): Promise<void> {
-  if (await exists(target)) throw new StoreNotUsable(`${target} exists already`);
+export function backupSqlite(path: string, target: string): void {
+  if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
   const partial = `${target}.${randomUUID()}.partial`;
   const db = openForReading(path);
   try {
@@ -23,7 +22,7 @@ export async function backupSqlite(path: string, target: string): Promise<void> 
     renameSync(partial, target);
     syncToDisk(dirname(target));
   } catch (error) {
-    rmSync(partial, { force: true });
+    if (existsSync(partial)) rmSync(partial);
     throw new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
   } finally {
     db.close();
@@ -41,13 +40,6 @@ function giveNewId(path: string): void {
   } finally {
     db.close();
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 function syncToDisk(path: string): void {
