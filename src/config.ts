@@ -8,7 +8,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** The version prefix that the path of every base URL ends in. */
 const VERSION_PREFIX = '/v1';
 
-const DEFAULTS = {
+export const DEFAULTS = {
   HOST: '127.0.0.1',
   PORT: '8080',
   DATABASE_URL: 'sqlite:data/store-orders.db',

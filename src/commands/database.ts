@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type Config, readDatabaseConfig } from '../config.ts';
+import { type Config, DEFAULTS, readDatabaseConfig } from '../config.ts';
 import { openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { say } from './output.ts';
@@ -16,7 +16,10 @@ export function databaseCommand(name: string, description: string, examples: str
   return new Command(name)
     .description(description)
     .addOption(
-      new Option('--database <url>', 'which database, as sqlite:PATH (environment: DATABASE_URL)'),
+      new Option(
+        '--database <url>',
+        `which database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
+      ),
     )
     .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { readConfig } from '../config.ts';
+import { DEFAULTS, readConfig, type Variable } from '../config.ts';
 import { createLog } from '../http/logging.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
@@ -36,8 +36,12 @@ interface ServeFlags extends DatabaseFlags {
 }
 
 export function serveCommand(): Command {
-  const flag = (flags: string, variable: string, description: string) =>
-    new Option(flags, `${description} (environment: ${variable})`);
+  const flag = (flags: string, variable: Variable, description: string) => {
+    const fallback = { BASE_URL: 'http://HOST:PORT/v1', STAGING_BASE_URL: '', ...DEFAULTS }[
+      variable
+    ];
+    return new Option(flags, `${description} (environment: ${variable}, default: ${fallback})`);
+  };
   return databaseCommand(
     'serve',
     'run the service',
@@ -54,6 +58,10 @@ npx store-orders serve --sample 1000`,
     .addOption(flag('--log-level <level>', 'LOG_LEVEL', 'trace … fatal, or silent'))
     .option('--sample <count>', 'put sample orders into the store if it has none')
     .option('--no-first-key', 'do not make a key for a store that has none')
+    .addHelpText(
+      'after',
+      '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',
+    )
     .action(serve);
 }
 
