@@ -10,9 +10,14 @@ export function accountForRequests(server: FastifyInstance, metrics: Metrics): v
   });
 }
 
+/** What every answer carries. */
+export function commonHeaders({ id }: FastifyRequest): Record<string, string> {
+  return { 'x-request-id': id, 'x-content-type-options': 'nosniff' };
+}
+
 /** For one request, when its answer is out or its reader gone. */
 export function account(metrics: Metrics, request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+  reply.headers(commonHeaders(request));
   reply.raw.once('close', () => {
     const operation = request.routeOptions.config?.operation ?? 'none';
     const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'aborted';

@@ -1,7 +1,9 @@
 import type { Registry } from '@prometheus-io/client';
 import fastify, { type FastifyInstance } from 'fastify';
+import { commonHeaders } from './accounting.ts';
 import { HttpError, sendError } from './errors.ts';
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
+import { requestId } from './request-id.ts';
 
 export interface OperationsParts {
   readonly registry: Registry;
@@ -14,7 +16,11 @@ export interface OperationsParts {
  * requests, what does it do. Without keys, so for the machine or its private network only.
  */
 export function buildOperations({ registry, isReady }: OperationsParts): FastifyInstance {
-  const server = fastify({ requestTimeout: REQUEST_TIMEOUT_MS });
+  const server = fastify({ requestTimeout: REQUEST_TIMEOUT_MS, genReqId: requestId });
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers(commonHeaders(request));
+    done();
+  });
   server.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
   server.get('/readyz', async (_request, reply) => {
     const ready = await isReady();

@@ -66,7 +66,9 @@ test('samples are added to an empty store only', async (t) => {
 test('the operations listener says alive, ready and what was done', async (t) => {
   const { operations, call } = await serve(t, ['--sample', '5']);
   const get = async (path: string) => {
-    const response = await fetch(operations + path);
+    const response = await fetch(operations + path, { headers: { 'x-request-id': 'me' } });
+    assert.equal(response.headers.get('x-request-id'), 'me');
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
     return { status: response.status, body: await response.text() };
   };
   assert.equal((await get('/livez')).status, 200);
