@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { ORDER_COLUMNS, type OrderDraft, orderOf } from '../files/fields.ts';
+import { ORDER_COLUMNS, orderOf } from '../files/fields.ts';
 import { type Input, openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { type Located, Problems, readValues } from '../files/values.ts';
-import { differingFields, type Order, type OrderId } from '../orders/order.ts';
+import { differingFields, type Order, type OrderDraft, type OrderId } from '../orders/order.ts';
 import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from './database.ts';
 import { CommandFailed, counted, grouped, say, toJson, writeOut } from './output.ts';
@@ -171,7 +171,8 @@ function checkOrder(
 
 /** Reads the file again and places its orders; how many are new. */
 async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
-  const placer = new Placer(store, check);
+  if (check.count === 0) return 0;
+  const placer = await Placer.begin(store, check);
   const progress = showProgress('Importing');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
   // One batch is written while the next one is read.

@@ -1,4 +1,4 @@
-import { isInt64, type NewOrder, ORDER_STATUSES, type OrderStatus } from '../orders/order.ts';
+import { isInt64, ORDER_STATUSES, type OrderDraft, type OrderStatus } from '../orders/order.ts';
 import { parseTimestamp } from '../orders/timestamp.ts';
 import type { Pet } from '../pets/pet.ts';
 import type { Columns, Fields, Value } from './rows.ts';
@@ -13,9 +13,6 @@ export const ORDER_COLUMNS = {
 } as const satisfies Columns;
 
 export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
-
-/** An order of a file, which may leave its id to the store. */
-export type OrderDraft = NewOrder & { readonly id?: bigint | undefined };
 
 /** Thrown by the functions below: why the fields are no order or no pet. */
 export class FieldProblem extends Error {

@@ -29,6 +29,11 @@ export function brokenRequestListeners(
     logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
   };
 
+  const refuse = (socket: Socket, code: ErrorCode, id: string, reason: string | undefined) => {
+    report(code, id, reason);
+    socket.end(rawAnswer(code, id), () => socket.destroy());
+  };
+
   const clientError = (error: ClientError, socket: Socket): void => {
     const code = errorCode(error);
     if (socket.writable && bodies.fail(socket, code)) return;
@@ -44,24 +49,21 @@ export function brokenRequestListeners(
       socket.destroy();
       return;
     }
-    const id = randomUUID();
-    report(code, id, error.code);
-    socket.end(rawAnswer(code, id), () => socket.destroy());
+    refuse(socket, code, randomUUID(), error.code);
   };
 
   const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     const code = 'expectation_failed';
     const id = requestId(request);
     report(code, id, undefined);
-    response.writeHead(errorRecord(code).status, rawHeaders(code, id));
-    response.end(JSON.stringify(errorRecord(code)));
+    turns.take(request.socket, response, () => {
+      response.writeHead(errorRecord(code).status, rawHeaders(code, id));
+      response.end(JSON.stringify(errorRecord(code)));
+    });
   };
 
   const connect = (request: IncomingMessage, socket: Socket): void => {
-    const code = 'bad_request';
-    const id = requestId(request);
-    report(code, id, 'CONNECT');
-    socket.end(rawAnswer(code, id));
+    refuse(socket, 'bad_request', requestId(request), 'CONNECT');
   };
 
   return { clientError, checkExpectation, connect };

@@ -14,16 +14,19 @@ export function drainWhenClosing(server: FastifyInstance, turns: Turns): void {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  const dropThoseWithoutRequest = () => {
-    for (const socket of sockets) if (turns.pending(socket) === undefined) socket.destroy();
+  const isStillSending = (socket: Socket): boolean => {
+    const answer = turns.pending(socket);
+    return answer === undefined || (!answer.headersSent && !answer.req.complete);
   };
-  const timers: NodeJS.Timeout[] = [];
+  let timer: NodeJS.Timeout | undefined;
   server.addHook('preClose', (done) => {
-    timers.push(
-      setInterval(() => server.server.closeIdleConnections(), DRAIN_CHECK_INTERVAL_MS),
-      setTimeout(dropThoseWithoutRequest, DRAIN_REQUESTS_MS),
-    );
+    const until = performance.now() + DRAIN_REQUESTS_MS;
+    timer = setInterval(() => {
+      server.server.closeIdleConnections();
+      if (performance.now() < until) return;
+      for (const socket of sockets) if (isStillSending(socket)) socket.destroy();
+    }, DRAIN_CHECK_INTERVAL_MS);
     done();
   });
-  server.addHook('onClose', async () => timers.forEach(clearTimeout));
+  server.addHook('onClose', async () => clearInterval(timer));
 }

@@ -16,7 +16,12 @@ export interface OperationsParts {
  * requests, what does it do. Without keys, so for the machine or its private network only.
  */
 export function buildOperations({ registry, isReady }: OperationsParts): FastifyInstance {
-  const server = fastify({ requestTimeout: REQUEST_TIMEOUT_MS, genReqId: requestId });
+  const server = fastify({
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: requestId,
+    // Nothing here is worth waiting for at the end.
+    forceCloseConnections: true,
+  });
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(request));
     done();

@@ -53,7 +53,7 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
   const turns = new Turns();
   const bodies = new Bodies();
   const listeners = brokenRequestListeners(logger, metrics, turns, bodies);
-  const server = createFastify(logger, listeners, metrics);
+  const server = createFastify(logger, listeners, metrics, turns);
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
   );
@@ -98,6 +98,7 @@ function createFastify(
   logger: Logger,
   listeners: BrokenRequestListeners,
   metrics: Metrics,
+  turns: Turns,
 ): FastifyInstance {
   const server = fastify({
     loggerInstance: logger,
@@ -126,7 +127,9 @@ function createFastify(
     frameworkErrors: (error, request, reply) => {
       account(metrics, request, reply);
       const code = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'uri_too_long' : 'bad_request';
-      void sendError(reply, new HttpError(code));
+      turns.take(request.raw.socket, reply.raw, () => {
+        void sendError(reply, new HttpError(code));
+      });
     },
   });
   server.server.maxConnections = MAX_CONNECTIONS;

@@ -36,7 +36,7 @@ export class Turns {
     const before = connection.last;
     connection.last = response;
     if (isOver(before)) {
-      begin();
+      if (isOpen(socket)) begin();
       return;
     }
     connection.waiting += 1;
@@ -46,8 +46,7 @@ export class Turns {
     }
     before.once('close', () => {
       connection.waiting -= 1;
-      // Nobody is there to hear the answer, so the request is not begun.
-      if (!socket.destroyed) begin();
+      if (isOpen(socket)) begin();
     });
   }
 
@@ -61,6 +60,11 @@ export class Turns {
   isHalfRead(socket: Socket): boolean {
     return this.#connections.get(socket)?.last.req.complete === false;
   }
+}
+
+/** Otherwise nobody would hear the answer, so the request is not begun: RFC 9112, section 9.6. */
+function isOpen(socket: Socket): boolean {
+  return !socket.destroyed && !socket.writableEnded;
 }
 
 function isOver(response: ServerResponse): boolean {

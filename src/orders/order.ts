@@ -19,8 +19,8 @@ export interface Order {
   readonly complete?: boolean | undefined;
 }
 
-/** An order that the store has yet to give an id. */
-export type NewOrder = Omit<Order, 'id'>;
+/** An order that may leave its id to the store. */
+export type OrderDraft = Omit<Order, 'id'> & { readonly id?: OrderId | undefined };
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../keys/api-key.ts';
 import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
-import type { NewOrder, Order, OrderId, OrderStatus } from '../orders/order.ts';
+import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
 
 /** Every write there is. */
@@ -10,23 +10,31 @@ export type Command =
   | { readonly type: 'revokeKey'; readonly id: string }
   /** Stores the pet, in place of the one with its id if there is one. */
   | { readonly type: 'putPet'; readonly pet: Pet }
+  /** Asks how many rows of an import that has not ended were placed; `source` digests its content. */
+  | { readonly type: 'importProgress'; readonly source: string }
   /**
-   * Takes an import `rows` rows further: places those of its orders that bring no id, under the next
-   * ids above all in the store and above `above`. `source` is a digest of the import's content, `from`
-   * how many of its rows were placed before, so that an interrupted import goes on where it ended,
-   * and one that runs twice at the same time is out of turn. With `isLast` it is done and forgotten.
+   * Begins an import, or goes on with one of which `from` rows were placed; from now on this `run` of
+   * it, and no other, is in turn. Ids up to `highestId` are kept free of orders that bring none.
    */
   | {
-      readonly type: 'advanceImport';
+      readonly type: 'beginImport';
       readonly source: string;
+      readonly run: string;
       readonly from: number;
-      readonly rows: number;
-      readonly orders: readonly NewOrder[];
-      readonly above: bigint;
-      readonly isLast: boolean;
+      readonly highestId: OrderId;
     }
-  /** Asks how many rows of an import that has not ended were placed. */
-  | { readonly type: 'importProgress'; readonly source: string };
+  /**
+   * Places the next rows of an import, all of them or, if one stands differently in the store, none.
+   * Those without an id get the next ones above all others. With `isLast` the import has ended, and
+   * is forgotten.
+   */
+  | {
+      readonly type: 'importOrders';
+      readonly source: string;
+      readonly run: string;
+      readonly orders: readonly OrderDraft[];
+      readonly isLast: boolean;
+    };
 
 interface Outcomes {
   place: OrderOutcome;
@@ -35,8 +43,13 @@ interface Outcomes {
   createKey: 'created';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPet: 'stored';
-  advanceImport: 'advanced' | 'out_of_turn' | 'no_ids_left';
   importProgress: number;
+  beginImport: 'begun' | 'out_of_turn';
+  /** How many were new; `index` is that of the order that differs. */
+  importOrders:
+    | { readonly placed: number; readonly refusal?: undefined }
+    | { readonly refusal: 'out_of_turn' | 'no_ids_left' }
+    | { readonly refusal: 'order_differs'; readonly index: number };
 }
 export type OutcomeOf<C extends Command> = Outcomes[C['type']];
 

@@ -173,6 +173,38 @@ for (const [kind, rowOf] of [
   });
 }
 
+test('an order that comes in meanwhile and differs loses no other', async (t) => {
+  const { cli, file, database } = commandLine(t);
+  const count = 200_000;
+  const rows = Array.from({ length: count }, (_, i) => `{"id":${i + 1},"petId":1}\n`);
+  const path = file('a.ndjson', rows.join(''));
+  const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
+  const ended = once(child, 'close');
+  for (let tries = 0; tries < 2_000 && ordersIn(database) === 0; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await cli(['import', '-'], { input: `{"id":${count - 1_000},"petId":2}\n` });
+  assert.deepEqual(await ended, [1, null]);
+  const again = await cli(['import', path]);
+  assert.equal(again.code, 1, 'it differs still');
+  assert.match(again.stderr, /order 199000 is in the store with another petId/);
+  file('a.ndjson', rows.filter((_, i) => i + 1 !== count - 1_000).join(''));
+  assert.equal((await cli(['import', path])).code, 0);
+  const ids = (await cli(['export'])).stdout.trim().split('\n');
+  assert.equal(ids.length, count);
+});
+
+test('of two imports of one file at the same time none doubles an order', async (t) => {
+  const { cli, file } = commandLine(t);
+  const path = file('a.ndjson', '{"petId":1}\n'.repeat(1_500));
+  await cli(['import', '-'], { input: '' });
+  const results = await Promise.all([cli(['import', path]), cli(['import', path])]);
+  const exported = (await cli(['export'])).stdout.trim().split('\n').length;
+  const done = results.filter(({ code }) => code === 0).length;
+  // Both may succeed one after another, which is two imports; never one and a half.
+  assert.equal(exported, done * 1_500, results.map(({ stderr }) => stderr).join());
+});
+
 test('a file that changes while it is read is refused', async (t) => {
   const { cli, file, database } = commandLine(t);
   const content = '{"petId":1,"quantity":2}\n'.repeat(100_000);

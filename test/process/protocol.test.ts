@@ -201,6 +201,36 @@ test('a request that waits for its turn sees what the one before it did', async 
   }
 });
 
+test('what follows an answer that closes the connection has no effect', async (t) => {
+  const { raw, secret, call } = await serve(t, ['--sample', '20']);
+  const before = (await call('GET', '/v1/store/orders')).body;
+  const key = `Authorization: Bearer ${secret}\r\n`;
+  const cancel = `DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
+  const closing = [
+    `GET /v1/store/orders#x HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
+    `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nHost: y\r\n${key}\r\n`,
+    `GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n`,
+    `GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n`,
+  ];
+  for (const bytes of closing) {
+    const answers = await raw(bytes + cancel);
+    assert.equal(answers.length, 1, bytes);
+    assert.ok(answers[0]!.status >= 400);
+  }
+  assert.equal((await call('GET', '/v1/store/orders')).body, before);
+});
+
+test('a URL that cannot be decoded is answered in its turn', async (t) => {
+  const { raw, secret } = await serve(t, ['--sample', '2000']);
+  const head = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+  const answers = await raw(`${head('/v1/store/orders')}${head('/%zz')}garbage\r\n\r\n`);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 400],
+  );
+});
+
 test('a connection with too many requests in wait is cut off', async (t) => {
   const { port, secret, call } = await serve(t, ['--sample', '100000']);
   const socket = connect(port, '127.0.0.1');

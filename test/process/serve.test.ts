@@ -119,14 +119,20 @@ test('a client that does not read cannot hold the end up beyond ten seconds: exi
   socket.destroy();
 });
 
-test('half a request does not hold the end up: exit 0', async (t) => {
-  const { port, stop } = await serve(t);
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => {});
-  socket.write('GET /v1/store');
+test('halves of requests do not hold the end up: exit 0', async (t) => {
+  const { port, operations, secret, stop } = await serve(t);
+  const half = (to: number, bytes: string) => {
+    const socket = connect(to, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    t.after(() => socket.destroy());
+  };
+  half(port, 'GET /v1/store');
+  half(Number(new URL(operations).port), 'GET /livez HT');
+  const head = `DELETE ${ORDERS}/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
+  half(port, `${head}Content-Length: 10\r\n\r\nabc`);
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(await stop(), 0);
-  socket.destroy();
 });
 
 test('a reader of the log who has left holds nothing up', async (t) => {

@@ -177,37 +177,74 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(await store.pet(1n), undefined);
   });
 
-  promise('orders without an id get the next ones, above all others', async (_t, store) => {
-    await store.apply([place({ id: 10n, status: 'pending' })]);
-    const advance = (source: string, from: number, quantities: bigint[], more = {}) =>
-      store.apply([
-        {
-          type: 'advanceImport',
-          source,
-          from,
-          rows: quantities.length,
-          orders: quantities.map((quantity) => ({ status: 'pending', quantity })),
-          above: 0n,
-          isLast: false,
-          ...more,
-        },
+  const begin = (store: Store, source: string, run: string, from = 0, highestId = 0n) =>
+    store.apply([{ type: 'beginImport', source, run, from, highestId }]);
+  const importOrders = (store: Store, source: string, run: string, ids: (bigint | undefined)[]) =>
+    store.apply([
+      {
+        type: 'importOrders',
+        source,
+        run,
+        orders: ids.map((id) => ({ id, status: 'pending' as const, quantity: 7n })),
+        isLast: ids.length === 0,
+      },
+    ]);
+  const idsIn = async (store: Store) => {
+    const ids: bigint[] = [];
+    await store.scan(async (orders) => {
+      ids.push(...orders.map(({ id }) => id));
+    });
+    return ids;
+  };
+
+  promise(
+    'orders without an id get the next ones, above all there are or will be',
+    async (_t, store) => {
+      await store.apply([place({ id: 10n, status: 'pending' })]);
+      await begin(store, 'a', '1');
+      assert.deepEqual(await importOrders(store, 'a', '1', [undefined, undefined]), [
+        { placed: 2 },
       ]);
-    const progress = async (source: string) =>
-      (await store.apply([{ type: 'importProgress', source }]))[0];
-    assert.deepEqual(await advance('a', 0, [1n, 2n], { rows: 5 }), ['advanced']);
-    assert.deepEqual(await advance('b', 0, [3n], { above: 100n }), ['advanced']);
-    assert.equal(await progress('a'), 5);
-    assert.deepEqual(await advance('a', 0, [1n, 2n]), ['out_of_turn']);
-    assert.deepEqual(await advance('a', 5, [4n], { isLast: true }), ['advanced']);
-    assert.equal(await progress('a'), 0);
-    assert.deepEqual(
-      (await store.find([11n, 12n, 101n, 102n, 103n])).map(({ quantity }) => quantity),
-      [1n, 2n, 3n, 4n],
-    );
-    assert.deepEqual(await advance('c', 0, [5n], { above: INT64_MAX }), ['no_ids_left']);
-    assert.deepEqual(await advance('c', 0, [5n], { above: INT64_MAX - 1n }), ['advanced']);
-    assert.equal((await store.find([INT64_MAX])).length, 1);
+      await begin(store, 'b', '1', 0, 100n);
+      assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), [{ placed: 1 }]);
+      assert.deepEqual(await importOrders(store, 'b', '1', [50n, undefined]), [{ placed: 2 }]);
+      assert.deepEqual(await idsIn(store), [10n, 11n, 12n, 50n, 101n, 102n]);
+      await begin(store, 'c', '1', 0, INT64_MAX);
+      assert.deepEqual(await importOrders(store, 'c', '1', [undefined]), [
+        { refusal: 'no_ids_left' },
+      ]);
+    },
+  );
+
+  promise('an import goes on where it ended, one run of it at a time', async (_t, store) => {
+    const progress = async () => (await store.apply([{ type: 'importProgress', source: 'a' }]))[0];
+    const outOfTurn = [{ refusal: 'out_of_turn' }];
+    assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
+    assert.deepEqual(await begin(store, 'a', '1'), ['begun']);
+    await importOrders(store, 'a', '1', [undefined, 5n]);
+    assert.equal(await progress(), 2);
+    assert.deepEqual(await begin(store, 'a', '2', 0), ['out_of_turn']);
+    assert.deepEqual(await begin(store, 'a', '2', 2), ['begun']);
+    assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
+    assert.deepEqual(await importOrders(store, 'a', '2', []), [{ placed: 0 }]);
+    assert.equal(await progress(), 0);
+    assert.deepEqual(await importOrders(store, 'a', '2', [undefined]), outOfTurn);
+    assert.equal((await idsIn(store)).length, 2);
   });
+
+  promise(
+    'of rows of which one stands differently, none is placed or counted',
+    async (_t, store) => {
+      await store.apply([place({ id: 2n, status: 'pending' })]);
+      await begin(store, 'a', '1');
+      assert.deepEqual(await importOrders(store, 'a', '1', [1n, undefined, 2n, 3n]), [
+        { refusal: 'order_differs', index: 2 },
+      ]);
+      assert.deepEqual(await idsIn(store), [2n]);
+      assert.deepEqual(await store.apply([{ type: 'importProgress', source: 'a' }]), [0]);
+      assert.equal((await store.status()).revision, 1n);
+    },
+  );
 
   promise('a transaction that fails leaves nothing behind', async (_t, store) => {
     const tooLarge = place({ id: INT64_MAX + 1n, status: 'pending' });

@@ -49,9 +49,11 @@ CREATE TABLE api_keys (
   revoked_at  INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- Imports that have not ended: source is a digest of the content, placed how many of its rows are in
--- the store by now.
+-- Imports that have not ended: source is a digest of the content, run who is in turn to go on, placed
+-- how many of its rows are in the store by now, highest_id the greatest id that it brings along.
 CREATE TABLE imports (
-  source TEXT    PRIMARY KEY,
-  placed INTEGER NOT NULL
+  source     TEXT    PRIMARY KEY,
+  run        TEXT    NOT NULL,
+  placed     INTEGER NOT NULL,
+  highest_id INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { decide, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
+import {
+  type Decision,
+  decide,
+  type OrderCommand,
+  type OrderOutcome,
+} from '../../orders/lifecycle.ts';
 import { INT64_MAX, type Order, type OrderId, type OrderStatus } from '../../orders/order.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
@@ -77,17 +82,27 @@ export class Writer {
         this.#statements.putPet.run(id, orNull(name), orNull(tag));
         return 'stored';
       }
-      case 'advanceImport':
-        return this.#advanceImport(command);
       case 'importProgress':
         return this.#importProgress(command.source);
+      case 'beginImport': {
+        const { source, run, from, highestId } = command;
+        if (this.#importProgress(source) !== from) return 'out_of_turn';
+        this.#statements.beginImport.run(source, run, from, highestId);
+        return 'begun';
+      }
+      case 'importOrders':
+        return this.#importOrders(command);
     }
   }
 
-  #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
+  #decide(id: OrderId, command: OrderCommand): Decision & { readonly before: Order | undefined } {
     const row = this.#statements.order.get(id) as unknown as Row | undefined;
     const before = row === undefined ? undefined : orderFromRow(row);
-    const { outcome, order } = decide(before, command, this.#now);
+    return { before, ...decide(before, command, this.#now) };
+  }
+
+  #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
+    const { before, outcome, order } = this.#decide(id, command);
     if (order !== undefined) {
       this.#putOrder(order);
       const by = command.type === 'cancel' ? orNull(command.by) : null;
@@ -111,19 +126,25 @@ export class Writer {
     );
   }
 
-  #advanceImport(command: Extract<Command, { type: 'advanceImport' }>): OutcomeOf<typeof command> {
-    const { source, from, rows, orders, above, isLast } = command;
-    if (this.#importProgress(source) !== from) return 'out_of_turn';
-    const [highest] = this.#statements.highestId.get() as unknown as [bigint];
-    let last = highest > above ? highest : above;
-    if (last > INT64_MAX - BigInt(orders.length)) return 'no_ids_left';
-    for (const order of orders) {
-      last += 1n;
-      this.#changeOrder(last, { type: 'place', order: { ...order, id: last } });
+  #importOrders(command: Extract<Command, { type: 'importOrders' }>): OutcomeOf<typeof command> {
+    const { source, run, orders, isLast } = command;
+    if (this.#statements.importInTurn.get(source, run) === undefined) {
+      return { refusal: 'out_of_turn' };
     }
+    const [highestId] = this.#statements.highestId.get() as unknown as [bigint];
+    let nextId = highestId + 1n;
+    const commands = orders.map((order) => {
+      return { type: 'place', order: { ...order, id: order.id ?? nextId++ } } as const;
+    });
+    if (nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
+    // All are looked at before the first is written.
+    const decisions = commands.map((place) => this.#decide(place.order.id, place).outcome);
+    const index = decisions.indexOf('order_differs');
+    if (index !== -1) return { refusal: 'order_differs', index };
+    for (const place of commands) this.#changeOrder(place.order.id, place);
     if (isLast) this.#statements.forgetImport.run(source);
-    else this.#statements.setProgress.run(source, from + rows);
-    return 'advanced';
+    else this.#statements.advanceImport.run(orders.length, source);
+    return { placed: decisions.filter((outcome) => outcome === 'placed').length };
   }
 
   #importProgress(source: string): number {
@@ -162,8 +183,12 @@ const SQL = {
   key: 'SELECT revoked_at FROM api_keys WHERE id = ?',
   revokeKey: 'UPDATE api_keys SET revoked_at = ? WHERE id = ?',
   putPet: 'INSERT OR REPLACE INTO pets (id, name, tag) VALUES (?, ?, ?)',
-  highestId: 'SELECT max(coalesce(max(id), 0), 0) FROM orders',
+  highestId: `SELECT max((SELECT coalesce(max(id), 0) FROM orders),
+    (SELECT coalesce(max(highest_id), 0) FROM imports), 0)`,
   importProgress: 'SELECT placed FROM imports WHERE source = ?',
-  setProgress: 'INSERT OR REPLACE INTO imports (source, placed) VALUES (?, ?)',
+  beginImport:
+    'INSERT OR REPLACE INTO imports (source, run, placed, highest_id) VALUES (?, ?, ?, ?)',
+  importInTurn: 'SELECT 1 FROM imports WHERE source = ? AND run = ?',
+  advanceImport: 'UPDATE imports SET placed = placed + ? WHERE source = ?',
   forgetImport: 'DELETE FROM imports WHERE source = ?',
 } as const;
