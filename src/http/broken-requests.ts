@@ -39,9 +39,7 @@ export function brokenRequestListeners(
     if (socket.writable && bodies.fail(socket, code)) return;
     const pending = turns.pending(socket);
     if (pending !== undefined && socket.writable) {
-      // What came before was a request: it gets its answer, and what followed gets none.
-      pending.shouldKeepAlive = false;
-      pending.once('close', () => socket.destroySoon());
+      endAfter(pending, socket);
       return;
     }
     // A request that was answered before it had all come is not answered again.
@@ -67,6 +65,12 @@ export function brokenRequestListeners(
   };
 
   return { clientError, checkExpectation, connect };
+}
+
+/** What came before was a request: it gets its answer, and what followed gets none. */
+function endAfter(pending: ServerResponse, socket: Socket): void {
+  pending.shouldKeepAlive = false;
+  pending.once('close', () => socket.destroySoon());
 }
 
 function errorCode({ code, rawPacket }: ClientError): ErrorCode {

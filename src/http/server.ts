@@ -1,4 +1,4 @@
-import { METHODS } from 'node:http';
+import { METHODS, type Server } from 'node:http';
 import fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -132,18 +132,22 @@ function createFastify(
       });
     },
   });
-  server.server.maxConnections = MAX_CONNECTIONS;
-  // A client that has said all it has to say may close its side and still wants its answer.
-  (server.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
-  server.server.maxHeadersCount = 0;
   // No operation has a body: Fastify is to look at none, of no media type.
   for (const method of METHODS) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  server.server.on('checkExpectation', listeners.checkExpectation);
-  server.server.on('connect', listeners.connect);
+  configureNode(server.server as Server, listeners);
   return server as unknown as FastifyInstance;
+}
+
+function configureNode(server: Server, listeners: BrokenRequestListeners): void {
+  server.maxConnections = MAX_CONNECTIONS;
+  // A client that has said all it has to say may close its side and still wants its answer.
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+  // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
+  server.maxHeadersCount = 0;
+  server.on('checkExpectation', listeners.checkExpectation);
+  server.on('connect', listeners.connect);
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
