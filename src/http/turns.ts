@@ -67,6 +67,10 @@ function isOpen(socket: Socket): boolean {
   return !socket.destroyed && !socket.writableEnded;
 }
 
+/**
+ * Node destroys an answer when it is out, after it has ended the connection if that was the last one.
+ * It counts as finished before, when nobody can tell yet whether the connection stays.
+ */
 function isOver(response: ServerResponse): boolean {
-  return response.writableFinished || response.destroyed;
+  return response.destroyed;
 }
