@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { type Config, DEFAULTS, readDatabaseConfig } from '../config.ts';
 import { openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -15,11 +15,9 @@ export interface DatabaseFlags {
 export function databaseCommand(name: string, description: string, examples: string): Command {
   return new Command(name)
     .description(description)
-    .addOption(
-      new Option(
-        '--database <url>',
-        `which database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
-      ),
+    .option(
+      '--database <url>',
+      `which database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
     )
     .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
 }

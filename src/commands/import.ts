@@ -152,8 +152,8 @@ function checkOrder(
   const { id } = draft;
   if (id !== undefined) {
     if (id > check.highestId) check.highestId = id;
-    const before = seen.add(id, at);
-    if (before !== undefined) return `repeats the id ${id} of ${before}`;
+    const repetition = seen.add(id, at);
+    if (repetition !== undefined) return repetition;
   }
   if (check.count <= check.placedBefore) {
     // It was placed, and may have been cancelled or shipped since.

@@ -28,7 +28,7 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   try {
     for await (const rows of read()) {
       for (const row of rows) {
-        const problem = row.problem ?? repetition(seen, row.at, row.value.id);
+        const problem = row.problem ?? seen.add(row.value.id, row.at);
         if (problem !== undefined) problems.add(row.at, problem);
       }
     }
@@ -46,9 +46,4 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
     seen.close();
     input.close();
   }
-}
-
-function repetition(seen: SeenIds, at: string, id: bigint): string | undefined {
-  const before = seen.add(id, at);
-  return before === undefined ? undefined : `repeats the id ${id} of ${before}`;
 }

@@ -28,12 +28,7 @@ export function showProgress(label: string): Progress {
 }
 
 /** Importing  [############            ]  50%  500,000 rows  210,000/s  3 s left */
-export function progressLine(
-  label: string,
-  fraction: number,
-  count: number,
-  elapsedMs: number,
-): string {
+function progressLine(label: string, fraction: number, count: number, elapsedMs: number): string {
   const filled = Math.min(BAR_WIDTH, Math.floor(fraction * BAR_WIDTH));
   const bar = '#'.repeat(filled).padEnd(BAR_WIDTH);
   const percent = `${Math.min(100, Math.floor(fraction * 100))}%`.padStart(4);

@@ -5,7 +5,7 @@ import { UsageError, writeOut } from './output.ts';
 
 /** Orders written at a time. */
 const BATCH = 1_000;
-export const MAX_SAMPLES = 10_000_000;
+const MAX_SAMPLES = 10_000_000;
 
 export function sampleCommand(): Command {
   return new Command('sample')

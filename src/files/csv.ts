@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { INTEGER } from './json-row.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './rows.ts';
 
 /** Rows handed on at a time. */
@@ -84,7 +85,7 @@ function rowOf(
 
 /** Text that does not fit its column's kind stays text, for the one who checks the field to refuse. */
 function valueFrom(text: string, kind: Columns[string]): Value {
-  if (kind === 'integer' && /^(?:0|-?[1-9]\d*)$/.test(text)) return BigInt(text);
+  if (kind === 'integer' && INTEGER.test(text)) return BigInt(text);
   if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text;
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Row, Value } from './rows.ts';
 
-const INTEGER = /^(?:0|-?[1-9]\d*)$/;
+/** A whole number in its only spelling, of any size. */
+export const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 
 /** The row that the JSON text of one object spells; integers keep every digit. */
 export function jsonRow(at: string, bytes: Buffer): Row {

@@ -17,10 +17,10 @@ export class SeenIds {
     this.#find = this.#db.prepare('SELECT at FROM seen WHERE id = ?');
   }
 
-  /** Where `id` stood before, or undefined: then it is remembered as standing at `at`. */
+  /** Remembers that `id` stands at `at`, or says that it stood elsewhere before. */
   add(id: bigint, at: string): string | undefined {
     if (this.#insert.run(id, at).changes === 1n) return undefined;
-    return this.#find.get(id)?.at as string;
+    return `repeats the id ${id} of ${this.#find.get(id)?.at}`;
   }
 
   close(): void {

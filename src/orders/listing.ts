@@ -5,8 +5,8 @@ import { type Order, orderJson } from './order.ts';
 export interface ChangeSource {
   /**
    * Calls `visit` with every order changed after `since`, once and all from one snapshot, in batches
-   * that are each in ascending id, and resolves to the revision of that snapshot. After revision 0 there is nothing
-   * to take back, so cancelled orders may be left out then.
+   * that are each in ascending id, and resolves to the revision of that snapshot. After revision 0
+   * there is nothing to take back, so cancelled orders may be left out then.
    */
   changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint>;
 }

@@ -6,6 +6,12 @@ import { parseAnswers, serve } from './program.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
+/** The bytes of requests without a body that carry a key; `last` is one more header line. */
+const requestsWith =
+  (secret: string) =>
+  (method: string, path: string, last = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+
 test('what is no HTTP request is answered with an Error record too', async (t) => {
   const { raw } = await serve(t);
   const host = 'Host: x\r\n';
@@ -98,8 +104,7 @@ test('a key of Latin-1 bytes or 8 KB is refused like any other', async (t) => {
 
 test('requests that are sent in one go are answered in their order', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '3000']);
-  const head = (method: string, path: string, last = '') =>
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+  const head = requestsWith(secret);
   const answers = await raw(
     head('GET', '/v1/store/orders') +
       head('DELETE', '/v1/store/orders/1', 'Content-Length: 3\r\n') +
@@ -116,8 +121,7 @@ test('requests that are sent in one go are answered in their order', async (t) =
 
 test('garbage behind requests gets no answer, and they get theirs', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '5000']);
-  const head = (method: string, path: string, last = '') =>
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+  const head = requestsWith(secret);
   const list = head('GET', '/v1/store/orders');
   const one = await raw(`${list}garbage\r\n\r\n`);
   assert.deepEqual(
@@ -188,8 +192,7 @@ test('an Upgrade that nobody wants is answered, and the connection closed', asyn
 
 test('a request that waits for its turn sees what the one before it did', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '50']);
-  const head = (method: string, path: string, last = '') =>
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+  const head = requestsWith(secret);
   for (const id of [1, 2, 3, 4, 5, 6]) {
     const answers = await raw(
       head('DELETE', `/v1/store/orders/${id}`) +
@@ -222,9 +225,10 @@ test('what follows an answer that closes the connection has no effect', async (t
 
 test('a URL that cannot be decoded is answered in its turn', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '2000']);
-  const head = (target: string) =>
-    `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
-  const answers = await raw(`${head('/v1/store/orders')}${head('/%zz')}garbage\r\n\r\n`);
+  const head = requestsWith(secret);
+  const answers = await raw(
+    `${head('GET', '/v1/store/orders')}${head('GET', '/%zz')}garbage\r\n\r\n`,
+  );
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 400],
@@ -235,8 +239,7 @@ test('a connection with too many requests in wait is cut off', async (t) => {
   const { port, secret, call } = await serve(t, ['--sample', '100000']);
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
-  const list = `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
-  socket.write(list.repeat(200));
+  socket.write(requestsWith(secret)('GET', '/v1/store/orders').repeat(200));
   socket.pause();
   await new Promise((resolve) => setTimeout(resolve, 500));
   socket.resume();

@@ -10,6 +10,8 @@ import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
 import { ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
 
+type Decided = Decision & { readonly before: Order | undefined };
+
 /** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
 export class Writer {
   readonly #db: DatabaseSync;
@@ -95,23 +97,26 @@ export class Writer {
     }
   }
 
-  #decide(id: OrderId, command: OrderCommand): Decision & { readonly before: Order | undefined } {
+  #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
+    const decided = this.#decide(id, command);
+    this.#record(decided, command.type === 'cancel' ? command.by : undefined);
+    return decided.outcome;
+  }
+
+  #decide(id: OrderId, command: OrderCommand): Decided {
     const row = this.#statements.order.get(id) as unknown as Row | undefined;
     const before = row === undefined ? undefined : orderFromRow(row);
     return { before, ...decide(before, command, this.#now) };
   }
 
-  #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
-    const { before, outcome, order } = this.#decide(id, command);
-    if (order !== undefined) {
-      this.#putOrder(order);
-      const by = command.type === 'cancel' ? orNull(command.by) : null;
-      this.#statements.insertEvent.run(id, this.#revision, outcome, this.#now, by);
-      if (before !== undefined) this.#counts[before.status] -= 1;
-      this.#counts[order.status] += 1;
-      this.#changedOrders += 1;
-    }
-    return outcome;
+  /** Writes what was decided, if it is a change: the order, its event, the counts. */
+  #record({ before, outcome, order }: Decided, by: string | undefined): void {
+    if (order === undefined) return;
+    this.#putOrder(order);
+    this.#statements.insertEvent.run(order.id, this.#revision, outcome, this.#now, orNull(by));
+    if (before !== undefined) this.#counts[before.status] -= 1;
+    this.#counts[order.status] += 1;
+    this.#changedOrders += 1;
   }
 
   #putOrder({ id, status, petId, quantity, shipDate, complete }: Order): void {
@@ -133,18 +138,16 @@ export class Writer {
     }
     const [highestId] = this.#statements.highestId.get() as unknown as [bigint];
     let nextId = highestId + 1n;
-    const commands = orders.map((order) => {
-      return { type: 'place', order: { ...order, id: order.id ?? nextId++ } } as const;
-    });
+    const placed = orders.map((order) => ({ ...order, id: order.id ?? nextId++ }));
     if (nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
-    // All are looked at before the first is written.
-    const decisions = commands.map((place) => this.#decide(place.order.id, place).outcome);
-    const index = decisions.indexOf('order_differs');
+    // All are decided before the first is written; a file that was checked names no order twice.
+    const decisions = placed.map((order) => this.#decide(order.id, { type: 'place', order }));
+    const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
     if (index !== -1) return { refusal: 'order_differs', index };
-    for (const place of commands) this.#changeOrder(place.order.id, place);
+    for (const decided of decisions) this.#record(decided, undefined);
     if (isLast) this.#statements.forgetImport.run(source);
     else this.#statements.advanceImport.run(orders.length, source);
-    return { placed: decisions.filter((outcome) => outcome === 'placed').length };
+    return { placed: decisions.filter(({ outcome }) => outcome === 'placed').length };
   }
 
   #importProgress(source: string): number {
