@@ -4,9 +4,6 @@ import { openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { say } from './output.ts';
 
-/** A command line tool has time: it waits this long for other writers before it gives up. */
-const LOCK_WAIT_MS = 10_000;
-
 export interface DatabaseFlags {
   readonly database?: string;
 }
@@ -29,10 +26,10 @@ export async function withStore<T>(
   use: (store: Store, config: Pick<Config, 'databaseUrl' | 'environment'>) => Promise<T>,
 ): Promise<T> {
   const config = readDatabaseConfig(process.env, databaseSettings(flags));
-  const isNew = !storeExists(config.databaseUrl);
+  const isNew = !(await storeExists(config.databaseUrl));
   const store = await openStore(config.databaseUrl, {
     create: create === 'create',
-    lockWaitMs: LOCK_WAIT_MS,
+    isPatient: true,
   });
   if (isNew) say(`Made the database ${config.databaseUrl}.`);
   try {
@@ -43,7 +40,7 @@ export async function withStore<T>(
 }
 
 /** Whether the database that flags and environment name is there. */
-export function databaseExists(flags: DatabaseFlags): boolean {
+export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
   return storeExists(readDatabaseConfig(process.env, databaseSettings(flags)).databaseUrl);
 }
 

@@ -13,10 +13,10 @@ export async function printFirstKey(
   { environment, basePath }: Config,
   server: FastifyInstance,
 ): Promise<void> {
-  if ((await store.keys()).some((key) => key.environment === environment)) return;
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
-  await store.apply([{ type: 'createKey', key }]);
+  const [outcome] = await store.apply([{ type: 'createFirstKey', key }]);
+  if (outcome === 'unchanged') return;
 
   const address = server.addresses()[0]!;
   if (typeof address === 'string') throw new Error('the server listens on no TCP port');

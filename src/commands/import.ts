@@ -69,7 +69,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
 
 /** The check alone, against an empty store if there is none: a dry run makes no database. */
 async function tryImport(input: Input, flags: ImportFlags) {
-  const check = databaseExists(flags)
+  const check = (await databaseExists(flags))
     ? await withStore(flags, 'must exist', async (store) =>
         checkOrders(input, await sourceOf(store, input)),
       )

@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander';
 import { DEFAULTS, readConfig, type Variable } from '../config.ts';
+import { within } from '../http/deadline.ts';
 import { createLog } from '../http/logging.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
+import { Listing } from '../orders/listing.ts';
 import type { Order } from '../orders/order.ts';
 import { sampleOrders } from '../orders/sample.ts';
 import { openStore } from '../store/open.ts';
@@ -13,12 +15,10 @@ import { printFirstKey } from './first-key.ts';
 import { grouped, say } from './output.ts';
 import { sampleCount } from './sample.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
+import { watchStore } from './watch-store.ts';
 
-/**
- * How long a batch of cancels may wait for another process that writes. It may have to wait behind
- * another batch before, so a cancel is answered within twice this: well below a second.
- */
-const LOCK_WAIT_MS = 300;
+/** How long a probe of readiness waits for the store. */
+const READY_WITHIN_MS = 1_000;
 /** Sample orders placed in one transaction. */
 const SAMPLE_BATCH = 2_000;
 const SAMPLE_SEED = 1;
@@ -83,22 +83,28 @@ async function serve(flags: ServeFlags): Promise<void> {
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
   const log = createLog(config.logLevel);
   const { logger } = log;
-  const store = await openStore(config.databaseUrl, { create: true, lockWaitMs: LOCK_WAIT_MS });
+  const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
   const metrics = createMetrics(store, config.environment);
   let isServing = false;
-  const isStoreThere = () =>
-    store.status().then(
+  const listing = new Listing(store, (changed) =>
+    metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
+  );
+  /** Whether the list could be answered now: the store is there, and nothing of it has to be read anew. */
+  const isListAtHand = () =>
+    within(READY_WITHIN_MS, () => listing.current()).then(
       () => true,
       () => false,
     );
   const operations = buildOperations({
     registry: metrics.registry,
-    isReady: async () => isServing && (await isStoreThere()),
+    isReady: async () => isServing && (await isListAtHand()),
   });
-  const server = buildServer({ config, store, metrics, logger });
+  const server = buildServer({ config, store, listing, metrics, logger });
+  let unwatch = () => {};
 
   stopOnSignal(log, async () => {
     isServing = false;
+    unwatch();
     await server.close();
     await store.close();
     await operations.close();
@@ -113,6 +119,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     await Promise.allSettled([server.close(), operations.close(), store.close()]);
     throw error;
   }
+  unwatch = watchStore(listing, logger);
   isServing = true;
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
+import { inTime } from './deadline.ts';
 import { HttpError } from './errors.ts';
 import { headerCount } from './well-formed.ts';
 
@@ -24,9 +25,10 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  */
 export function requireApiKey(server: FastifyInstance, keyRing: KeyRing, basePath: string): void {
   server.decorateRequest('apiKey', null);
-  server.addHook('onRequest', async (request) => {
+  server.addHook('onRequest', async (request, reply) => {
     if (isPublic(request, basePath)) return;
-    const { key, refusal } = await keyRing.authenticate(bearerToken(request));
+    const secret = bearerToken(request);
+    const { key, refusal } = await inTime(reply, () => keyRing.authenticate(secret));
     if (refusal !== undefined) throw new HttpError(refusal);
     request.apiKey = key;
   });

@@ -7,10 +7,11 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { CommandNotConfirmed, CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
-import { Listing } from '../orders/listing.ts';
+import type { Listing } from '../orders/listing.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
 import { account, accountForRequests } from './accounting.ts';
 import { requireApiKey } from './authentication.ts';
@@ -41,6 +42,8 @@ import { originForm, refuseMalformed } from './well-formed.ts';
 export interface ServerParts {
   readonly config: Config;
   readonly store: Store;
+  /** Of `store`. */
+  readonly listing: Listing;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -49,18 +52,19 @@ export interface ServerParts {
  * The service's public listener: hooks and routes wired to the store. Ready (`ready`, `listen`,
  * `inject`) once the list is in memory.
  */
-export function buildServer({ config, store, metrics, logger }: ServerParts): FastifyInstance {
+export function buildServer(parts: ServerParts): FastifyInstance {
+  const { config, store, listing, metrics, logger } = parts;
   const turns = new Turns();
   const bodies = new Bodies();
   const listeners = brokenRequestListeners(logger, metrics, turns, bodies);
   const server = createFastify(logger, listeners, metrics, turns);
-  const listing = new Listing(store, (changed) =>
-    metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
-  );
   const commands = new CommandQueue<OrderCommand, OrderOutcome>(
     (batch) => store.apply(batch),
     (size) => metrics.batchSize.observe(size),
   );
+
+  // Look-ups gather as commands do: at most one is under way, however many keys are new.
+  const lookUps = new CommandQueue((digests: readonly Uint8Array[]) => findKeys(store, digests));
 
   server.addHook('onReady', async () => {
     await listing.current();
@@ -71,13 +75,13 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
   takeInTurn(server, turns);
   markDeprecated(server, config.petLookup, CONTRACT_PATH);
   refuseMalformed(server);
-  requireApiKey(server, new KeyRing(store, config.environment), config.basePath);
+  const keyRing = new KeyRing((digest) => lookUps.submit(digest), config.environment);
+  requireApiKey(server, keyRing, config.basePath);
   discardBodies(server, bodies);
 
   addContract(server, config);
   addV1(server, {
     basePath: config.basePath,
-    storeId: store.id,
     listing,
     readers: new ListReaders(MAX_SUPERSEDED_BYTES, (count) =>
       metrics.responseBytes.inc({ operation: 'listOrders' }, count),
@@ -92,6 +96,21 @@ export function buildServer({ config, store, metrics, logger }: ServerParts): Fa
   });
   server.setErrorHandler(answerError);
   return server;
+}
+
+/** The key with each of `digests`, in their order. */
+async function findKeys(
+  store: Store,
+  digests: readonly Uint8Array[],
+): Promise<(ApiKey | undefined)[]> {
+  const names = digests.map(nameOf);
+  const asked = [...new Map(names.map((name, index) => [name, digests[index]!])).values()];
+  const found = new Map((await store.keys(asked)).map((key) => [nameOf(key.digest), key]));
+  return names.map((name) => found.get(name));
+}
+
+function nameOf(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('latin1');
 }
 
 function createFastify(

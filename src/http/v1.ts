@@ -5,6 +5,7 @@ import type { Listing } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
 import { hasCurrent } from './conditional.ts';
+import { inTime } from './deadline.ts';
 import { HttpError, sendJson } from './errors.ts';
 import type { ListReaders } from './list-readers.ts';
 import { refuseOtherMethods } from './methods.ts';
@@ -23,7 +24,6 @@ declare module 'fastify' {
 export interface V1 {
   /** The path all operations are below. */
   readonly basePath: string;
-  readonly storeId: string;
   readonly listing: Listing;
   readonly readers: ListReaders;
   readonly commands: CommandQueue<OrderCommand, OrderOutcome>;
@@ -54,8 +54,9 @@ export function addV1(server: FastifyInstance, v1: V1): void {
 }
 
 async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) {
-  const snapshot = await v1.listing.current();
-  const etag = `"${v1.storeId}-${snapshot.revision}"`;
+  const snapshot = await inTime(reply, () => v1.listing.current());
+  const { storeId, revision } = snapshot.moment;
+  const etag = `"${storeId}-${revision}"`;
   reply.headers({ etag, 'cache-control': 'private, no-cache' });
   if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
   reply.hijack();
@@ -74,7 +75,7 @@ async function cancelOrder(v1: V1, request: FastifyRequest, reply: FastifyReply)
   const id = parseInt64(orderId);
   if (id === undefined) throw new HttpError('invalid_order_id');
   const by = request.apiKey!.id;
-  const outcome = await v1.commands.submit({ type: 'cancel', id, by });
+  const outcome = await inTime(reply, () => v1.commands.submit({ type: 'cancel', id, by }));
   switch (outcome) {
     case 'cancelled':
       return reply.code(204).send();
@@ -94,7 +95,7 @@ async function getPet(v1: V1, request: FastifyRequest, reply: FastifyReply) {
   const { petId } = request.params as { petId: string };
   const id = parseInt64(petId);
   if (id === undefined) throw new HttpError('invalid_pet_id');
-  const pet = await v1.findPet(id);
+  const pet = await inTime(reply, () => v1.findPet(id));
   if (pet === undefined) throw new HttpError('pet_not_found');
   return sendJson(reply, petJson(pet));
 }

@@ -16,26 +16,24 @@ export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined }
   | { readonly key?: undefined; readonly refusal: KeyRefusal };
 
-/** Finds keys by their digests; a store is one. */
-export interface KeySource {
-  keys(digests: readonly Uint8Array[]): Promise<ApiKey[]>;
-}
+/** Finds the key with a digest. */
+export type FindKey = (digest: Uint8Array) => Promise<ApiKey | undefined>;
 
 /**
  * Tells whose secret it is. Only good keys are remembered, and only briefly; a secret that is not
  * remembered is always looked up, so a new key works at once and guesses take no memory.
  */
 export class KeyRing {
-  readonly #source: KeySource;
+  readonly #findKey: FindKey;
   readonly #environment: Environment;
   readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
 
-  constructor(source: KeySource, environment: Environment) {
-    this.#source = source;
+  constructor(findKey: FindKey, environment: Environment) {
+    this.#findKey = findKey;
     this.#environment = environment;
   }
 
-  /** @throws what the source throws: without it nobody knows whether the key was revoked. */
+  /** @throws what `findKey` throws: without an answer nobody knows whether the key was revoked. */
   async authenticate(secret: string): Promise<Authentication> {
     const environment = environmentOf(secret);
     if (environment === undefined) return { refusal: 'api_key_invalid' };
@@ -56,7 +54,7 @@ export class KeyRing {
       return timingSafeEqual(remembered.key.digest, digest) ? remembered.key : undefined;
     }
     this.#remembered.delete(name);
-    const [key] = await this.#source.keys([digest]);
+    const key = await this.#findKey(digest);
     if (key === undefined || !timingSafeEqual(key.digest, digest)) return undefined;
     if (key.revokedAt === undefined) {
       if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();

@@ -1,19 +1,32 @@
 import { type Block, withEntries } from './blocks.ts';
 import { type Order, orderJson } from './order.ts';
 
+/** A moment in the life of a store: whoever reads all orders at the same one reads the same. */
+export interface Moment {
+  readonly storeId: string;
+  /** Grows with every transaction that changed an order. */
+  readonly revision: bigint;
+}
+
 /** Where a listing hears of changes; a store is one. */
 export interface ChangeSource {
   /**
    * Calls `visit` with every order changed after `since`, once and all from one snapshot, in batches
-   * that are each in ascending id, and resolves to the revision of that snapshot. After revision 0
-   * there is nothing to take back, so cancelled orders may be left out then.
+   * that are each in ascending id, and resolves to the moment of that snapshot. With `since` undefined
+   * it tells all orders, but may leave out cancelled ones: there is nothing to take back.
+   *
+   * Resolves to undefined, and has visited nothing then, when `since` may be no moment of this store's
+   * past: it was restored, or took the place of one that had gone further.
    */
-  changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint>;
+  changes(
+    since: Moment | undefined,
+    visit: (orders: readonly Order[]) => void,
+  ): Promise<Moment | undefined>;
 }
 
-/** The whole answer to listOrders at one revision: `chunks` one after another are the JSON array. */
+/** The whole answer to listOrders at one moment: `chunks` one after another are the JSON array. */
 export interface Snapshot {
-  readonly revision: bigint;
+  readonly moment: Moment;
   /** Orders listed. */
   readonly count: number;
   readonly byteLength: number;
@@ -34,7 +47,7 @@ export class Listing {
   readonly #source: ChangeSource;
   readonly #onRefresh: (changed: number) => void;
   #blocks: readonly Block[] = [];
-  #snapshot: Snapshot = snapshotOf(0n, [], 0);
+  #snapshot: Snapshot | undefined;
   #running: Promise<Snapshot> | undefined;
   #next: Promise<Snapshot> | undefined;
 
@@ -69,19 +82,32 @@ export class Listing {
   }
 
   async #refresh(): Promise<Snapshot> {
-    const since = this.#snapshot.revision;
-    const revision = await this.#catchUp(since, this.#blocks, 0);
-    // The store went back in time (an older state was restored): what we hold may never have been.
-    if (revision < since) await this.#catchUp(0n, [], this.#snapshot.byteLength);
-    return this.#snapshot;
+    const known = this.#snapshot;
+    const current =
+      (known && (await this.#catchUp(known, this.#blocks, known.replacedBytes))) ??
+      (await this.#catchUp(
+        undefined,
+        [],
+        known === undefined ? 0 : known.replacedBytes + known.byteLength,
+      ));
+    if (current === undefined) throw new Error('the source cannot tell its orders');
+    this.#snapshot = current;
+    return current;
   }
 
-  /** Takes over what changed after `since`, all of it or, if the source fails on the way, nothing. */
-  async #catchUp(since: bigint, from: readonly Block[], dropped: number): Promise<bigint> {
+  /**
+   * `known`, whose blocks are `from`, with what changed since: all of it or, if the source fails on
+   * the way, nothing. Undefined if `known` is not in the source's past.
+   */
+  async #catchUp(
+    known: Snapshot | undefined,
+    from: readonly Block[],
+    replacedBefore: number,
+  ): Promise<Snapshot | undefined> {
     let draft = from;
-    let replacedBytes = this.#snapshot.replacedBytes + dropped;
+    let replacedBytes = replacedBefore;
     let changed = 0;
-    const revision = await this.#source.changes(since, (orders) => {
+    const moment = await this.#source.changes(known?.moment, (orders) => {
       changed += orders.length;
       const entries = orders.map((order) => ({
         id: order.id,
@@ -91,17 +117,15 @@ export class Listing {
       draft = next.blocks;
       replacedBytes += next.replacedBytes;
     });
+    if (moment === undefined) return undefined;
     this.#onRefresh(changed);
-    const isNews = revision > since || since === 0n;
-    if (isNews) {
-      this.#blocks = draft;
-      this.#snapshot = snapshotOf(revision, draft, replacedBytes);
-    }
-    return revision;
+    if (moment.revision === known?.moment.revision) return known;
+    this.#blocks = draft;
+    return snapshotOf(moment, draft, replacedBytes);
   }
 }
 
-function snapshotOf(revision: bigint, blocks: readonly Block[], replacedBytes: number): Snapshot {
+function snapshotOf(moment: Moment, blocks: readonly Block[], replacedBytes: number): Snapshot {
   const chunks: Buffer[] = [OPEN];
   let count = 0;
   let byteLength = OPEN.length + CLOSE.length;
@@ -113,5 +137,5 @@ function snapshotOf(revision: bigint, blocks: readonly Block[], replacedBytes: n
     byteLength += chunk.length;
   }
   chunks.push(CLOSE);
-  return { revision, count, byteLength, replacedBytes, chunks };
+  return { moment, count, byteLength, replacedBytes, chunks };
 }

@@ -31,7 +31,7 @@ export function openStore(url: string, options: OpenOptions): Promise<Store> {
 }
 
 /** Whether there is something at `url` already. */
-export function storeExists(url: string): boolean {
+export async function storeExists(url: string): Promise<boolean> {
   return existsSync(sqlitePath(url));
 }
 

@@ -1,5 +1,6 @@
 import type { ApiKey } from '../keys/api-key.ts';
 import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
+import type { ChangeSource, Moment } from '../orders/listing.ts';
 import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
 
@@ -7,6 +8,8 @@ import type { Pet } from '../pets/pet.ts';
 export type Command =
   | OrderCommand
   | { readonly type: 'createKey'; readonly key: ApiKey }
+  /** Stores the key if there is none of its environment. */
+  | { readonly type: 'createFirstKey'; readonly key: ApiKey }
   | { readonly type: 'revokeKey'; readonly id: string }
   /** Stores the pet, in place of the one with its id if there is one. */
   | { readonly type: 'putPet'; readonly pet: Pet }
@@ -41,6 +44,7 @@ interface Outcomes {
   cancel: OrderOutcome;
   ship: OrderOutcome;
   createKey: 'created';
+  createFirstKey: 'created' | 'unchanged';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPet: 'stored';
   importProgress: number;
@@ -62,9 +66,7 @@ export interface OrderEvent {
   readonly by?: string | undefined;
 }
 
-export interface StoreStatus {
-  /** Grows with every transaction that changed an order. */
-  readonly revision: bigint;
+export interface StoreStatus extends Moment {
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
 }
 
@@ -82,10 +84,7 @@ export class StoreNotUsable extends Error {
  * What every engine promises. All methods reject with StoreUnavailable when the database cannot be
  * reached, is locked for too long, or fails; that is never reported as an outcome.
  */
-export interface Store {
-  /** Made with the database and kept for its life; a backup gets another. */
-  readonly id: string;
-
+export interface Store extends ChangeSource {
   /**
    * Carries out `commands` in order in one transaction, alone among all writers of the database, and
    * resolves to their outcomes once it is durable. Orders change by `decide` only; each change
@@ -94,10 +93,14 @@ export interface Store {
   apply<C extends Command>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
 
   /**
-   * See ChangeSource: the orders changed after a revision, from one snapshot that holds all that was
-   * durable when it was called, whichever process wrote it.
+   * See ChangeSource: the orders changed after a moment, from one snapshot that holds all that was
+   * durable when it was called, whichever process wrote it. The store's id was made with the database;
+   * a backup gets another, and so does a store of which the end may have been lost.
    */
-  changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint>;
+  changes(
+    since: Moment | undefined,
+    visit: (orders: readonly Order[]) => void,
+  ): Promise<Moment | undefined>;
 
   /** Those of the orders that exist, in any status. */
   find(ids: readonly OrderId[]): Promise<Order[]>;
@@ -126,6 +129,6 @@ export interface Store {
 export interface OpenOptions {
   /** Make the database if there is none; otherwise that is an error. */
   readonly create: boolean;
-  /** How long a write may wait for another process that is writing. */
-  readonly lockWaitMs: number;
+  /** Whether somebody at a terminal waits for it, who has more time than a client on the network. */
+  readonly isPatient: boolean;
 }

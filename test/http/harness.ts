@@ -6,6 +6,7 @@ import { readConfig, type Settings } from '../../src/config.ts';
 import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { Listing } from '../../src/orders/listing.ts';
 import type { Order } from '../../src/orders/order.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, open } from '../store/engines.ts';
@@ -39,7 +40,7 @@ export async function startService(
 ): Promise<Service> {
   const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
   const url = ENGINES[0]!.newDatabase(t);
-  const store = await open(t, url, 200);
+  const store = await open(t, url, false);
   const metrics = createMetrics(store, config.environment);
   const lines: string[] = [];
   const sink = new Writable({
@@ -49,7 +50,9 @@ export async function startService(
     },
   });
   const logger = pino({ level: config.logLevel }, sink);
-  const server = buildServer({ config, store: wrapStore(store), metrics, logger });
+  const wrapped = wrapStore(store);
+  const listing = new Listing(wrapped);
+  const server = buildServer({ config, store: wrapped, listing, metrics, logger });
   t.after(() => server.close());
   const secret = newSecret(config.environment);
   const key = newApiKey(secret, { name: 'test', environment: config.environment, now: Date.now() });

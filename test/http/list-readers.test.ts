@@ -17,7 +17,8 @@ function versions(count: number, changed: number): Snapshot[] {
     chunks = chunks.map((chunk, at) => (at < changed ? Buffer.alloc(MEGABYTE, 'y') : chunk));
     const replacedBytes = index * changed * MEGABYTE;
     const byteLength = CHUNKS * MEGABYTE;
-    return { revision: BigInt(index), count: 1, byteLength, replacedBytes, chunks };
+    const moment = { storeId: 'x', revision: BigInt(index) };
+    return { moment, count: 1, byteLength, replacedBytes, chunks };
   });
 }
 

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
-import { type ChangeSource, Listing, type Snapshot } from '../../src/orders/listing.ts';
+import {
+  type ChangeSource,
+  Listing,
+  type Moment,
+  type Snapshot,
+} from '../../src/orders/listing.ts';
 import { type Order, orderJson } from '../../src/orders/order.ts';
 
 /** A store as plain as can be: a map, and the revision at which each order last changed. */
@@ -20,15 +25,16 @@ class PlainStore implements ChangeSource {
     }
   }
 
-  async changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint> {
+  async changes(since: Moment | undefined, visit: (orders: readonly Order[]) => void) {
     this.looks += 1;
     const revision = this.revision;
-    const changed = this.#sorted().filter((entry) => entry.revision > since);
+    if (since !== undefined && since.revision > revision) return undefined;
+    const changed = this.#sorted().filter((entry) => entry.revision > (since?.revision ?? 0n));
     for (let from = 0; from < changed.length; from += 300) {
       visit(changed.slice(from, from + 300).map(({ order }) => order));
       await new Promise(setImmediate);
     }
-    return revision;
+    return { storeId: 'plain', revision };
   }
 
   /** The list made the slow way. */
@@ -84,7 +90,7 @@ test('after any sequence of changes the list is the JSON made the slow way', asy
       for (const batch of batches) {
         store.apply(batch);
         const snapshot = await listing.current();
-        assert.equal(snapshot.revision, store.revision);
+        assert.equal(snapshot.moment.revision, store.revision);
         assert.equal(bytes(snapshot), store.json());
       }
     }),
@@ -138,7 +144,7 @@ test('whoever asks while a look is under way shares the next one, which begins l
   const first = listing.current();
   store.apply([{ type: 'cancel', id: 0n }]);
   const others = Array.from({ length: 50 }, () => listing.current());
-  assert.equal((await first).revision, 1n);
+  assert.equal((await first).moment.revision, 1n);
   for (const other of others) assert.equal(bytes(await other), store.json());
   assert.equal(store.looks, 2);
 });
@@ -172,5 +178,5 @@ test('a store that went back in time is listed anew', async () => {
   store.revision = 1n;
   const snapshot = await listing.current();
   assert.equal(bytes(snapshot), store.json());
-  assert.equal(snapshot.revision, 1n);
+  assert.equal(snapshot.moment.revision, 1n);
 });

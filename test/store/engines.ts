@@ -10,8 +10,8 @@ export const ENGINES: readonly { name: string; newDatabase: (t: TestContext) => 
 ];
 
 /** A store on `url`, closed after the test. */
-export async function open(t: TestContext, url: string, lockWaitMs = 5_000): Promise<Store> {
-  const store = await openStore(url, { create: true, lockWaitMs });
+export async function open(t: TestContext, url: string, isPatient = true): Promise<Store> {
+  const store = await openStore(url, { create: true, isPatient });
   t.after(() => store.close());
   return store;
 }

@@ -9,7 +9,7 @@ import { makeDurable, openForWriting } from '../../src/store/sqlite/connection.t
 import { StoreNotUsable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-const OPTIONS = { create: true, lockWaitMs: 100 };
+const OPTIONS = { create: true, isPatient: false };
 
 test('the writer syncs every commit to disk', (t) => {
   const db = openForWriting(join(temporaryFolder(t), 'a.db'), true);

@@ -13,12 +13,12 @@ for (const { name, newDatabase } of ENGINES) {
     test(`${name}: ${what}`, async (t) => prove(t, await open(t, newDatabase(t))));
 
   promise('a new store is empty, at revision 0, and has an id of its own', async (t, store) => {
-    assert.deepEqual(await store.status(), {
-      revision: 0n,
-      orders: { pending: 0n, shipped: 0n, cancelled: 0n },
-    });
-    assert.match(store.id, /^[0-9a-f]{16}$/);
-    assert.notEqual(store.id, (await open(t, newDatabase(t))).id);
+    const { storeId, revision, orders } = await store.status();
+    assert.equal(revision, 0n);
+    assert.deepEqual(orders, { pending: 0n, shipped: 0n, cancelled: 0n });
+    assert.match(storeId, /^[0-9a-f]{16}$/);
+    const other = await open(t, newDatabase(t));
+    assert.notEqual((await other.status()).storeId, storeId);
   });
 
   promise('any order comes back as it was placed', async (_t, store) => {
@@ -97,15 +97,26 @@ for (const { name, newDatabase } of ENGINES) {
     await store.apply(ids.map((id) => place({ id, status: 'pending' })));
     const seen: string[] = [];
     let writing: Promise<unknown> | undefined;
-    const revision = await store.changes(0n, (orders) => {
+    const moment = await store.changes(undefined, (orders) => {
       writing ??= store.apply([{ type: 'ship', id: 8_999n }]);
       seen.push(...orders.map(({ status }) => status));
     });
     await writing;
-    assert.equal(revision, 1n);
+    assert.equal(moment?.revision, 1n);
     assert.equal(seen.length, 9_000);
     assert.ok(seen.every((status) => status === 'pending'));
-    assert.deepEqual(await changed(store, revision), { revision: 2n, ids: [8_999n] });
+    assert.deepEqual(await changed(store, 1n), { revision: 2n, ids: [8_999n] });
+  });
+
+  promise('what was not in its past, a store does not tell changes since', async (_t, store) => {
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    const { storeId } = await store.status();
+    for (const since of [
+      { storeId, revision: 2n },
+      { storeId: '0123456789abcdef', revision: 1n },
+    ]) {
+      assert.equal(await store.changes(since, () => assert.fail('visited')), undefined);
+    }
   });
 
   promise('every change leaves an event that says who and when', async (_t, store) => {
@@ -168,6 +179,19 @@ for (const { name, newDatabase } of ENGINES) {
       'key_not_found',
     ]);
     assert.ok((await store.keys())[0]!.revokedAt! > 2);
+  });
+
+  promise('of first keys of one environment only the first is stored', async (_t, store) => {
+    const firstKey = (environment: 'production' | 'staging') => ({
+      type: 'createFirstKey' as const,
+      key: newApiKey(newSecret(environment), { name: 'first', environment, now: 1 }),
+    });
+    const outcomes = await Promise.all([
+      store.apply([firstKey('production')]),
+      store.apply([firstKey('production'), firstKey('staging')]),
+    ]);
+    assert.deepEqual(outcomes.flat().sort(), ['created', 'created', 'unchanged']);
+    assert.equal((await store.keys()).length, 2);
   });
 
   promise('a pet takes the place of the one with its id', async (_t, store) => {
@@ -259,9 +283,10 @@ for (const { name, newDatabase } of ENGINES) {
     const url = newDatabase(t);
     const first = await open(t, url);
     await first.apply([place({ id: 1n, status: 'pending' })]);
+    const before = await first.status();
     await first.close();
     const second = await open(t, url);
-    assert.equal(second.id, first.id);
+    assert.deepEqual(await second.status(), before);
     assert.deepEqual(await changed(second, 0n), { revision: 1n, ids: [1n] });
   });
 
@@ -294,8 +319,14 @@ function place(order: Order): Extract<OrderCommand, { type: 'place' }> {
   return { type: 'place', order };
 }
 
+/** What changed after a revision of this store; after 0, all there is. */
 async function changed(store: Store, since: bigint) {
+  const { storeId } = await store.status();
   const ids: bigint[] = [];
-  const revision = await store.changes(since, (orders) => ids.push(...orders.map(({ id }) => id)));
-  return { revision, ids };
+  const moment = await store.changes(
+    since === 0n ? undefined : { storeId, revision: since },
+    (orders) => ids.push(...orders.map(({ id }) => id)),
+  );
+  assert.equal(moment?.storeId, storeId);
+  return { revision: moment?.revision, ids };
 }

@@ -3,9 +3,17 @@ import { opening, storeError } from './connection.ts';
 import { Reader } from './reader.ts';
 import { WriterClient } from './writer-client.ts';
 
+/**
+ * How long a batch of commands may wait for another process that writes. It may have to wait behind
+ * another batch before, so a client is answered within twice this: well below a second.
+ */
+const LOCK_WAIT_MS = 300;
+const PATIENT_LOCK_WAIT_MS = 10_000;
+
 /** The embedded engine: one file, one writer thread, readers that are never blocked. */
-export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
-  const writer = await WriterClient.start({ path, ...options });
+export async function openSqlite(path: string, { create, isPatient }: OpenOptions): Promise<Store> {
+  const lockWaitMs = isPatient ? PATIENT_LOCK_WAIT_MS : LOCK_WAIT_MS;
+  const writer = await WriterClient.start({ path, create, lockWaitMs });
   let reader: Reader;
   try {
     reader = opening(path, () => new Reader(path));
@@ -15,7 +23,6 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   }
   let closing: Promise<void> | undefined;
   return {
-    id: reader.storeId,
     apply: <C extends Command>(commands: readonly C[]) =>
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
     changes: (since, visit) => reading(() => reader.changes(since, visit)),

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
+import type { Moment } from '../../orders/listing.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
@@ -15,7 +16,7 @@ const BATCH = 2_000;
  * find their pages in memory, and a thread of their own would cost more than most of them.
  */
 export class Reader {
-  readonly storeId: string;
+  readonly #storeId: string;
   readonly #path: string;
   /** For single statements, each its own snapshot. */
   readonly #db: DatabaseSync;
@@ -33,30 +34,39 @@ export class Reader {
     this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
     const row = this.#statements.storeId.get() as unknown as [string] | undefined;
     if (row === undefined) throw new StoreNotUsable('its table "store" is empty');
-    this.storeId = row[0];
+    this.#storeId = row[0];
   }
 
   /** Store.changes. One after another, since a connection has one snapshot at a time. */
-  changes(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint> {
+  changes(
+    since: Moment | undefined,
+    visit: (orders: readonly Order[]) => void,
+  ): Promise<Moment | undefined> {
     const run = () => this.#readChanges(since, visit);
     const result = this.#lastChanges.then(run, run);
     this.#lastChanges = result;
     return result;
   }
 
-  async #readChanges(since: bigint, visit: (orders: readonly Order[]) => void): Promise<bigint> {
+  async #readChanges(
+    since: Moment | undefined,
+    visit: (orders: readonly Order[]) => void,
+  ): Promise<Moment | undefined> {
     const { revision: current, all, changed } = this.#changesStatements;
-    const [unchanged] = current.get() as unknown as [bigint];
-    if (unchanged === since) return since;
+    const storeId = this.#storeId;
+    const [now] = current.get() as unknown as [bigint];
+    if (since !== undefined && (since.storeId !== storeId || since.revision > now))
+      return undefined;
+    if (since?.revision === now) return since;
 
     this.#changesDb.exec('BEGIN');
     try {
       const [revision] = current.get() as unknown as [bigint];
-      const rows = since === 0n ? all.iterate() : changed.iterate(since);
+      const rows = since === undefined ? all.iterate() : changed.iterate(since.revision);
       await visitInBatches(rows as Iterable<unknown> as Iterable<Row>, (orders) =>
-        visit(since === 0n ? orders : orders.toSorted(byId)),
+        visit(since === undefined ? orders : orders.toSorted(byId)),
       );
-      return revision;
+      return { storeId, revision };
     } finally {
       this.#changesDb.exec('COMMIT');
     }
@@ -111,7 +121,7 @@ export class Reader {
   status(): StoreStatus {
     const row = this.#statements.status.get() as unknown as [bigint, bigint, bigint, bigint];
     const [revision, pending, shipped, cancelled] = row;
-    return { revision, orders: { pending, shipped, cancelled } };
+    return { storeId: this.#storeId, revision, orders: { pending, shipped, cancelled } };
   }
 
   async close(): Promise<void> {

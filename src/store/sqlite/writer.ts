@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { ApiKey } from '../../keys/api-key.ts';
 import {
   type Decision,
   decide,
@@ -67,10 +68,12 @@ export class Writer {
       case 'cancel':
       case 'ship':
         return this.#changeOrder(command.id, command);
-      case 'createKey': {
-        const { id, name, environment, digest, createdAt, expiresAt } = command.key;
-        this.#statements.insertKey.run(id, name, environment, digest, createdAt, orNull(expiresAt));
-        return 'created';
+      case 'createKey':
+        return this.#createKey(command.key);
+      case 'createFirstKey': {
+        const { key } = command;
+        const isFirst = this.#statements.anyKey.get(key.environment) === undefined;
+        return isFirst ? this.#createKey(key) : 'unchanged';
       }
       case 'revokeKey': {
         const key = this.#statements.key.get(command.id) as unknown as [bigint | null] | undefined;
@@ -95,6 +98,11 @@ export class Writer {
       case 'importOrders':
         return this.#importOrders(command);
     }
+  }
+
+  #createKey({ id, name, environment, digest, createdAt, expiresAt }: ApiKey): 'created' {
+    this.#statements.insertKey.run(id, name, environment, digest, createdAt, orNull(expiresAt));
+    return 'created';
   }
 
   #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
@@ -183,6 +191,7 @@ const SQL = {
   insertEvent: 'INSERT INTO order_events (order_id, revision, type, at, by) VALUES (?, ?, ?, ?, ?)',
   insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?)`,
+  anyKey: 'SELECT 1 FROM api_keys WHERE environment = ? LIMIT 1',
   key: 'SELECT revoked_at FROM api_keys WHERE id = ?',
   revokeKey: 'UPDATE api_keys SET revoked_at = ? WHERE id = ?',
   putPet: 'INSERT OR REPLACE INTO pets (id, name, tag) VALUES (?, ?, ?)',
