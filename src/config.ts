@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ENVIRONMENTS, type Environment } from './keys/api-key.ts';
 import { parseTimestamp } from './orders/timestamp.ts';
 import { databaseUrlProblem } from './store/open.ts';
@@ -20,7 +21,7 @@ export const DEFAULTS = {
   LOG_LEVEL: 'info',
 } as const;
 
-export type Variable = keyof typeof DEFAULTS | 'BASE_URL' | 'STAGING_BASE_URL';
+type Variable = keyof typeof DEFAULTS | 'BASE_URL' | 'STAGING_BASE_URL' | 'DATABASE_URL_FILE';
 
 /** Values by variable: the process environment, or flags under the name of the variable they stand for. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
@@ -156,12 +157,36 @@ export function readDatabaseConfig(
   return { databaseUrl: databaseUrl!, environment: environmentName! };
 }
 
+/** From DATABASE_URL or, so that a password need not stand in the environment, a file that has it. */
 function readDatabaseUrl(settings: SettingsReader): string | undefined {
-  return settings.withDefault(
-    'DATABASE_URL',
-    (text) => (databaseUrlProblem(text) === undefined ? text : undefined),
-    'sqlite:PATH, a plain file path such as sqlite:data/store-orders.db',
-  );
+  const { problems } = settings;
+  const isInFile = settings.isSet('DATABASE_URL_FILE');
+  if (isInFile && settings.isSet('DATABASE_URL')) {
+    problems.push('DATABASE_URL must not be set beside DATABASE_URL_FILE, of which one is enough');
+    return undefined;
+  }
+  const url = isInFile
+    ? settings.read('DATABASE_URL_FILE', contentOf, 'a file that can be read')
+    : settings.withDefault('DATABASE_URL', (text) => text, 'a URL');
+  if (url === undefined) return undefined;
+  const problem = databaseUrlProblem(url);
+  if (problem === undefined) return url;
+  const where = isInFile ? 'what DATABASE_URL_FILE holds' : 'DATABASE_URL';
+  problems.push(`${where} ${problem}, not "${withoutSecrets(url)}"`);
+  return undefined;
+}
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A URL may be wrong because of its password, so all before the last @ may be one. */
+function withoutSecrets(url: string): string {
+  return url.replace(/:\/\/.*@/, '://…@').replace(/([?&]password=)[^&]*/g, '$1…');
 }
 
 function readEnvironmentName(settings: SettingsReader): Environment | undefined {

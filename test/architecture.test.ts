@@ -24,6 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store/open.ts': ['store'],
   'src/store/store.ts': ['keys', 'orders', 'pets'],
   'src/store/sqlite/': ['keys', 'orders', 'pets', 'store/store', 'store/sqlite'],
+  'src/store/postgres/': ['keys', 'orders', 'pets', 'store/store', 'store/postgres'],
   'src/version.ts': [],
 };
 

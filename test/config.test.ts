@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
+import { temporaryFolder } from './temporary.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -48,7 +51,10 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['DATABASE_URL', 'sqlite::memory:'],
   ['DATABASE_URL', 'sqlite:a.db?mode=ro'],
   ['DATABASE_URL', 'sqlite:file:a.db'],
-  ['DATABASE_URL', 'postgres://x/y'],
+  ['DATABASE_URL', 'mysql://x/y'],
+  ['DATABASE_URL', 'postgres://x/y?sslmode=maybe'],
+  ['DATABASE_URL', 'postgres://:port/y'],
+  ['DATABASE_URL_FILE', '/no/such/file'],
   ['BASE_URL', 'api.example/v1'],
   ['BASE_URL', 'ftp://api.example/v1'],
   ['BASE_URL', 'https://api.example/'],
@@ -68,13 +74,37 @@ for (const [variable, value] of WRONG) {
   test(`${variable}=${value} is refused by name, with what would be right`, () => {
     const problems = problemsOf({ [variable]: value });
     assert.equal(problems.length, 1, problems.join());
-    assert.match(problems[0]!, new RegExp(`^${variable} must be .*, not "`));
+    assert.match(problems[0]!, new RegExp(`^${variable} must .*, not "`));
     assert.ok(problems[0]!.includes(value));
   });
 }
 
 test('all mistakes are told at once', () => {
-  assert.equal(problemsOf(Object.fromEntries(WRONG)).length, new Set(WRONG.map(([v]) => v)).size);
+  const wrong = WRONG.filter(([variable]) => variable !== 'DATABASE_URL_FILE');
+  assert.equal(problemsOf(Object.fromEntries(wrong)).length, new Set(wrong.map(([v]) => v)).size);
+});
+
+test('the database URL may stand in a file instead, but not also', (t) => {
+  const path = join(temporaryFolder(t), 'url');
+  writeFileSync(path, 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full\n');
+  const url = 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full';
+  assert.equal(readDatabaseConfig({ DATABASE_URL_FILE: path }).databaseUrl, url);
+  assert.match(
+    problemsOf({ DATABASE_URL_FILE: path, DATABASE_URL: 'sqlite:a' })[0]!,
+    /must not be set beside/,
+  );
+});
+
+test('no password is in the message about a URL that is wrong', () => {
+  for (const url of [
+    'postgres://u:sec/ret@h/d',
+    'postgres://u:sec#ret@h:x/d',
+    'mysql://u:secret@h/d',
+  ]) {
+    const [problem] = problemsOf({ DATABASE_URL: url });
+    assert.match(problem!, /^DATABASE_URL must/);
+    assert.doesNotMatch(problem!, /sec|ret@/);
+  }
 });
 
 test('without a known port the base URL is relative', () => {

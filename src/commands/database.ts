@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Config, DEFAULTS, readDatabaseConfig } from '../config.ts';
-import { openStore, storeExists } from '../store/open.ts';
+import { databaseLabel, openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { say } from './output.ts';
 
@@ -31,7 +31,7 @@ export async function withStore<T>(
     create: create === 'create',
     isPatient: true,
   });
-  if (isNew) say(`Made the database ${config.databaseUrl}.`);
+  if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
   try {
     return await use(store, config);
   } finally {
@@ -45,5 +45,6 @@ export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
 }
 
 export function databaseSettings({ database }: DatabaseFlags): Partial<Record<string, string>> {
-  return database === undefined ? {} : { DATABASE_URL: database };
+  // The flag comes before both variables.
+  return database === undefined ? {} : { DATABASE_URL: database, DATABASE_URL_FILE: '' };
 }

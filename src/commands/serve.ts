@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { DEFAULTS, readConfig, type Variable } from '../config.ts';
+import { DEFAULTS, readConfig } from '../config.ts';
 import { within } from '../http/deadline.ts';
 import { createLog } from '../http/logging.ts';
 import { createMetrics } from '../http/metrics.ts';
@@ -36,10 +36,12 @@ interface ServeFlags extends DatabaseFlags {
 }
 
 export function serveCommand(): Command {
-  const flag = (flags: string, variable: Variable, description: string) => {
-    const fallback = { BASE_URL: 'http://HOST:PORT/v1', STAGING_BASE_URL: '', ...DEFAULTS }[
-      variable
-    ];
+  const flag = (
+    flags: string,
+    variable: keyof typeof DEFAULTS | 'BASE_URL',
+    description: string,
+  ) => {
+    const fallback = { BASE_URL: 'http://HOST:PORT/v1', ...DEFAULTS }[variable];
     return new Option(flags, `${description} (environment: ${variable}, default: ${fallback})`);
   };
   return databaseCommand(
@@ -60,7 +62,7 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not make a key for a store that has none')
     .addHelpText(
       'after',
-      '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',
+      '\nBy environment only: DATABASE_URL_FILE, STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',
     )
     .action(serve);
 }

@@ -7,6 +7,15 @@ export type OrderCommand =
   /** `at`: when it left, in milliseconds since the epoch; absent means now. */
   | { readonly type: 'ship'; readonly id: OrderId; readonly at?: number };
 
+export function isOrderCommand(command: { readonly type: string }): command is OrderCommand {
+  return command.type === 'place' || command.type === 'cancel' || command.type === 'ship';
+}
+
+/** The order that a command is about. */
+export function idOf(command: OrderCommand): OrderId {
+  return command.type === 'place' ? command.order.id : command.id;
+}
+
 export type OrderEventType = 'placed' | 'cancelled' | 'shipped';
 
 export type Refusal =

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/address.ts';
+import { openPostgres, postgresStoreExists } from './postgres/open.ts';
 import { backupSqlite } from './sqlite/backup.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
@@ -13,7 +15,10 @@ function sqlitePath(url: string): string {
 
 /** What is wrong with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {
-  if (!url.startsWith(SQLITE)) return 'must be sqlite:PATH, such as sqlite:data/store-orders.db';
+  if (isPostgresUrl(url)) return postgresUrlProblem(url);
+  if (!url.startsWith(SQLITE)) {
+    return 'must be sqlite:PATH, such as sqlite:data/store-orders.db, or a postgres:// URL';
+  }
   const path = sqlitePath(url);
   // SQLite takes ":memory:" and "file:…" for something else than a path.
   if (path === '' || /^(?::|file:)/i.test(path) || path.endsWith('/')) {
@@ -26,13 +31,19 @@ export function databaseUrlProblem(url: string): string | undefined {
 /** @throws StoreNotUsable when the database cannot be used; the message says why. */
 export function openStore(url: string, options: OpenOptions): Promise<Store> {
   const problem = databaseUrlProblem(url);
-  if (problem !== undefined) throw new StoreNotUsable(`database URL "${url}" ${problem}`);
+  if (problem !== undefined) throw new StoreNotUsable(`the database URL ${problem}`);
+  if (isPostgresUrl(url)) return openPostgres(url, options);
   return openSqlite(sqlitePath(url), options);
+}
+
+/** The database for people: without its password. */
+export function databaseLabel(url: string): string {
+  return isPostgresUrl(url) ? parseAddress(url).label : url;
 }
 
 /** Whether there is something at `url` already. */
 export async function storeExists(url: string): Promise<boolean> {
-  return existsSync(sqlitePath(url));
+  return isPostgresUrl(url) ? postgresStoreExists(url) : existsSync(sqlitePath(url));
 }
 
 /** Copies the store to a file of its engine's own kind, while it is in use. @throws StoreNotUsable */

@@ -1,4 +1,5 @@
 import type { ApiKey } from '../keys/api-key.ts';
+import type { PlaceAllOutcome } from '../orders/batch.ts';
 import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
 import type { ChangeSource, Moment } from '../orders/listing.ts';
 import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts';
@@ -49,11 +50,7 @@ interface Outcomes {
   putPet: 'stored';
   importProgress: number;
   beginImport: 'begun' | 'out_of_turn';
-  /** How many were new; `index` is that of the order that differs. */
-  importOrders:
-    | { readonly placed: number; readonly refusal?: undefined }
-    | { readonly refusal: 'out_of_turn' | 'no_ids_left' }
-    | { readonly refusal: 'order_differs'; readonly index: number };
+  importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
 }
 export type OutcomeOf<C extends Command> = Outcomes[C['type']];
 

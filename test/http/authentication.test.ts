@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { contract } from './contract-check.ts';
-import { startService } from './harness.ts';
+import { startService, testService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-test('every operation of the contract refuses a call without a key', async (t) => {
+testService('every operation of the contract refuses a call without a key', async (t) => {
   const { call } = await startService(t);
   for (const [template, item] of Object.entries<object>(contract.paths)) {
     const path = `/v1${template.replaceAll(/\{\w+\}/g, '1')}`;
@@ -21,7 +20,7 @@ test('every operation of the contract refuses a call without a key', async (t) =
   }
 });
 
-test('who has no key learns nothing of the paths below the base path', async (t) => {
+testService('who has no key learns nothing of the paths below the base path', async (t) => {
   const { call } = await startService(t);
   const none = { authorization: '' };
   for (const path of ['/v1', '/v1/', '/v1/nope', `${ORDERS}/x/y`, '/v1?x', '/v1//']) {
@@ -34,7 +33,7 @@ test('who has no key learns nothing of the paths below the base path', async (t)
   }
 });
 
-test('the scheme is read in any case', async (t) => {
+testService('the scheme is read in any case', async (t) => {
   const { call, secret } = await startService(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
     assert.equal((await call('GET', ORDERS, { authorization: `${scheme} ${secret}` })).status, 200);
@@ -42,7 +41,7 @@ test('the scheme is read in any case', async (t) => {
   assert.equal((await call('GET', ORDERS, { authorization: `Bearer   ${secret}` })).status, 200);
 });
 
-test('what is no bearer credential is malformed', async (t) => {
+testService('what is no bearer credential is malformed', async (t) => {
   const { call, secret } = await startService(t);
   const malformed = [
     'Bearer',
@@ -61,7 +60,7 @@ test('what is no bearer credential is malformed', async (t) => {
   }
 });
 
-test('what was never a key of this service is invalid', async (t) => {
+testService('what was never a key of this service is invalid', async (t) => {
   const { call, secret } = await startService(t);
   const wrongChecksum = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0');
   const invalid = ['x', 'a'.repeat(8192), wrongChecksum, newSecret('production'), secret.slice(1)];
@@ -73,7 +72,7 @@ test('what was never a key of this service is invalid', async (t) => {
   }
 });
 
-test('a key works until it expires', async (t) => {
+testService('a key works until it expires', async (t) => {
   const { call, store } = await startService(t);
   const now = Date.now();
   const make = async (expiresAt: number) => {
@@ -88,7 +87,7 @@ test('a key works until it expires', async (t) => {
   assert.equal(code(expired), 'api_key_expired');
 });
 
-test('a key that expires while it is remembered stops at once', async (t) => {
+testService('a key that expires while it is remembered stops at once', async (t) => {
   const { call, store } = await startService(t);
   const secret = newSecret('production');
   const details = { name: 'x', environment: 'production', now: 0 } as const;
@@ -100,7 +99,7 @@ test('a key that expires while it is remembered stops at once', async (t) => {
   assert.equal((await call('GET', ORDERS, headers)).status, 401);
 });
 
-test('a key of the other environment is refused, either way', async (t) => {
+testService('a key of the other environment is refused, either way', async (t) => {
   const production = await startService(t);
   const staging = await startService(t, { ENVIRONMENT: 'staging' });
   for (const [one, other] of [
@@ -115,7 +114,7 @@ test('a key of the other environment is refused, either way', async (t) => {
   assert.match(production.secret, /^so_live_/);
 });
 
-test('a revoked key is refused within a second, a new one works at once', async (t) => {
+testService('a revoked key is refused within a second, a new one works at once', async (t) => {
   const { call, store, key, secret } = await startService(t);
   assert.equal((await call('GET', ORDERS)).status, 200);
   await store.apply([{ type: 'revokeKey', id: key.id }]);
@@ -133,7 +132,7 @@ test('a revoked key is refused within a second, a new one works at once', async 
   assert.notEqual(another, secret);
 });
 
-test('a store that cannot be asked about a key makes it 503, not 401', async (t) => {
+testService('a store that cannot be asked about a key makes it 503, not 401', async (t) => {
   const { call } = await startService(t, {}, (real) => ({
     ...real,
     keys: () => Promise.reject(new StoreUnavailable('gone')),
@@ -141,7 +140,7 @@ test('a store that cannot be asked about a key makes it 503, not 401', async (t)
   assert.equal((await call('GET', ORDERS)).status, 503);
 });
 
-test('no secret gets into the log, wherever it was sent', async (t) => {
+testService('no secret gets into the log, wherever it was sent', async (t) => {
   const { call, secret, log } = await startService(t);
   await call('GET', ORDERS);
   await call('GET', `${ORDERS}?access_token=${secret}`);

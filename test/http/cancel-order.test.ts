@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { StoreUnavailable } from '../../src/store/store.ts';
-import { pending, place, startService } from './harness.ts';
+import { pending, place, startService, testService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-test('a pending order is cancelled: 204 without a body, gone from the list', async (t) => {
+testService('a pending order is cancelled: 204 without a body, gone from the list', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n), pending(2n));
   const answer = await call('DELETE', `${ORDERS}/1`);
@@ -19,14 +18,14 @@ test('a pending order is cancelled: 204 without a body, gone from the list', asy
   );
 });
 
-test('the history says which key cancelled', async (t) => {
+testService('the history says which key cancelled', async (t) => {
   const { call, store, key } = await startService(t);
   await place(store, pending(1n));
   await call('DELETE', `${ORDERS}/1`);
   assert.equal((await store.history(1n)).at(-1)!.by, key.id);
 });
 
-test('the second cancel is 404 with a code that tells the first took effect', async (t) => {
+testService('the second cancel is 404 with a code that tells the first took effect', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   await call('DELETE', `${ORDERS}/1`);
@@ -35,14 +34,14 @@ test('the second cancel is 404 with a code that tells the first took effect', as
   assert.equal(code(again), 'order_already_cancelled');
 });
 
-test('an unknown order is 404', async (t) => {
+testService('an unknown order is 404', async (t) => {
   const { call } = await startService(t);
   const answer = await call('DELETE', `${ORDERS}/1`);
   assert.equal(answer.status, 404);
   assert.equal(code(answer), 'order_not_found');
 });
 
-test('a shipped order is 409 and stays in the list', async (t) => {
+testService('a shipped order is 409 and stays in the list', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   await store.apply([{ type: 'ship', id: 1n }]);
@@ -52,16 +51,19 @@ test('a shipped order is 409 and stays in the list', async (t) => {
   assert.equal(JSON.parse((await call('GET', ORDERS)).body).length, 1);
 });
 
-test('of two orders that a double would confuse, the one that was named is cancelled', async (t) => {
-  const { call, store } = await startService(t);
-  await place(store, pending(9007199254740992n), pending(9007199254740993n));
-  assert.equal((await call('DELETE', `${ORDERS}/9007199254740993`)).status, 204);
-  const [one, other] = await store.find([9007199254740992n, 9007199254740993n]);
-  assert.equal(one!.status, 'pending');
-  assert.equal(other!.status, 'cancelled');
-});
+testService(
+  'of two orders that a double would confuse, the one that was named is cancelled',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(9007199254740992n), pending(9007199254740993n));
+    assert.equal((await call('DELETE', `${ORDERS}/9007199254740993`)).status, 204);
+    const [one, other] = await store.find([9007199254740992n, 9007199254740993n]);
+    assert.equal(one!.status, 'pending');
+    assert.equal(other!.status, 'cancelled');
+  },
+);
 
-test('64 cancels of one order at once: exactly one 204', async (t) => {
+testService('64 cancels of one order at once: exactly one 204', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const answers = await Promise.all(
@@ -72,14 +74,14 @@ test('64 cancels of one order at once: exactly one 204', async (t) => {
   assert.equal((await store.history(1n)).length, 2);
 });
 
-test('the ends of int64 are ids like any other', async (t) => {
+testService('the ends of int64 are ids like any other', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(2n ** 63n - 1n), pending(-(2n ** 63n)));
   assert.equal((await call('DELETE', `${ORDERS}/9223372036854775807`)).status, 204);
   assert.equal((await call('DELETE', `${ORDERS}/-9223372036854775808`)).status, 204);
 });
 
-test('percent-encoded digits are the digits (RFC 3986)', async (t) => {
+testService('percent-encoded digits are the digits (RFC 3986)', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(5n));
   assert.equal((await call('DELETE', `${ORDERS}/%35`)).status, 204);
@@ -90,7 +92,7 @@ const NO_IDS = [
   ...['5;x', '5%00', '5%2F6', '%D9%A5', '5%20', '%205', '5,6', 'undefined', 'NaN', '*'],
   ...['0b1', '5n', '1_000', "5'", '5%0a', '%2B5', '9'.repeat(400)],
 ];
-test('what is no canonical int64 is 404 and touches no order', async (t) => {
+testService('what is no canonical int64 is 404 and touches no order', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...[0n, 1n, 5n, 6n, 7n, 16n, 1000n].map(pending));
   for (const id of NO_IDS) {
@@ -101,7 +103,7 @@ test('what is no canonical int64 is 404 and touches no order', async (t) => {
   assert.equal((await store.status()).orders.pending, 7n);
 });
 
-test('paths beside the operation reach no order', async (t) => {
+testService('paths beside the operation reach no order', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(5n));
   const paths = [`${ORDERS}/`, `${ORDERS}//5`, `${ORDERS}/5/`, `/v1//store/orders/5`];
@@ -110,7 +112,7 @@ test('paths beside the operation reach no order', async (t) => {
   assert.equal((await store.status()).orders.pending, 1n);
 });
 
-test('a request body is ignored, whatever it is and calls itself', async (t) => {
+testService('a request body is ignored, whatever it is and calls itself', async (t) => {
   const { call, store } = await startService(t);
   const types = ['application/json', 'text/xml', ';;;', 'application/x-www-form-urlencoded', ''];
   await place(store, ...types.map((_, index) => pending(BigInt(index))));
@@ -121,7 +123,7 @@ test('a request body is ignored, whatever it is and calls itself', async (t) => 
   }
 });
 
-test('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
+testService('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,
     apply: () => Promise.reject(new StoreUnavailable('connection lost while committing')),
@@ -132,7 +134,7 @@ test('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
   assert.equal(code(answer), 'store_unavailable');
 });
 
-test('a fault of ours is 500 and says nothing of its inside', async (t) => {
+testService('a fault of ours is 500 and says nothing of its inside', async (t) => {
   const { call, log } = await startService(t, {}, (real) => ({
     ...real,
     apply: () => Promise.reject(new Error('the secret inside')),

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { startService } from './harness.ts';
+import { startService, testService } from './harness.ts';
 
 const SETTINGS = {
   PET_LOOKUP_DEPRECATED_AT: '2026-11-01T00:00:00Z',
   PET_LOOKUP_SUNSET_AT: '2999-12-31',
 };
 
-test('a pet is answered with the fields it has', async (t) => {
+testService('a pet is answered with the fields it has', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
   await store.apply([
     { type: 'putPet', pet: { id: 9007199254740993n, name: 'Zoë "Z"', tag: 'cat' } },
@@ -19,7 +18,7 @@ test('a pet is answered with the fields it has', async (t) => {
   assert.equal((await call('GET', '/v1/pets/2')).body, '{"id":2}');
 });
 
-test('a pet that does not exist is 404, with a code that says why', async (t) => {
+testService('a pet that does not exist is 404, with a code that says why', async (t) => {
   const { call } = await startService(t, SETTINGS);
   for (const [id, code] of [
     ['1', 'pet_not_found'],
@@ -32,7 +31,7 @@ test('a pet that does not exist is 404, with a code that says why', async (t) =>
   }
 });
 
-test('every answer says since when it is deprecated and when it ends', async (t) => {
+testService('every answer says since when it is deprecated and when it ends', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
   await store.apply([{ type: 'putPet', pet: { id: 1n } }]);
   const answers = [
@@ -54,14 +53,14 @@ test('every answer says since when it is deprecated and when it ends', async (t)
   }
 });
 
-test('other operations are not marked', async (t) => {
+testService('other operations are not marked', async (t) => {
   const { call } = await startService(t, SETTINGS);
   const { headers } = await call('GET', '/v1/store/orders');
   assert.equal(headers.deprecation, undefined);
   assert.equal(headers.sunset, undefined);
 });
 
-test('after the sunset it is 410', async (t) => {
+testService('after the sunset it is 410', async (t) => {
   const { call, store } = await startService(t, { PET_LOOKUP_SUNSET_AT: '2026-01-01' });
   await store.apply([{ type: 'putPet', pet: { id: 1n } }]);
   const answer = await call('GET', '/v1/pets/1');
@@ -69,7 +68,7 @@ test('after the sunset it is 410', async (t) => {
   assert.equal(JSON.parse(answer.body).code, 'pet_lookup_gone');
 });
 
-test('calls are counted by key', async (t) => {
+testService('calls are counted by key', async (t) => {
   const { call, metrics, key } = await startService(t, SETTINGS);
   await call('GET', '/v1/pets/1');
   await call('GET', '/v1/pets/2');

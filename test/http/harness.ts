@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { TestContext } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { readConfig, type Settings } from '../../src/config.ts';
@@ -9,8 +9,20 @@ import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { Listing } from '../../src/orders/listing.ts';
 import type { Order } from '../../src/orders/order.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ENGINES, open } from '../store/engines.ts';
+import { ENGINES, type Engine, open } from '../store/engines.ts';
 import { type Answer, checkAnswer } from './contract-check.ts';
+
+const engines = new WeakMap<TestContext, Engine>();
+
+/** A test of the service, on every engine. */
+export function testService(what: string, prove: (t: TestContext) => Promise<void>): void {
+  for (const engine of ENGINES) {
+    test(`${what} (${engine.name})`, async (t) => {
+      engines.set(t, engine);
+      await prove(t);
+    });
+  }
+}
 
 export interface Service {
   readonly server: FastifyInstance;
@@ -39,7 +51,7 @@ export async function startService(
   wrapStore: (store: Store) => Store = (store) => store,
 ): Promise<Service> {
   const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
-  const url = ENGINES[0]!.newDatabase(t);
+  const url = await (engines.get(t) ?? ENGINES[0]!).newDatabase(t);
   const store = await open(t, url, false);
   const metrics = createMetrics(store, config.environment);
   const lines: string[] = [];

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { orderJson } from '../../src/orders/order.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { open } from '../store/engines.ts';
-import { pending, place, startService } from './harness.ts';
+import { pending, place, startService, testService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
 
-test('an empty store lists as an empty array', async (t) => {
+testService('an empty store lists as an empty array', async (t) => {
   const { call } = await startService(t);
   const answer = await call('GET', ORDERS);
   assert.equal(answer.status, 200);
@@ -16,7 +15,7 @@ test('an empty store lists as an empty array', async (t) => {
   assert.equal(Number(answer.headers['content-length']), 2);
 });
 
-test('all pending and shipped orders are listed in ascending id, int64 exact', async (t) => {
+testService('all pending and shipped orders are listed in ascending id, int64 exact', async (t) => {
   const { call, store } = await startService(t);
   const ids = [2n ** 53n + 1n, 2n ** 53n, -5n, 2n ** 63n - 1n, 0n, 7n];
   await place(store, ...ids.map(pending));
@@ -35,13 +34,13 @@ test('all pending and shipped orders are listed in ascending id, int64 exact', a
   assert.equal(body, `[${listed.map(orderJson).join(',')}]`);
 });
 
-test('an order without values is an object with its id alone', async (t) => {
+testService('an order without values is an object with its id alone', async (t) => {
   const { call, store } = await startService(t);
   await place(store, { id: 1n, status: 'pending' });
   assert.equal((await call('GET', ORDERS)).body, '[{"id":1}]');
 });
 
-test('a list of many blocks arrives whole', async (t) => {
+testService('a list of many blocks arrives whole', async (t) => {
   const { call, store } = await startService(t);
   const orders = Array.from({ length: 20_000 }, (_, index) => pending(BigInt(index)));
   await place(store, ...orders);
@@ -50,27 +49,30 @@ test('a list of many blocks arrives whole', async (t) => {
   assert.equal(Number(headers['content-length']), body.length);
 });
 
-test('query parameters are ignored', async (t) => {
+testService('query parameters are ignored', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n), pending(2n));
   const { body } = await call('GET', ORDERS);
   assert.equal((await call('GET', `${ORDERS}?limit=1&status=shipped&page=9`)).body, body);
 });
 
-test('the ETag names the store and its revision, strongly, and changes with a change', async (t) => {
-  const { call, store } = await startService(t);
-  await place(store, pending(1n));
-  const { storeId } = await store.status();
-  const first = (await call('GET', ORDERS)).headers.etag;
-  assert.equal(first, `"${storeId}-1"`);
-  assert.equal((await call('GET', ORDERS)).headers.etag, first);
-  await call('DELETE', `${ORDERS}/99`);
-  assert.equal((await call('GET', ORDERS)).headers.etag, first, 'a refusal changes nothing');
-  await call('DELETE', `${ORDERS}/1`);
-  assert.equal((await call('GET', ORDERS)).headers.etag, `"${storeId}-2"`);
-});
+testService(
+  'the ETag names the store and its revision, strongly, and changes with a change',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(1n));
+    const { storeId } = await store.status();
+    const first = (await call('GET', ORDERS)).headers.etag;
+    assert.equal(first, `"${storeId}-1"`);
+    assert.equal((await call('GET', ORDERS)).headers.etag, first);
+    await call('DELETE', `${ORDERS}/99`);
+    assert.equal((await call('GET', ORDERS)).headers.etag, first, 'a refusal changes nothing');
+    await call('DELETE', `${ORDERS}/1`);
+    assert.equal((await call('GET', ORDERS)).headers.etag, `"${storeId}-2"`);
+  },
+);
 
-test('If-None-Match spares an unchanged list', async (t) => {
+testService('If-None-Match spares an unchanged list', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const etag = String((await call('GET', ORDERS)).headers.etag);
@@ -89,7 +91,7 @@ test('If-None-Match spares an unchanged list', async (t) => {
   assert.equal((await call('GET', ORDERS, { 'if-none-match': etag })).status, 200);
 });
 
-test('HEAD answers what GET would, without the body', async (t) => {
+testService('HEAD answers what GET would, without the body', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...Array.from({ length: 3_000 }, (_, index) => pending(BigInt(index))));
   const get = await call('GET', ORDERS);
@@ -102,7 +104,7 @@ test('HEAD answers what GET would, without the body', async (t) => {
   assert.equal((await call('HEAD', ORDERS, { 'if-none-match': etag })).status, 304);
 });
 
-test('a change by another process is in the next list', async (t) => {
+testService('a change by another process is in the next list', async (t) => {
   const { call, url } = await startService(t);
   const other = await open(t, url);
   for (let id = 1n; id < 20n; id += 1n) {
@@ -112,7 +114,7 @@ test('a change by another process is in the next list', async (t) => {
   }
 });
 
-test('a store that cannot be asked makes the list 503, not old news', async (t) => {
+testService('a store that cannot be asked makes the list 503, not old news', async (t) => {
   let isDown = false;
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../../src/http/limits.ts';
-import { startService } from './harness.ts';
+import { startService, testService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-test('a method that a path has not is 405 with Allow', async (t) => {
+testService('a method that a path has not is 405 with Allow', async (t) => {
   const { call } = await startService(t);
   const cases: [string, string, string][] = [
     ['POST', ORDERS, 'GET, HEAD'],
@@ -26,7 +25,7 @@ test('a method that a path has not is 405 with Allow', async (t) => {
   }
 });
 
-test('an unknown path is 404', async (t) => {
+testService('an unknown path is 404', async (t) => {
   const { call } = await startService(t);
   for (const path of ['/', '/v1', '/v1/store', '/v2/store/orders', `${ORDERS}/1/2`, `${ORDERS}/`]) {
     const answer = await call('GET', path);
@@ -35,7 +34,7 @@ test('an unknown path is 404', async (t) => {
   }
 });
 
-test('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
+testService('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
   const { call } = await startService(t);
   for (const path of [`${ORDERS}/%`, `${ORDERS}/%zz`, `${ORDERS}/%c3%28`, '/%ff']) {
     const answer = await call('DELETE', path);
@@ -44,7 +43,7 @@ test('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
   }
 });
 
-test('a URL that is too long is 414', async (t) => {
+testService('a URL that is too long is 414', async (t) => {
   const { call } = await startService(t);
   for (const path of [`${ORDERS}?${'x'.repeat(MAX_URL_BYTES)}`, `/${'x'.repeat(MAX_URL_BYTES)}`]) {
     const answer = await call('GET', path);
@@ -54,7 +53,7 @@ test('a URL that is too long is 414', async (t) => {
   assert.equal((await call('DELETE', `${ORDERS}/${'9'.repeat(MAX_URL_BYTES)}`)).status, 414);
 });
 
-test('a body that calls itself too large is 413 before it is read', async (t) => {
+testService('a body that calls itself too large is 413 before it is read', async (t) => {
   const { call } = await startService(t);
   const headers = { 'content-length': String(MAX_BODY_BYTES + 1) };
   const answer = await call('DELETE', `${ORDERS}/1`, headers, 'x');
@@ -63,7 +62,7 @@ test('a body that calls itself too large is 413 before it is read', async (t) =>
   assert.equal(answer.headers.connection, 'close');
 });
 
-test('a sane X-Request-Id comes back, any other is replaced', async (t) => {
+testService('a sane X-Request-Id comes back, any other is replaced', async (t) => {
   const { call } = await startService(t);
   const sent = async (id: string) =>
     (await call('GET', ORDERS, { 'x-request-id': id })).headers['x-request-id'];
@@ -75,7 +74,7 @@ test('a sane X-Request-Id comes back, any other is replaced', async (t) => {
   }
 });
 
-test('every request leaves one log line that its X-Request-Id finds', async (t) => {
+testService('every request leaves one log line that its X-Request-Id finds', async (t) => {
   const { call, log } = await startService(t);
   const paths = [ORDERS, `${ORDERS}/1`, '/nope', `${ORDERS}/%zz`, '/openapi/v1.json'];
   for (const path of paths) {
@@ -90,7 +89,7 @@ test('every request leaves one log line that its X-Request-Id finds', async (t) 
   }
 });
 
-test('a base path of its own moves every operation and nothing else', async (t) => {
+testService('a base path of its own moves every operation and nothing else', async (t) => {
   const { call } = await startService(t, { BASE_URL: 'https://pets.example/shop/v1/' });
   assert.equal((await call('GET', '/shop/v1/store/orders')).status, 200);
   assert.equal((await call('GET', '/v1/store/orders')).status, 404);
@@ -98,7 +97,7 @@ test('a base path of its own moves every operation and nothing else', async (t) 
   assert.equal((await call('GET', '/shop/v1/nope', { authorization: '' })).status, 401);
 });
 
-test('requests are counted by operation and status', async (t) => {
+testService('requests are counted by operation and status', async (t) => {
   const { call, metrics } = await startService(t);
   await call('GET', ORDERS);
   await call('GET', ORDERS, { authorization: '' });

@@ -51,7 +51,8 @@ test('wrong usage is exit 2, with a word on stderr', async (t) => {
     ['export', '--format', 'xml'],
     ['sample', 'many'],
     ['sample', '5', '--seed', '-1'],
-    ['export', '--database', 'postgres://localhost/x'],
+    ['export', '--database', 'mysql://localhost/x'],
+    ['export', '--database', 'postgres://localhost/x?sslmode=maybe'],
     ['export', '--database', 'sqlite:'],
   ];
   for (const args of wrong) {

@@ -1,13 +1,39 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-/** The engines that the store's promises are proven on, each with a way to a new, empty database. */
-export const ENGINES: readonly { name: string; newDatabase: (t: TestContext) => string }[] = [
-  { name: 'SQLite', newDatabase: (t) => `sqlite:${join(temporaryFolder(t), 'store.db')}` },
+export interface Engine {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  /** The URL of a new, empty database that is gone after the test. */
+  readonly newDatabase: (t: TestContext) => Promise<string>;
+}
+
+/** The engines that the store's promises are proven on. */
+export const ENGINES: readonly Engine[] = [
+  {
+    name: 'SQLite',
+    newDatabase: async (t) => `sqlite:${join(temporaryFolder(t), 'store.db')}`,
+  },
+  { name: 'PostgreSQL', newDatabase: newPostgresDatabase },
 ];
+
+/** On the server of the whole test run; see global-setup.ts. */
+export async function newPostgresDatabase(t: TestContext): Promise<string> {
+  const server = process.env.TEST_DATABASE_URL ?? '';
+  if (server === '') {
+    throw new Error('there is no PostgreSQL to test on: run the tests with "npm test -- FILE…"');
+  }
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await query(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+  t.after(() => query(server, `DROP DATABASE ${name} WITH (FORCE)`));
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
 
 /** A store on `url`, closed after the test. */
 export async function open(t: TestContext, url: string, isPatient = true): Promise<Store> {

@@ -10,14 +10,14 @@ import { ENGINES, open } from './engines.ts';
 
 for (const { name, newDatabase } of ENGINES) {
   const promise = (what: string, prove: (t: TestContext, store: Store) => Promise<void>) =>
-    test(`${name}: ${what}`, async (t) => prove(t, await open(t, newDatabase(t))));
+    test(`${name}: ${what}`, async (t) => prove(t, await open(t, await newDatabase(t))));
 
   promise('a new store is empty, at revision 0, and has an id of its own', async (t, store) => {
     const { storeId, revision, orders } = await store.status();
     assert.equal(revision, 0n);
     assert.deepEqual(orders, { pending: 0n, shipped: 0n, cancelled: 0n });
     assert.match(storeId, /^[0-9a-f]{16}$/);
-    const other = await open(t, newDatabase(t));
+    const other = await open(t, await newDatabase(t));
     assert.notEqual((await other.status()).storeId, storeId);
   });
 
@@ -280,7 +280,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`${name}: what was written is there after closing and opening again`, async (t) => {
-    const url = newDatabase(t);
+    const url = await newDatabase(t);
     const first = await open(t, url);
     await first.apply([place({ id: 1n, status: 'pending' })]);
     const before = await first.status();
@@ -291,7 +291,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`${name}: two stores on one database see each other at once`, async (t) => {
-    const url = newDatabase(t);
+    const url = await newDatabase(t);
     const [one, other] = [await open(t, url), await open(t, url)];
     for (let id = 1n; id <= 50n; id += 1n) {
       await (id % 2n ? one : other).apply([place({ id, status: 'pending' })]);
@@ -300,7 +300,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`${name}: writers of two processes do not lose each other's changes`, async (t) => {
-    const url = newDatabase(t);
+    const url = await newDatabase(t);
     const stores = [await open(t, url), await open(t, url)];
     await Promise.all(
       stores.flatMap((store, half) =>

@@ -1,28 +1,22 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ApiKey } from '../../keys/api-key.ts';
+import { Batch } from '../../orders/batch.ts';
 import {
-  type Decision,
-  decide,
+  idOf,
+  isOrderCommand,
   type OrderCommand,
   type OrderOutcome,
 } from '../../orders/lifecycle.ts';
-import { INT64_MAX, type Order, type OrderId, type OrderStatus } from '../../orders/order.ts';
+import type { Order, OrderId } from '../../orders/order.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
 import { ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
-
-type Decided = Decision & { readonly before: Order | undefined };
 
 /** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #lockWaitMs: number;
   readonly #statements: Statements;
-  /** Of the transaction under way. */
-  #revision = 0n;
-  #changedOrders = 0;
-  #counts: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
-  #now = 0;
 
   constructor(db: DatabaseSync, lockWaitMs: number) {
     this.#db = db;
@@ -34,9 +28,9 @@ export class Writer {
   apply(commands: readonly Command[]): OutcomeOf<Command>[] {
     retryWhileBusy(this.#lockWaitMs, () => this.#db.exec('BEGIN IMMEDIATE'));
     try {
-      this.#begin();
-      const outcomes = commands.map((command) => this.#carryOut(command));
-      this.#recordRevision();
+      const outcomes = commands.every(isOrderCommand)
+        ? this.#changeOrders(commands)
+        : commands.map((command) => this.#carryOut(command));
       this.#db.exec('COMMIT');
       return outcomes;
     } catch (error) {
@@ -46,28 +40,12 @@ export class Writer {
     }
   }
 
-  #begin(): void {
-    const [revision] = this.#statements.revision.get() as unknown as [bigint];
-    this.#revision = revision + 1n;
-    this.#changedOrders = 0;
-    this.#counts = { pending: 0, shipped: 0, cancelled: 0 };
-    this.#now = Date.now();
-  }
-
-  /** A transaction that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
-  #recordRevision(): void {
-    if (this.#changedOrders === 0) return;
-    const { pending, shipped, cancelled } = this.#counts;
-    this.#statements.setRevision.run(this.#revision, pending, shipped, cancelled);
-  }
-
   #carryOut(command: Command): OutcomeOf<Command> {
     switch (command.type) {
       case 'place':
-        return this.#changeOrder(command.order.id, command);
       case 'cancel':
       case 'ship':
-        return this.#changeOrder(command.id, command);
+        return this.#changeOrders([command])[0]!;
       case 'createKey':
         return this.#createKey(command.key);
       case 'createFirstKey': {
@@ -79,7 +57,7 @@ export class Writer {
         const key = this.#statements.key.get(command.id) as unknown as [bigint | null] | undefined;
         if (key === undefined) return 'key_not_found';
         if (key[0] !== null) return 'unchanged';
-        this.#statements.revokeKey.run(this.#now, command.id);
+        this.#statements.revokeKey.run(Date.now(), command.id);
         return 'revoked';
       }
       case 'putPet': {
@@ -105,29 +83,35 @@ export class Writer {
     return 'created';
   }
 
-  #changeOrder(id: OrderId, command: OrderCommand): OrderOutcome {
-    const decided = this.#decide(id, command);
-    this.#record(decided, command.type === 'cancel' ? command.by : undefined);
-    return decided.outcome;
+  #changeOrders(commands: readonly OrderCommand[]): OrderOutcome[] {
+    const batch = new Batch(this.#find(commands.map(idOf)));
+    const outcomes = commands.map((command) => batch.carryOut(command));
+    this.#write(batch);
+    return outcomes;
   }
 
-  #decide(id: OrderId, command: OrderCommand): Decided {
-    const row = this.#statements.order.get(id) as unknown as Row | undefined;
-    const before = row === undefined ? undefined : orderFromRow(row);
-    return { before, ...decide(before, command, this.#now) };
+  #find(ids: readonly OrderId[]): Order[] {
+    return ids.flatMap((id) => {
+      const row = this.#statements.order.get(id) as unknown as Row | undefined;
+      return row === undefined ? [] : orderFromRow(row);
+    });
   }
 
-  /** Writes what was decided, if it is a change: the order, its event, the counts. */
-  #record({ before, outcome, order }: Decided, by: string | undefined): void {
-    if (order === undefined) return;
-    this.#putOrder(order);
-    this.#statements.insertEvent.run(order.id, this.#revision, outcome, this.#now, orNull(by));
-    if (before !== undefined) this.#counts[before.status] -= 1;
-    this.#counts[order.status] += 1;
-    this.#changedOrders += 1;
+  /** A batch that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
+  #write({ changed, happenings, growth, now }: Batch): void {
+    if (changed.size === 0) return;
+    const [before] = this.#statements.revision.get() as unknown as [bigint];
+    const revision = before + 1n;
+    const { pending, shipped, cancelled } = growth;
+    this.#statements.setRevision.run(revision, pending, shipped, cancelled);
+    for (const order of changed.values()) this.#putOrder(order, revision);
+    for (const { id, type, by } of happenings) {
+      this.#statements.insertEvent.run(id, revision, type, now, orNull(by));
+    }
   }
 
-  #putOrder({ id, status, petId, quantity, shipDate, complete }: Order): void {
+  #putOrder(order: Order, revision: bigint): void {
+    const { id, status, petId, quantity, shipDate, complete } = order;
     this.#statements.putOrder.run(
       id,
       status,
@@ -135,7 +119,7 @@ export class Writer {
       orNull(quantity),
       orNull(shipDate),
       complete === undefined ? null : Number(complete),
-      this.#revision,
+      revision,
     );
   }
 
@@ -145,17 +129,13 @@ export class Writer {
       return { refusal: 'out_of_turn' };
     }
     const [highestId] = this.#statements.highestId.get() as unknown as [bigint];
-    let nextId = highestId + 1n;
-    const placed = orders.map((order) => ({ ...order, id: order.id ?? nextId++ }));
-    if (nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
-    // All are decided before the first is written; a file that was checked names no order twice.
-    const decisions = placed.map((order) => this.#decide(order.id, { type: 'place', order }));
-    const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
-    if (index !== -1) return { refusal: 'order_differs', index };
-    for (const decided of decisions) this.#record(decided, undefined);
+    const batch = new Batch(this.#find(orders.flatMap(({ id }) => id ?? [])));
+    const outcome = batch.placeAll(orders, highestId);
+    if (outcome.refusal !== undefined) return outcome;
+    this.#write(batch);
     if (isLast) this.#statements.forgetImport.run(source);
     else this.#statements.advanceImport.run(orders.length, source);
-    return { placed: decisions.filter(({ outcome }) => outcome === 'placed').length };
+    return outcome;
   }
 
   #importProgress(source: string): number {

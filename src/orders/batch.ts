@@ -1,0 +1,68 @@
+import {
+  decide,
+  idOf,
+  type OrderCommand,
+  type OrderEventType,
+  type OrderOutcome,
+} from './lifecycle.ts';
+import { INT64_MAX, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
+
+/** Something that happened to an order. `by` is the id of the API key, absent for operators. */
+export interface OrderHappening {
+  readonly id: OrderId;
+  readonly type: OrderEventType;
+  readonly by: string | undefined;
+}
+
+/** Commands carried out one after another in memory, for an engine to write what came of them. */
+export class Batch {
+  readonly #orders: Map<OrderId, Order>;
+  /** When all of it happens, in milliseconds since the epoch. */
+  readonly now = Date.now();
+  /** The orders that changed, as they are in the end. */
+  readonly changed = new Map<OrderId, Order>();
+  readonly happenings: OrderHappening[] = [];
+  /** By how much the number of orders in each status grows. */
+  readonly growth: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
+
+  /** @param known those of the orders that the commands are about that exist */
+  constructor(known: readonly Order[]) {
+    this.#orders = new Map(known.map((order) => [order.id, order]));
+  }
+
+  carryOut(command: OrderCommand): OrderOutcome {
+    const before = this.#orders.get(idOf(command));
+    const { outcome, order } = decide(before, command, this.now);
+    if (order === undefined) return outcome;
+    this.#orders.set(order.id, order);
+    this.changed.set(order.id, order);
+    const by = command.type === 'cancel' ? command.by : undefined;
+    this.happenings.push({ id: order.id, type: outcome, by });
+    if (before !== undefined) this.growth[before.status] -= 1;
+    this.growth[order.status] += 1;
+    return outcome;
+  }
+
+  /**
+   * Places all orders or, if one stands differently, none. Those without an id get the next ones above
+   * `highestId`; no two may have the same id. Resolves to how many are new.
+   */
+  placeAll(drafts: readonly OrderDraft[], highestId: OrderId): PlaceAllOutcome {
+    let nextId = highestId + 1n;
+    const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? nextId++ }));
+    if (nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
+    const decisions = orders.map((order) =>
+      decide(this.#orders.get(order.id), { type: 'place', order }, this.now),
+    );
+    const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
+    if (index !== -1) return { refusal: 'order_differs', index };
+    for (const order of orders) this.carryOut({ type: 'place', order });
+    return { placed: this.changed.size };
+  }
+}
+
+/** `index` is that of the order that differs. */
+export type PlaceAllOutcome =
+  | { readonly placed: number; readonly refusal?: undefined }
+  | { readonly refusal: 'no_ids_left' }
+  | { readonly refusal: 'order_differs'; readonly index: number };

@@ -1,0 +1,67 @@
+import type { ClientConfig } from 'pg';
+
+const SCHEME = /^postgres(?:ql)?:\/\//;
+/** User and password, hosts, and the rest of a URL; hosts may be several, with commas between them. */
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/;
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** One way to reach a database. */
+export interface Host {
+  readonly config: ClientConfig;
+  /** Without TLS, if the server has none and that is allowed. */
+  readonly fallback?: ClientConfig;
+}
+
+export interface Address {
+  /** For people: without password and parameters. */
+  readonly label: string;
+  readonly hosts: readonly Host[];
+}
+
+export function isPostgresUrl(url: string): boolean {
+  return SCHEME.test(url);
+}
+
+/** What is wrong with a postgres:// URL, or undefined. */
+export function postgresUrlProblem(url: string): string | undefined {
+  const hosts = hostUrls(url);
+  if (!hosts.every((each) => URL.canParse(each))) {
+    return 'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in percent-encoding';
+  }
+  const sslMode = new URL(hosts[0]!).searchParams.get('sslmode');
+  if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
+    return `must have an sslmode of ${SSL_MODES.join(', ')}`;
+  }
+  return undefined;
+}
+
+/** @throws Error when a certificate that the URL names cannot be read */
+export function parseAddress(url: string): Address {
+  const urls = hostUrls(url);
+  const { username, pathname } = new URL(urls[0]!);
+  const authority = urls.map((each) => new URL(each).host).join(',');
+  const isTlsOptional = new URL(urls[0]!).searchParams.get('sslmode') === 'prefer';
+  return {
+    label: `postgres://${username === '' ? '' : `${username}@`}${authority}${pathname}`,
+    hosts: urls.map((each) => ({
+      // With the meaning that sslmode has everywhere else.
+      config: { connectionString: withParameter(each, 'uselibpqcompat', 'true') },
+      ...(isTlsOptional && {
+        fallback: { connectionString: withParameter(each, 'sslmode', 'disable') },
+      }),
+    })),
+  };
+}
+
+/** One URL for each host that `url` names. */
+function hostUrls(url: string): string[] {
+  const [, before, hosts, rest] = PARTS.exec(url) ?? [];
+  if (hosts === undefined) return [''];
+  return hosts.split(',').map((host) => `${before}${host}${rest}`);
+}
+
+function withParameter(url: string, name: string, value: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set(name, value);
+  return changed.href;
+}

@@ -1,0 +1,100 @@
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { Address } from './address.ts';
+import { Session, type TimeLimits } from './session.ts';
+
+/** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
+const RETRY_PAUSE_MS = 100;
+
+/**
+ * One connection to the primary, made when it is first needed and made anew after it was lost. However
+ * many ask for it, one attempt is under way at a time.
+ */
+export class Connection {
+  readonly #address: Address;
+  readonly #limits: TimeLimits;
+  readonly #welcome: (session: Session) => Promise<void>;
+  #session: Promise<Session> | undefined;
+  #failure: { readonly error: unknown; readonly until: number } | undefined;
+  #isClosed = false;
+
+  /** @param welcome is called with every new session before anybody else may use it */
+  constructor(
+    address: Address,
+    limits: TimeLimits,
+    welcome: (session: Session) => Promise<void> = async () => {},
+  ) {
+    this.#address = address;
+    this.#limits = limits;
+    this.#welcome = welcome;
+  }
+
+  /** @throws StoreUnavailable, StoreNotUsable */
+  async session(): Promise<Session> {
+    if (this.#isClosed) throw new StoreUnavailable('the store is closed');
+    if (this.#failure !== undefined && performance.now() < this.#failure.until) {
+      throw this.#failure.error;
+    }
+    this.#session ??= this.#connect();
+    return this.#session;
+  }
+
+  /** Ends it after what was sent has been answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const session = await this.#session?.catch(() => undefined);
+    await session?.end();
+  }
+
+  #connect(): Promise<Session> {
+    const attempt = this.#openOnPrimary();
+    const forget = () => {
+      if (this.#session === attempt) this.#session = undefined;
+    };
+    attempt.then(
+      (session) => {
+        this.#failure = undefined;
+        if (session.isLost) forget();
+        else session.onLost = forget;
+      },
+      (error) => {
+        this.#failure = { error, until: performance.now() + RETRY_PAUSE_MS };
+        forget();
+      },
+    );
+    return attempt;
+  }
+
+  /** All hosts are asked at once, so that one that is gone costs no time; the first primary is it. */
+  async #openOnPrimary(): Promise<Session> {
+    const attempts = this.#address.hosts.map(async (host) => {
+      const session = await Session.open(host, this.#limits);
+      try {
+        await this.#welcome(session);
+        return session;
+      } catch (error) {
+        session.destroy();
+        throw error;
+      }
+    });
+    try {
+      const first = await Promise.any(attempts);
+      for (const attempt of attempts) {
+        attempt.then(
+          (session) => session !== first && session.destroy(),
+          () => {},
+        );
+      }
+      return first;
+    } catch (error) {
+      throw inOne((error as AggregateError).errors);
+    }
+  }
+}
+
+/** Why no host would do. */
+function inOne(errors: readonly Error[]): Error {
+  const final = errors.find((error) => error instanceof StoreNotUsable);
+  if (final !== undefined || errors.length === 1) return final ?? errors[0]!;
+  const reasons = [...new Set(errors.map(({ message }) => message))];
+  return new StoreUnavailable(reasons.join('; '), { cause: errors[0] });
+}

@@ -1,0 +1,68 @@
+import type { ApiKey, Environment } from '../../keys/api-key.ts';
+import type { Order, OrderStatus } from '../../orders/order.ts';
+import { StoreUnavailable } from '../store.ts';
+
+/** A result row: its columns in the order of the query, each as PostgreSQL's text. */
+export type Row = readonly (string | null)[];
+
+/** For whoever finds no row in the table store: it is written last. */
+export function copyNotComplete(): StoreUnavailable {
+  return new StoreUnavailable('a copy into this database is not complete');
+}
+
+/** The columns `orderFromRow` expects. */
+export const ORDER_COLUMNS = 'id, status, pet_id, quantity, ship_date, complete';
+
+export function orderFromRow(row: Row): Order {
+  const [id, status, petId, quantity, shipDate, complete] = row;
+  return {
+    id: BigInt(id!),
+    status: status as OrderStatus,
+    petId: integer(petId),
+    quantity: integer(quantity),
+    shipDate: time(shipDate),
+    complete: complete === null ? undefined : complete === 't',
+  };
+}
+
+/** The columns `keyFromRow` expects. */
+export const KEY_COLUMNS = 'id, name, environment, digest, created_at, expires_at, revoked_at';
+
+export function keyFromRow(row: Row): ApiKey {
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt] = row;
+  return {
+    id: id!,
+    name: name!,
+    environment: environment as Environment,
+    // bytea comes as \x and hexadecimal digits.
+    digest: Buffer.from(digest!.slice(2), 'hex'),
+    createdAt: Number(createdAt),
+    expiresAt: time(expiresAt),
+    revokedAt: time(revokedAt),
+  };
+}
+
+function integer(value: string | null | undefined): bigint | undefined {
+  return value === null || value === undefined ? undefined : BigInt(value);
+}
+
+/** Milliseconds since the epoch stay far below 2^53, so a number holds them exactly. */
+function time(value: string | null | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}
+
+/**
+ * An array as PostgreSQL reads it from text. For numbers, booleans and plain words: nothing is quoted.
+ */
+export function arrayOf(
+  values: readonly (bigint | number | boolean | string | undefined)[],
+): string {
+  let text = '';
+  for (const value of values) text += `,${value ?? 'NULL'}`;
+  return `{${text.slice(1)}}`;
+}
+
+/** An array of bytea. */
+export function byteaArray(values: readonly Uint8Array[]): string {
+  return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString('hex')}"`).join(',')}}`;
+}

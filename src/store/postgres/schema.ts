@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { StoreNotUsable } from '../store.ts';
+import { INSUFFICIENT_PRIVILEGE, type Session, sqlState } from './session.ts';
+
+/** "STOR": the advisory lock that nodes take to migrate one after another. */
+const MIGRATION_LOCK = 0x53544f52;
+/** How long a node waits for another one that migrates, and a migration for the tables. */
+const MIGRATION_WAIT_MS = 60_000;
+
+const FOLDER = new URL('../migrations/', import.meta.url);
+const MIGRATIONS = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.postgres.sql'))
+  .sort();
+
+/** Whether the database holds a store. */
+export async function hasStore(session: Session): Promise<boolean> {
+  const [row] = await session.query({
+    text: `SELECT to_regclass('store_orders_migrations') IS NOT NULL`,
+  });
+  return row![0] === 't';
+}
+
+/**
+ * Brings the database to this program's version, once, however many nodes begin at the same moment.
+ * @throws StoreNotUsable when there is no store and none is to be made, when a newer release made it,
+ * or when the role may not change it
+ */
+export async function migrate(session: Session, create: boolean): Promise<void> {
+  if (!create && !(await hasStore(session))) throw new StoreNotUsable('there is no store in it');
+  if ((await missingMigrations(session)).length === 0) return;
+  await session.query({ text: 'BEGIN' });
+  await session.query({
+    text: `SELECT set_config('lock_timeout', '${MIGRATION_WAIT_MS}', true),
+      set_config('statement_timeout', '0', true)`,
+  });
+  await session.query({ text: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})` });
+  // Another node may have migrated it while this one waited.
+  for (const name of await missingMigrations(session)) await run(session, name);
+  await session.write({ text: 'COMMIT' });
+}
+
+async function run(session: Session, name: string): Promise<void> {
+  try {
+    await session.query({ text: VERSIONS });
+    await session.query({ text: readFileSync(new URL(name, FOLDER), 'utf8') });
+    await session.query({ text: 'INSERT INTO store_orders_migrations VALUES ($1)' }, [name]);
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new StoreNotUsable(
+      `it needs the migration ${name}, which this role may not make (${(error as Error).message}); ` +
+        'run "store-orders migrate" with one that may',
+    );
+  }
+}
+
+const VERSIONS = `CREATE TABLE IF NOT EXISTS store_orders_migrations (
+  name       text        PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`;
+
+/** The migrations that have not run yet, by their file names. */
+async function missingMigrations(session: Session): Promise<string[]> {
+  if (!(await hasStore(session))) return MIGRATIONS;
+  const rows = await session.query({ text: 'SELECT name FROM store_orders_migrations' });
+  const applied = new Set(rows.map(([name]) => name!));
+  const unknown = [...applied].filter((name) => !MIGRATIONS.includes(name));
+  if (unknown.length > 0) {
+    throw new StoreNotUsable(
+      `its schema is newer than this release, which does not know ${unknown.join(', ')}; ` +
+        'use the newer release that made it',
+    );
+  }
+  return MIGRATIONS.filter((name) => !applied.has(name));
+}

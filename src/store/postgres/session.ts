@@ -1,0 +1,198 @@
+import { Client, type ClientConfig, type QueryArrayResult } from 'pg';
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { Host } from './address.ts';
+import type { Row } from './rows.ts';
+
+/** Until a connection is made and set up. */
+const CONNECT_MS = 3_000;
+/** What the server's own time-outs may take to reach us; after that the connection is given up. */
+const GRACE_MS = 1_000;
+const OLDEST_SERVER = 140_000;
+
+/** SQLSTATE classes and codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export const DIVISION_BY_ZERO = '22012';
+export const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** A statement; with a name it is parsed once per connection. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+/** How long the server may take, in milliseconds; 0 means as long as it likes. */
+export interface TimeLimits {
+  readonly lock: number;
+  readonly statement: number;
+  /** For a transaction whose client has stopped; its locks are let go then. */
+  readonly idleInTransaction: number;
+}
+
+/** The code of an error that PostgreSQL reported, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  const cause = error instanceof StoreUnavailable ? error.cause : error;
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Words for an error of the driver; one that stands for several attempts has none of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return messageOf(error.errors[0]);
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}
+
+function unavailable(error: unknown): StoreUnavailable {
+  return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error });
+}
+
+/**
+ * A connection as long as it lasts. Statements are pipelined: they may be sent without waiting for the
+ * answers to those before, and come out in their order.
+ */
+export class Session {
+  readonly #client: Client;
+  #isLost = false;
+  #hasWarned = false;
+  /** Is called when the connection is lost, or ends as it was told to. */
+  onLost = () => {};
+
+  private constructor(client: Client) {
+    this.#client = client;
+    const lose = () => {
+      this.#isLost = true;
+      this.onLost();
+    };
+    client.on('error', lose);
+    client.on('end', lose);
+    client.on('notice', ({ severity }) => {
+      if (severity === 'WARNING') this.#hasWarned = true;
+    });
+  }
+
+  /**
+   * Connects to one host, which must be a primary.
+   * @throws StoreUnavailable, StoreNotUsable
+   */
+  static async open(host: Host, limits: TimeLimits): Promise<Session> {
+    try {
+      return await Session.#open(host.config, limits);
+    } catch (error) {
+      // The driver has no code for it.
+      const hasNoTls = /does not support SSL/.test((error as Error).message);
+      if (!hasNoTls || host.fallback === undefined) throw error;
+      return Session.#open(host.fallback, limits);
+    }
+  }
+
+  static async #open(config: ClientConfig, limits: TimeLimits): Promise<Session> {
+    const client = new Client({
+      ...config,
+      application_name: 'store-orders',
+      connectionTimeoutMillis: CONNECT_MS,
+      ...(limits.statement > 0 && { query_timeout: limits.statement + GRACE_MS }),
+      keepAlive: true,
+      pipeline: true,
+      // All values stay the text that they come as; rows.ts knows what they are.
+      types: { getTypeParser: () => (text: string) => text },
+    });
+    const session = new Session(client);
+    try {
+      await client.connect();
+      await session.#setUp(limits);
+      return session;
+    } catch (error) {
+      session.destroy();
+      if (error instanceof StoreUnavailable || error instanceof StoreNotUsable) throw error;
+      throw unavailable(error);
+    }
+  }
+
+  async #setUp({ lock, statement, idleInTransaction }: TimeLimits): Promise<void> {
+    const [row] = await this.query(SET_UP, [lock, statement, idleInTransaction]);
+    const [isStandby, version, encoding] = row!;
+    if (isStandby === 't') throw new StoreUnavailable('PostgreSQL: this server is a standby');
+    if (Number(version) < OLDEST_SERVER) {
+      throw new StoreNotUsable(
+        `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,
+      );
+    }
+    if (encoding !== 'UTF8') {
+      throw new StoreNotUsable(`its encoding is ${encoding}; make it with ENCODING 'UTF8'`);
+    }
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /**
+   * The rows of one statement.
+   * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
+   */
+  async query(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#run(statement, values)).rows as Row[];
+  }
+
+  /**
+   * A statement that writes, or the COMMIT after such. Resolves only if it did what it says: a COMMIT
+   * of what had failed is answered ROLLBACK, and of one that no standby has confirmed there is only a
+   * warning (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
+   * @throws StoreUnavailable
+   */
+  async write(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    this.#hasWarned = false;
+    const { command, rows } = await this.#run(statement, values);
+    if (command === 'ROLLBACK')
+      throw new StoreUnavailable('PostgreSQL: the transaction had failed');
+    if (this.#hasWarned) {
+      throw new StoreUnavailable('PostgreSQL: it is not known whether the standby has the change');
+    }
+    return rows as Row[];
+  }
+
+  async #run(statement: Statement, values: readonly unknown[]): Promise<QueryArrayResult> {
+    const { name, text } = statement;
+    try {
+      return await this.#client.query({
+        ...(name !== undefined && { name }),
+        text,
+        values: [...values],
+        rowMode: 'array',
+      });
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /** Ends the connection after what was sent has been answered. */
+  async end(): Promise<void> {
+    await this.#client.end().catch(() => {});
+  }
+
+  /** Ends the connection at once; what is under way on it fails. */
+  destroy(): void {
+    this.#isLost = true;
+    this.onLost();
+    // Not part of the driver's types; its own end() waits for answers.
+    const { connection } = this.#client as unknown as {
+      connection: { stream: { destroy(): void } };
+    };
+    connection.stream.destroy();
+  }
+}
+
+/**
+ * Time-outs, and what operators may have set otherwise for the role or the database: each statement
+ * sees what was committed before it began, a commit is on disk when it is acknowledged, and no time is
+ * spent on compiling statements that run for a millisecond.
+ */
+const SET_UP: Statement = {
+  text: `SELECT pg_is_in_recovery(), current_setting('server_version_num'),
+      current_setting('server_encoding'),
+      set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false),
+      set_config('idle_in_transaction_session_timeout', $3, false),
+      set_config('default_transaction_isolation', 'read committed', false),
+      set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+        WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
+      set_config('jit', 'off', false)`,
+};

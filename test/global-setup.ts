@@ -1,0 +1,14 @@
+import { Cluster } from './postgres.ts';
+
+let cluster: Cluster | undefined;
+
+/** Once for all test files: a PostgreSQL server, unless TEST_DATABASE_URL names one. */
+export async function globalSetup(): Promise<void> {
+  if ((process.env.TEST_DATABASE_URL ?? '') !== '') return;
+  cluster = await Cluster.start({ max_connections: '300' });
+  process.env.TEST_DATABASE_URL = cluster.url();
+}
+
+export async function globalTeardown(): Promise<void> {
+  await cluster?.remove();
+}
