@@ -1,0 +1,114 @@
+import { Batch } from '../../orders/batch.ts';
+import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
+import type { Order, OrderId } from '../../orders/order.ts';
+import { StoreUnavailable } from '../store.ts';
+import { arrayOf, copyNotComplete, ORDER_COLUMNS, orderFromRow } from './rows.ts';
+import { DIVISION_BY_ZERO, type Session, sqlState } from './session.ts';
+
+/**
+ * How often a batch is worked out anew because another node changed one of its orders between reading
+ * and writing. An order changes twice in its life at most, so this is never reached by chance.
+ */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Carries out commands on orders in two round trips: reads, and one statement that writes if none of
+ * the orders has changed since. So no lock is ever held while a node thinks, or has stopped thinking.
+ */
+export async function changeOrders(
+  session: Session,
+  commands: readonly OrderCommand[],
+): Promise<OrderOutcome[]> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const known = await readOrders(session, commands.map(idOf));
+    const batch = new Batch(known.orders);
+    const outcomes = commands.map((command) => batch.carryOut(command));
+    if (await writeBatch(session, batch, known.revisions)) return outcomes;
+  }
+  throw new StoreUnavailable('other nodes changed the same orders again and again');
+}
+
+/** Orders as they were read, and when each had last changed. */
+export interface KnownOrders {
+  readonly orders: readonly Order[];
+  readonly revisions: ReadonlyMap<OrderId, string>;
+}
+
+export async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
+  const rows = await session.query(SQL.read, [arrayOf([...new Set(ids)])]);
+  const orders = rows.map(orderFromRow);
+  return { orders, revisions: new Map(orders.map(({ id }, index) => [id, rows[index]![6]!])) };
+}
+
+/**
+ * Writes what came of a batch: all of it or, if one of its orders is no longer as it was read, nothing
+ * and false. The row of the store is taken first, so that writers of all nodes come one after another.
+ */
+export async function writeBatch(
+  session: Session,
+  { changed, happenings, growth, now }: Batch,
+  revisions: KnownOrders['revisions'],
+): Promise<boolean> {
+  if (changed.size === 0) return true;
+  const orders = [...changed.values()];
+  try {
+    const rows = await session.write(SQL.write, [
+      growth.pending,
+      growth.shipped,
+      growth.cancelled,
+      arrayOf(orders.map(({ id }) => id)),
+      arrayOf(orders.map(({ id }) => revisions.get(id))),
+      arrayOf(orders.map(({ status }) => status)),
+      arrayOf(orders.map(({ petId }) => petId)),
+      arrayOf(orders.map(({ quantity }) => quantity)),
+      arrayOf(orders.map(({ shipDate }) => shipDate)),
+      arrayOf(orders.map(({ complete }) => complete)),
+      arrayOf(happenings.map(({ id }) => id)),
+      arrayOf(happenings.map(({ type }) => type)),
+      happenings.map(({ by }) => by ?? null),
+      now,
+    ]);
+    if (rows.length === 0) throw copyNotComplete();
+    return true;
+  } catch (error) {
+    if (sqlState(error) === DIVISION_BY_ZERO) return false;
+    throw error;
+  }
+}
+
+const SQL = {
+  read: {
+    name: 'read',
+    text: `SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])`,
+  },
+  // Every part takes its rows from "turn", so nothing of it happens before the row of the store is
+  // locked. An order that changed since it was read is not updated, one that came since not inserted;
+  // then fewer are written than asked for, and the division by zero undoes it all.
+  write: {
+    name: 'write',
+    text: `WITH turn AS (
+        UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
+          cancelled = cancelled + $3
+        RETURNING revision),
+      given AS (
+        SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
+          $9::bigint[], $10::boolean[])
+          AS g (id, known_revision, status, pet_id, quantity, ship_date, complete)),
+      placed AS (
+        INSERT INTO orders (${ORDER_COLUMNS}, revision)
+        SELECT ${ORDER_COLUMNS}, turn.revision FROM turn, given WHERE known_revision IS NULL
+        ON CONFLICT DO NOTHING RETURNING id),
+      changed AS (
+        UPDATE orders SET status = given.status, pet_id = given.pet_id, quantity = given.quantity,
+          ship_date = given.ship_date, complete = given.complete, revision = turn.revision
+        FROM turn, given
+        WHERE orders.id = given.id AND orders.revision = given.known_revision
+        RETURNING orders.id),
+      events AS (
+        INSERT INTO order_events (order_id, revision, type, at, by)
+        SELECT e.id, turn.revision, e.type, $14, e.by
+        FROM turn, unnest($11::bigint[], $12::text[], $13::text[]) AS e (id, type, by))
+      SELECT 1 / ((SELECT count(*) FROM placed) + (SELECT count(*) FROM changed)
+        = cardinality($4))::integer FROM turn`,
+  },
+} as const;
