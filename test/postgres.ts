@@ -23,6 +23,7 @@ export class Cluster {
   readonly #flags: readonly string[];
   #server: ChildProcess | undefined;
   #log = '';
+  readonly #kill = () => this.#server?.kill('SIGQUIT');
 
   private constructor(port: number, folder: string, binaries: string, flags: readonly string[]) {
     this.port = port;
@@ -64,8 +65,9 @@ export class Cluster {
     const flags = ['-D', this.data, '-p', String(this.port), '-k', this.#folder];
     const listen = ['-c', 'listen_addresses=127.0.0.1'];
     this.#server = this.#spawn('postgres', [...flags, ...listen, ...this.#flags]);
-    // A test run that is broken off leaves nothing behind.
-    process.once('exit', () => this.#server?.kill('SIGQUIT'));
+    // A test run that is broken off leaves no server behind.
+    process.off('exit', this.#kill);
+    process.once('exit', this.#kill);
     await eventually(
       () => this.admin('SELECT 1'),
       () => this.#log,
@@ -83,6 +85,7 @@ export class Cluster {
 
   /** Stops the server and removes all it had. */
   async remove(): Promise<void> {
+    process.off('exit', this.#kill);
     await this.stop('immediate');
     rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { Store } from '../../src/store/store.ts';
+import type { Answer } from '../http/contract-check.ts';
+import { newPostgresDatabase, open } from '../store/engines.ts';
+import { type Running, run, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+/** Cancels in all, each followed by a list on another node. */
+const ROUNDS = 10_000;
+/** Clients that do this side by side. */
+const CLIENTS = 12;
+/** Orders waiting to be cancelled, per client: lists stay short. */
+const STOCK = 10;
+
+/** Nodes on one database, started at the same moment, and a key for them. */
+async function serveNodes(t: TestContext, count: number, database: string) {
+  const nodes = await Promise.all(
+    Array.from({ length: count }, () => serve(t, [], { database, expectsKey: false })),
+  );
+  const { stdout } = await run(['keys', 'create', '--name', 'test', '--database', database]);
+  const headers = { authorization: `Bearer ${stdout.trim()}` };
+  const call = (node: number, method: string, path: string) =>
+    nodes[node % count]!.call(method, path, headers);
+  return { nodes, call };
+}
+
+for (const count of [2, 3]) {
+  test(`${count} nodes that start together on an empty database make one store and one first key`, async (t) => {
+    const database = await newPostgresDatabase(t);
+    const { nodes } = await serveNodes(t, count, database);
+    const firstKeys = nodes.filter(({ stderr }) => /so_live_/.test(stderr()));
+    assert.equal(firstKeys.length, 1);
+    const { stdout } = await run(['keys', 'list', '--json', '--database', database]);
+    assert.deepEqual(
+      JSON.parse(stdout)
+        .map(({ name }: { name: string }) => name)
+        .sort(),
+      ['first key', 'test'],
+    );
+  });
+}
+
+test('what one node acknowledges every other one shows at once, as one snapshot under one ETag', {
+  timeout: 110_000,
+}, async (t) => {
+  const database = await newPostgresDatabase(t);
+  const { call } = await serveNodes(t, 3, database);
+  const store = await open(t, database);
+  const lists = new Lists();
+  let isOver = false;
+  const pairs = shipPairs(store, () => isOver);
+  const imports = importAndShip(database, () => isOver);
+  let rounds = 0;
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => {
+      while (rounds < ROUNDS) {
+        const ids = newIds();
+        await store.apply(ids.map((id) => placing(id)));
+        for (const [index, id] of ids.entries()) {
+          rounds += 1;
+          const node = client + index;
+          const before = await call(node + 1, 'GET', ORDERS);
+          assert.ok(lists.check(before).has(id), `${id} was placed before the list`);
+          assert.equal((await call(node, 'DELETE', `${ORDERS}/${id}`)).status, 204);
+          const after = await call(node + 1, 'GET', ORDERS);
+          assert.ok(!lists.check(after).has(id), `${id} was cancelled before the list`);
+        }
+      }
+    }),
+  );
+  isOver = true;
+  t.diagnostic(`${rounds} cancels, ${lists.seen.size} different lists`);
+  t.diagnostic(`${await pairs} pairs shipped, ${await imports} imports meanwhile`);
+});
+
+let lastId = 0n;
+
+function newIds(): bigint[] {
+  return Array.from({ length: STOCK }, () => ++lastId);
+}
+
+function placing(id: bigint) {
+  return { type: 'place', order: { id, status: 'pending', complete: false } } as const;
+}
+
+/** Checks lists: one ETag is one list on all nodes, and both of a pair have the same fate in each. */
+class Lists {
+  readonly seen = new Map<string, string>();
+
+  /** The ids in a list. */
+  check({ status, headers, body }: Answer): Set<bigint> {
+    assert.equal(status, 200);
+    const etag = String(headers.etag);
+    const digest = createHash('sha256').update(body).digest('hex');
+    const same = this.seen.get(etag);
+    assert.ok(same === undefined || same === digest, `two lists have the ETag ${etag}`);
+    this.seen.set(etag, digest);
+    const orders = new Map<bigint, boolean>();
+    for (const { id, complete } of JSON.parse(body)) orders.set(BigInt(id), complete);
+    for (const [id, complete] of orders) {
+      if (id < 0n) assert.equal(orders.get(id % 2n === 0n ? id - 1n : id + 1n), complete, `${id}`);
+    }
+    return new Set(orders.keys());
+  }
+}
+
+/** Pairs of negative ids, -2 and -3 and so on, that are placed, shipped and cancelled together. */
+async function shipPairs(store: Store, isOver: () => boolean): Promise<number> {
+  let count = 0;
+  while (!isOver()) {
+    count += 1;
+    const even = BigInt(-2 * count);
+    const both = [even, even - 1n];
+    await store.apply(both.map(placing));
+    const change = count % 2 === 0 ? ('ship' as const) : ('cancel' as const);
+    await store.apply(both.map((id) => ({ type: change, id })));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return count;
+}
+
+/** The command line beside the nodes: imports orders, and ships some of them. */
+async function importAndShip(database: string, isOver: () => boolean): Promise<number> {
+  let count = 0;
+  while (!isOver()) {
+    const first = 1_000_000 + 100 * count;
+    count += 1;
+    const rows = Array.from({ length: 20 }, (_, index) => `{"id":${first + index}}\n`);
+    const imported = await run(['import', '-', '--database', database], { input: rows.join('') });
+    assert.equal(imported.code, 0, imported.stderr);
+    const shipped = await run(['ship', String(first), '--database', database]);
+    assert.equal(shipped.code, 0, shipped.stderr);
+  }
+  return count;
+}
+
+test('a node that freezes holds no other one up', async (t) => {
+  const database = await newPostgresDatabase(t);
+  const { nodes, call } = await serveNodes(t, 3, database);
+  const store = await open(t, database);
+  const ids = Array.from({ length: 3_000 }, (_, index) => BigInt(index + 1));
+  await store.apply(ids.map(placing));
+  const [frozen] = nodes as [Running];
+  let longest = 0;
+  for (let round = 0; round < 10; round += 1) {
+    const mine = ids.slice(round * 300, (round + 1) * 300);
+    // Its clients are not waited for while it stands still.
+    const onFrozen = mine.slice(0, 100).map((id) => call(0, 'DELETE', `${ORDERS}/${id}`));
+    await new Promise((resolve) => setTimeout(resolve, 3 * round));
+    frozen.child.kill('SIGSTOP');
+    await Promise.all(
+      mine.slice(100).map(async (id, index) => {
+        const from = performance.now();
+        assert.equal((await call(1 + (index % 2), 'DELETE', `${ORDERS}/${id}`)).status, 204);
+        longest = Math.max(longest, performance.now() - from);
+      }),
+    );
+    frozen.child.kill('SIGCONT');
+    for (const { status } of await Promise.all(onFrozen)) assert.ok([204, 503].includes(status));
+  }
+  t.diagnostic(`the longest cancel beside a frozen node took ${Math.round(longest)} ms`);
+});
