@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './commands/backup.ts';
+import { copyCommand } from './commands/copy.ts';
 import { exportCommand } from './commands/export.ts';
 import { importCommand } from './commands/import.ts';
 import { keysCommand } from './commands/keys.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { CommandFailed, say, UsageError } from './commands/output.ts';
 import { petsCommand } from './commands/pets.ts';
 import { sampleCommand } from './commands/sample.ts';
@@ -40,6 +42,8 @@ const commands = [
   shipCommand(),
   petsCommand(),
   backupCommand(),
+  copyCommand(),
+  migrateCommand(),
   sampleCommand(),
 ];
 for (const command of commands) program.addCommand(command);

@@ -23,8 +23,17 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/pets/': ['pets'],
   'src/store/open.ts': ['store'],
   'src/store/store.ts': ['keys', 'orders', 'pets'],
-  'src/store/sqlite/': ['keys', 'orders', 'pets', 'store/store', 'store/sqlite'],
-  'src/store/postgres/': ['keys', 'orders', 'pets', 'store/store', 'store/postgres'],
+  'src/store/copy.ts': ['store'],
+  'src/store/tables.ts': ['store/store'],
+  'src/store/sqlite/': ['keys', 'orders', 'pets', 'store/store', 'store/tables', 'store/sqlite'],
+  'src/store/postgres/': [
+    'keys',
+    'orders',
+    'pets',
+    'store/store',
+    'store/tables',
+    'store/postgres',
+  ],
   'src/version.ts': [],
 };
 

@@ -1,17 +1,11 @@
 import { existsSync } from 'node:fs';
+import { copyStore } from './copy.ts';
 import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/address.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
-import { backupSqlite } from './sqlite/backup.ts';
+import { copySqlite, makeBackup } from './sqlite/backup.ts';
 import { openSqlite } from './sqlite/open.ts';
+import { SQLITE, sqlitePath } from './sqlite/path.ts';
 import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
-
-const SQLITE = 'sqlite:';
-
-/** The file of a `sqlite:PATH` URL; both sqlite:relative/path and sqlite:///absolute/path. */
-function sqlitePath(url: string): string {
-  const path = url.slice(SQLITE.length);
-  return path.startsWith('//') ? path.slice(2) : path;
-}
 
 /** What is wrong with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {
@@ -46,7 +40,10 @@ export async function storeExists(url: string): Promise<boolean> {
   return isPostgresUrl(url) ? postgresStoreExists(url) : existsSync(sqlitePath(url));
 }
 
-/** Copies the store to a file of its engine's own kind, while it is in use. @throws StoreNotUsable */
+/** Copies the store to an SQLite database at `file`, while it is in use. @throws StoreNotUsable */
 export async function backupStore(url: string, file: string): Promise<void> {
-  backupSqlite(sqlitePath(url), file);
+  await makeBackup(file, async (partial) => {
+    if (!isPostgresUrl(url)) copySqlite(sqlitePath(url), partial);
+    else await copyStore(url, `sqlite:${partial}`, { mayChange: true, onProgress: () => {} });
+  });
 }

@@ -34,6 +34,17 @@ function start(args: readonly string[], options: RunOptions): ChildProcess {
   });
 }
 
+/** The program under way; it ends with the test. */
+export function started(t: TestContext, args: readonly string[]): ChildProcess {
+  const child = start(args, {});
+  const ended = once(child, 'close');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return child;
+}
+
 /** Runs the program to its end. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
   const child = start(args, options);

@@ -1,5 +1,5 @@
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import type { Address } from './address.ts';
+import { type Address, parseAddress } from './address.ts';
 import { Session, type TimeLimits } from './session.ts';
 
 /** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
@@ -97,4 +97,28 @@ function inOne(errors: readonly Error[]): Error {
   if (final !== undefined || errors.length === 1) return final ?? errors[0]!;
   const reasons = [...new Set(errors.map(({ message }) => message))];
   return new StoreUnavailable(reasons.join('; '), { cause: errors[0] });
+}
+
+/**
+ * A session for one piece of work, prepared for it.
+ * @throws StoreNotUsable with words for the operator
+ */
+export async function newSession(
+  url: string,
+  limits: TimeLimits,
+  prepare: (session: Session) => Promise<void> = async () => {},
+): Promise<Session> {
+  let label = 'that the URL names';
+  try {
+    const address = parseAddress(url);
+    label = address.label;
+    return await new Connection(address, limits, prepare).session();
+  } catch (error) {
+    // Anything else is a fault of ours, except that certificates may be unreadable.
+    const isExpected = error instanceof StoreUnavailable || error instanceof StoreNotUsable;
+    if (!isExpected && label !== 'that the URL names') throw error;
+    throw new StoreNotUsable(`cannot use the database ${label}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }

@@ -1,11 +1,12 @@
 import type { Command, OpenOptions, OutcomeOf, Store } from '../store.ts';
-import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import { type Address, parseAddress } from './address.ts';
-import { Connection } from './connection.ts';
+import { StoreNotUsable } from '../store.ts';
+import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { parseAddress } from './address.ts';
+import { Connection, newSession } from './connection.ts';
 import { confirmOrigin } from './origin.ts';
 import { Reader, scan } from './reader.ts';
 import { hasStore, migrate } from './schema.ts';
-import type { Session, TimeLimits } from './session.ts';
+import type { TimeLimits } from './session.ts';
 import { Writer } from './writer.ts';
 
 /** A transaction that stands still for longer than this is ended, so that others get its locks. */
@@ -22,17 +23,16 @@ const PATIENT_LIMITS: TimeLimits = {
   idleInTransaction: IDLE_IN_TRANSACTION_MS,
 };
 /** For reading everything at the pace of whoever wants it. */
-export const UNLIMITED: TimeLimits = { lock: 10_000, statement: 0, idleInTransaction: 0 };
+const UNLIMITED: TimeLimits = { lock: 10_000, statement: 0, idleInTransaction: 0 };
 
 /** The engine for many nodes: three connections, each made anew when it is lost. */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
-  await usingSession(url, PATIENT_LIMITS, async (session) => {
-    await migrate(session, options.create);
-    const rows = await session.query({ text: 'SELECT FROM store' });
-    if (rows.length === 0) {
-      throw new StoreNotUsable('a copy into it has not ended; run "store-orders copy" again');
-    }
+  const session = await newSession(url, PATIENT_LIMITS, async (each) => {
+    await migrate(each, options.create);
+    const rows = await each.query({ text: 'SELECT FROM store' });
+    if (rows.length === 0) throw new StoreNotUsable(COPY_NOT_COMPLETE);
   });
+  await session.end();
   const address = parseAddress(url);
   const limits = options.isPatient ? PATIENT_LIMITS : LIMITS;
   const connect = () => new Connection(address, limits, confirmOrigin);
@@ -47,7 +47,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     find: (ids) => reader.find(ids),
     history: (id) => reader.history(id),
     scan: async (visit) => {
-      const session = await new Connection(address, UNLIMITED).session();
+      const session = await newSession(url, UNLIMITED);
       try {
         await scan(session, visit);
       } finally {
@@ -71,28 +71,10 @@ async function close(reader: Reader, writer: Writer, connections: readonly Conne
 
 /** Whether there is a store at `url`. @throws StoreNotUsable */
 export async function postgresStoreExists(url: string): Promise<boolean> {
-  return usingSession(url, PATIENT_LIMITS, hasStore);
-}
-
-/** A session for one piece of work. @throws StoreNotUsable with words for the operator */
-export async function usingSession<T>(
-  url: string,
-  limits: TimeLimits,
-  use: (session: Session) => Promise<T>,
-): Promise<T> {
-  let address: Address | undefined;
-  let session: Session | undefined;
+  const session = await newSession(url, PATIENT_LIMITS);
   try {
-    address = parseAddress(url);
-    session = await new Connection(address, limits).session();
-    return await use(session);
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable || error instanceof StoreNotUsable) && address)
-      throw error;
-    const label = address?.label ?? 'that DATABASE_URL names';
-    const { message } = error as Error;
-    throw new StoreNotUsable(`cannot use the database ${label}: ${message}`, { cause: error });
+    return await hasStore(session);
   } finally {
-    session?.destroy();
+    session.destroy();
   }
 }

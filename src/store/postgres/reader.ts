@@ -14,6 +14,7 @@ import {
   ORDER_COLUMNS,
   orderFromRow,
   type Row,
+  statusFromRow,
 } from './rows.ts';
 import type { Session } from './session.ts';
 
@@ -95,16 +96,7 @@ export class Reader {
 
   async status(): Promise<StoreStatus> {
     const [row] = await this.#query(SQL.status);
-    const [storeId, revision, pending, shipped, cancelled] = present(row);
-    return {
-      storeId: storeId!,
-      revision: BigInt(revision!),
-      orders: {
-        pending: BigInt(pending!),
-        shipped: BigInt(shipped!),
-        cancelled: BigInt(cancelled!),
-      },
-    };
+    return statusFromRow(present(row));
   }
 
   async #query(statement: (typeof SQL)[keyof typeof SQL], values: unknown[] = []): Promise<Row[]> {

@@ -6,24 +6,33 @@ import { StoreNotUsable } from '../store.ts';
 import { openForReading } from './connection.ts';
 
 /**
- * Copies the database at `path` to `target`, which must not exist: one snapshot, also while others
- * write, without the log beside it. The copy appears under its name only when it is complete and
- * on disk.
+ * Has `copy` write a database to a file beside `target`, which must not exist. It appears under that
+ * name only when it is complete and on disk.
  */
-export function backupSqlite(path: string, target: string): void {
+export async function makeBackup(
+  target: string,
+  copy: (partial: string) => Promise<void>,
+): Promise<void> {
   if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
   const partial = `${target}.${randomUUID()}.partial`;
-  const db = openForReading(path);
   try {
     mkdirSync(dirname(target), { recursive: true });
-    db.prepare('VACUUM INTO ?').run(partial);
+    await copy(partial);
     giveNewId(partial);
     syncToDisk(partial);
     renameSync(partial, target);
     syncToDisk(dirname(target));
   } catch (error) {
-    if (existsSync(partial)) rmSync(partial);
+    for (const file of [partial, `${partial}-wal`, `${partial}-shm`]) rmSync(file, { force: true });
     throw new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
+  }
+}
+
+/** Copies the database at `path`: one snapshot, also while others write, without the log beside it. */
+export function copySqlite(path: string, target: string): void {
+  const db = openForReading(path);
+  try {
+    db.prepare('VACUUM INTO ?').run(target);
   } finally {
     db.close();
   }

@@ -44,10 +44,12 @@ function makeFolder(path: string): void {
   }
 }
 
-/** A connection that only reads, and never waits: in WAL mode no writer blocks a reader. */
-export function openForReading(path: string): DatabaseSync {
-  const options = { readOnly: true, timeout: 0, readBigInts: true, returnArrays: true };
-  return new DatabaseSync(path, options);
+/**
+ * A connection that only reads, and never waits: in WAL mode no writer blocks a reader. Rows come as
+ * arrays unless that is told otherwise.
+ */
+export function openForReading(path: string, returnArrays = true): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: 0, readBigInts: true, returnArrays });
 }
 
 /** What to throw instead of `error`: StoreUnavailable for an error of SQLite's, any other as it is. */

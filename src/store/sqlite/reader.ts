@@ -5,6 +5,7 @@ import type { Moment } from '../../orders/listing.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
+import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { openForReading } from './connection.ts';
 import { KEY_COLUMNS, keyFromRow, ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
 
@@ -33,7 +34,7 @@ export class Reader {
     this.#statements = prepareAll(this.#db, SQL);
     this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
     const row = this.#statements.storeId.get() as unknown as [string] | undefined;
-    if (row === undefined) throw new StoreNotUsable('its table "store" is empty');
+    if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
     this.#storeId = row[0];
   }
 

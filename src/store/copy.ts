@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { isPostgresUrl } from './postgres/address.ts';
+import { openPostgresSource, openPostgresTarget } from './postgres/copy.ts';
+import { openSqliteSource, openSqliteTarget } from './sqlite/copy.ts';
+import { sqlitePath } from './sqlite/path.ts';
+import { StoreNotUsable, type StoreStatus } from './store.ts';
+import { type Cells, type Source, TABLES, type Table } from './tables.ts';
+
+export interface CopyOptions {
+  /** Whether the store may change meanwhile; then the copy is its state at the beginning. */
+  readonly mayChange: boolean;
+  /** Is told, now and then, how many of all rows have been copied or verified. */
+  readonly onProgress: (what: 'Copying' | 'Verifying', done: number, total: number) => void;
+}
+
+/**
+ * Copies the whole store at `from` to the database at `to`, which must be empty or hold an interrupted
+ * copy: orders, histories, keys, pets, imports under way, the revision and the store's id. It counts as
+ * a store only once all of it has been read back and is the same.
+ * @returns what the copied store says of itself
+ * @throws StoreNotUsable, StoreUnavailable
+ */
+export async function copyStore(
+  from: string,
+  to: string,
+  { mayChange, onProgress }: CopyOptions,
+): Promise<StoreStatus> {
+  const source = isPostgresUrl(from)
+    ? await openPostgresSource(from)
+    : openSqliteSource(sqlitePath(from));
+  try {
+    const target = isPostgresUrl(to)
+      ? await openPostgresTarget(to)
+      : await openSqliteTarget(sqlitePath(to));
+    try {
+      const total = await countRows(source);
+      const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
+        onProgress(what, done, total);
+      const copied = await digestOf(source, progress('Copying'), (table, rows) =>
+        target.insert(table, rows),
+      );
+      const found = await digestOf(target, progress('Verifying'));
+      if (found !== copied) {
+        throw new StoreNotUsable(
+          'what was read back differs from what was copied; nothing was moved',
+        );
+      }
+      if (!mayChange && (await source.revisionNow()) !== source.status.revision) {
+        throw new StoreNotUsable(
+          'the store changed while it was copied; stop what writes to it, and copy it again',
+        );
+      }
+      await target.complete(source.status);
+    } finally {
+      await target.close();
+    }
+    return source.status;
+  } finally {
+    await source.close();
+  }
+}
+
+async function countRows(source: Source): Promise<number> {
+  let total = 0;
+  for (const table of TABLES) total += await source.count(table);
+  return total;
+}
+
+/** Reads everything, hands it on, and gives a checksum over all of it that holds the counts too. */
+async function digestOf(
+  from: Pick<Source, 'rows'>,
+  onProgress: (done: number) => void,
+  handOn: (table: Table, rows: readonly Cells[]) => Promise<void> = async () => {},
+): Promise<string> {
+  const hash = createHash('sha256');
+  let done = 0;
+  for (const table of TABLES) {
+    hash.update(`${table.name}\n`);
+    for await (const rows of from.rows(table)) {
+      // What has been read is written while the next rows are read.
+      const handed = handOn(table, rows);
+      for (const row of rows) hash.update(`${row.map(cellText).join('\t')}\n`);
+      await handed;
+      done += rows.length;
+      onProgress(done);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** Unambiguous: text stands in quotes, and nothing in them is a tab or a line feed. */
+function cellText(cell: Cells[number]): string {
+  if (typeof cell === 'string') return JSON.stringify(cell);
+  if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
+  return String(cell);
+}

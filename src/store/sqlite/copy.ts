@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { StoreNotUsable, type StoreStatus } from '../store.ts';
+import {
+  type Cell,
+  type Cells,
+  COPY_NOT_COMPLETE,
+  ROWS_AT_A_TIME,
+  type Source,
+  TABLES,
+  type Table,
+  type Target,
+} from '../tables.ts';
+import { makeDurable, openForReading, openForWriting, opening } from './connection.ts';
+import { migrate, missingMigrations } from './schema.ts';
+
+/** @throws StoreNotUsable */
+export function openSqliteSource(path: string): Source {
+  return opening(path, () => {
+    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    const db = openForReading(path, false);
+    if (missingMigrations(db).length > 0) {
+      throw new StoreNotUsable('it was made by an older release; run "store-orders migrate" first');
+    }
+    db.exec('BEGIN');
+    const status = readStatus(db);
+    return {
+      status,
+      count: async ({ name }) => Number(first(db, `SELECT count(*) FROM ${name}`)![0]),
+      rows: (table) => rowsOf(db, table),
+      revisionNow: async () => {
+        const now = openForReading(path);
+        const { revision } = readStatus(now);
+        now.close();
+        return revision;
+      },
+      close: async () => db.close(),
+    };
+  });
+}
+
+/**
+ * Nobody else can open the database while it is copied into.
+ * @throws StoreNotUsable when there is something in it
+ */
+export async function openSqliteTarget(path: string): Promise<Target> {
+  return opening(path, () => {
+    const db = openForWriting(path, true);
+    try {
+      missingMigrations(db);
+      db.exec('PRAGMA locking_mode = EXCLUSIVE');
+      makeDurable(db);
+      migrate(db, 0);
+      empty(db);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    // What is synced with the last commit holds all those before it.
+    db.exec('PRAGMA synchronous = NORMAL');
+    return {
+      insert: async (table, rows) => insert(db, table, rows),
+      rows: (table) => rowsOf(db, table),
+      complete: async (status) => complete(db, status),
+      close: async () => db.close(),
+    };
+  });
+}
+
+function readStatus(db: DatabaseSync): StoreStatus {
+  const row = first(db, 'SELECT id, revision, pending, shipped, cancelled FROM store');
+  if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
+  const [storeId, revision, pending, shipped, cancelled] = row as [string, ...bigint[]];
+  const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
+  return { storeId, revision: revision!, orders };
+}
+
+/** The first row, as an array. */
+function first(db: DatabaseSync, sql: string): Cells | undefined {
+  return prepared(db, sql).get() as unknown as Cells | undefined;
+}
+
+function prepared(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+/** Removes what an interrupted copy left, and the row without which there is no store. */
+function empty(db: DatabaseSync): void {
+  const isStore = first(db, 'SELECT 1 FROM store') !== undefined;
+  const isInUse = TABLES.some(({ name }) => first(db, `SELECT 1 FROM ${name} LIMIT 1`));
+  if (isStore && isInUse) throw new StoreNotUsable('there is a store in it already');
+  const names = TABLES.map(({ name }) => name).reverse();
+  db.exec(
+    `BEGIN; DELETE FROM store; ${names.map((name) => `DELETE FROM ${name};`).join(' ')} COMMIT`,
+  );
+}
+
+async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
+  const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${key.join(', ')}`;
+  const booleans = Object.values(columns).map((kind) => kind === 'boolean');
+  let batch: Cells[] = [];
+  for (const row of prepared(db, sql).iterate() as Iterable<unknown> as Iterable<Cells>) {
+    batch.push(row.map((cell, at) => (booleans[at] && cell !== null ? cell === 1n : cell)));
+    if (batch.length < ROWS_AT_A_TIME) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function insert(db: DatabaseSync, { name, columns }: Table, rows: readonly Cells[]): void {
+  const names = Object.keys(columns);
+  const statement = db.prepare(
+    `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  );
+  db.exec('BEGIN');
+  for (const row of rows) statement.run(...row.map(inputOf));
+  db.exec('COMMIT');
+}
+
+function inputOf(cell: Cell): SQLInputValue {
+  return typeof cell === 'boolean' ? Number(cell) : cell;
+}
+
+function complete(db: DatabaseSync, { storeId, revision, orders }: StoreStatus): void {
+  db.exec('PRAGMA synchronous = FULL');
+  db.prepare('INSERT INTO store VALUES (1, ?, ?, ?, ?, ?)').run(
+    storeId,
+    revision,
+    orders.pending,
+    orders.shipped,
+    orders.cancelled,
+  );
+}
