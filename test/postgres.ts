@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -43,8 +53,18 @@ export class Cluster {
       ...['-D', cluster.data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'],
       ...['--locale=C', '--no-sync'],
     ]);
+    // Where the server looks for them when it is told to use TLS.
+    for (const name of ['server.crt', 'server.key']) cluster.#own(name);
     await cluster.run();
     return cluster;
+  }
+
+  /** Copies a file of test/tls to where the server may read it, and nobody else. */
+  #own(name: string): void {
+    const path = join(this.data, name);
+    copyFileSync(new URL(`tls/${name}`, import.meta.url), path);
+    chmodSync(path, 0o600);
+    if (isRoot) chownSync(path, NOBODY, NOBODY);
   }
 
   get data(): string {

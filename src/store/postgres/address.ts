@@ -35,7 +35,7 @@ export function postgresUrlProblem(url: string): string | undefined {
   return undefined;
 }
 
-/** @throws Error when a certificate that the URL names cannot be read */
+/** Of a URL with which postgresUrlProblem finds no fault. */
 export function parseAddress(url: string): Address {
   const urls = hostUrls(url);
   const { username, pathname } = new URL(urls[0]!);

@@ -108,16 +108,13 @@ export async function newSession(
   limits: TimeLimits,
   prepare: (session: Session) => Promise<void> = async () => {},
 ): Promise<Session> {
-  let label = 'that the URL names';
+  const address = parseAddress(url);
   try {
-    const address = parseAddress(url);
-    label = address.label;
     return await new Connection(address, limits, prepare).session();
   } catch (error) {
-    // Anything else is a fault of ours, except that certificates may be unreadable.
     const isExpected = error instanceof StoreUnavailable || error instanceof StoreNotUsable;
-    if (!isExpected && label !== 'that the URL names') throw error;
-    throw new StoreNotUsable(`cannot use the database ${label}: ${(error as Error).message}`, {
+    if (!isExpected) throw error;
+    throw new StoreNotUsable(`cannot use the database ${address.label}: ${error.message}`, {
       cause: error,
     });
   }

@@ -85,19 +85,20 @@ export class Session {
   }
 
   static async #open(config: ClientConfig, limits: TimeLimits): Promise<Session> {
-    const client = new Client({
-      ...config,
-      application_name: 'store-orders',
-      connectionTimeoutMillis: CONNECT_MS,
-      ...(limits.statement > 0 && { query_timeout: limits.statement + GRACE_MS }),
-      keepAlive: true,
-      pipeline: true,
-      // All values stay the text that they come as; rows.ts knows what they are.
-      types: { getTypeParser: () => (text: string) => text },
-    });
-    const session = new Session(client);
+    const session = new Session(
+      newClient({
+        ...config,
+        application_name: 'store-orders',
+        connectionTimeoutMillis: CONNECT_MS,
+        ...(limits.statement > 0 && { query_timeout: limits.statement + GRACE_MS }),
+        keepAlive: true,
+        pipeline: true,
+        // All values stay the text that they come as; rows.ts knows what they are.
+        types: { getTypeParser: () => (text: string) => text },
+      }),
+    );
     try {
-      await client.connect();
+      await session.#client.connect();
       await session.#setUp(limits);
       return session;
     } catch (error) {
@@ -178,6 +179,15 @@ export class Session {
       connection: { stream: { destroy(): void } };
     };
     connection.stream.destroy();
+  }
+}
+
+/** @throws StoreNotUsable when a certificate that the URL names cannot be read, or one is missing */
+function newClient(config: ClientConfig): Client {
+  try {
+    return new Client(config);
+  } catch (error) {
+    throw new StoreNotUsable((error as Error).message, { cause: error });
   }
 }
 

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Cluster, freePort, query } from '../postgres.ts';
+import { newPostgresDatabase } from '../store/engines.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { run, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+const CERTIFICATE = fileURLToPath(new URL('../tls/server.crt', import.meta.url));
+
+/** The same database for a new role, which may do what `grants` say. */
+async function asRole(t: TestContext, url: string, grants: (role: string) => string) {
+  const role = `role_${new URL(url).pathname.slice(1)}`;
+  await query(url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+  // By then the database is gone, and with it all that the role has rights on.
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${role}`));
+  for (const grant of grants(role).split(';')) await query(url, grant);
+  const own = new URL(url);
+  own.username = role;
+  own.password = 'secret';
+  return own.href;
+}
+
+// The statements of docs/operating.md.
+const GRANTS = (role: string) =>
+  `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`;
+
+test('a role that has nothing but its rights on the tables can do everything but migrate', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const early = await asRole(t, url, () => 'SELECT 1');
+  const refused = await run([
+    'serve',
+    '--port',
+    '0',
+    '--operations-port',
+    '0',
+    '--database',
+    early,
+  ]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /needs the migration 001-initial.*run "store-orders migrate"/);
+  assert.doesNotMatch(refused.stderr, /secret|\n +at /);
+
+  assert.equal((await run(['migrate', '--database', url])).code, 0);
+  const role = new URL(early).username;
+  await query(url, GRANTS(role));
+  const { call, stop } = await serve(t, ['--sample', '20'], { database: early });
+  assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
+  assert.equal(JSON.parse((await call('GET', ORDERS)).body).length, 19);
+  assert.equal((await call('GET', '/v1/pets/1')).status, 404);
+  const env = { DATABASE_URL: early };
+  for (const [args, input] of [
+    [['import', '-'], '{"petId":1}\n'],
+    [['pets', 'import', '-'], '{"id":1}\n'],
+    [['ship', '21'], ''],
+    [['show', '21'], ''],
+    [['export'], ''],
+    [['keys', 'list'], ''],
+    [['migrate'], ''],
+    [['backup', join(temporaryFolder(t), 'b.db')], ''],
+  ] as const) {
+    const { code, stderr } = await run(args, { env, input });
+    assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+    assert.doesNotMatch(stderr, /secret/);
+  }
+  assert.equal(await stop(), 0);
+});
+
+test('a node that is older than the schema refuses to run', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await run(['migrate', '--database', url]);
+  await query(url, `INSERT INTO store_orders_migrations VALUES ('999-future.postgres.sql')`);
+  const { code, stderr } = await run([
+    'serve',
+    '--port',
+    '0',
+    '--operations-port',
+    '0',
+    '--database',
+    url,
+  ]);
+  assert.equal(code, 1);
+  assert.match(stderr, /newer than this release.*999-future.*newer release that made it/);
+});
+
+test('what stands in the way of using a database is said in words, without its password', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await query(url, 'CREATE TABLE orders (id integer)');
+  const elsewhere = `postgres://u:secret@127.0.0.1:${await freePort()}/x`;
+  for (const [database, words] of [
+    [url, /relation "orders" already exists/],
+    [elsewhere, /postgres:\/\/u@127\.0\.0\.1:\d+\/x: PostgreSQL: connect ECONNREFUSED/],
+    [`${url}_none`, /database "\w+_none" does not exist/],
+    [`${url}?sslmode=verify-ca`, /sslrootcert/],
+    [`${url}?sslmode=verify-full&sslrootcert=/no/such/file`, /no such file/],
+  ] as const) {
+    const { code, stderr } = await run(['export', '--database', database]);
+    assert.equal(code, 1, stderr);
+    assert.doesNotMatch(stderr, /secret|\n +at /);
+    if (database !== url) assert.match(stderr, words);
+    const served = await run([
+      'serve',
+      '--port',
+      '0',
+      '--operations-port',
+      '0',
+      '--database',
+      database,
+    ]);
+    assert.equal(served.code, 1);
+    assert.match(served.stderr, words);
+  }
+});
+
+test('commands that only read make no tables', async (t) => {
+  const url = await newPostgresDatabase(t);
+  for (const args of [
+    ['export'],
+    ['show', '1'],
+    ['ship', '1'],
+    ['keys', 'list'],
+    ['backup', 'x'],
+  ]) {
+    const { code, stderr } = await run([...args, '--database', url]);
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no store in it/);
+  }
+  const dry = await run(['import', '--dry-run', '-', '--database', url], { input: '{"id":1}\n' });
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.deepEqual(await query(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`), []);
+});
+
+test('the URL may come from a file, and the tables be in another schema', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await query(url, 'CREATE SCHEMA shop');
+  const path = join(temporaryFolder(t), 'url');
+  writeFileSync(path, `${url}?options=-c%20search_path%3Dshop\n`);
+  const env = { DATABASE_URL_FILE: path };
+  assert.equal((await run(['import', '-'], { env, input: '{"id":1}\n' })).code, 0);
+  assert.deepEqual(await query(url, 'SELECT id FROM shop.orders'), [['1']]);
+});
+
+test('sslmode means what it means everywhere', async (t) => {
+  const secured = await Cluster.start({ ssl: 'on' });
+  t.after(() => secured.remove());
+  const plain = process.env.TEST_DATABASE_URL!;
+  const attempt = async (url: string) => {
+    const { stderr } = await run(['export', '--database', url]);
+    return /there is no store in it/.test(stderr) ? 'connected' : stderr;
+  };
+  const local = secured.url().replace('127.0.0.1', 'localhost');
+  const trusted = `&sslrootcert=${encodeURIComponent(CERTIFICATE)}`;
+  for (const mode of ['disable', 'prefer', 'require']) {
+    assert.equal(await attempt(`${secured.url()}?sslmode=${mode}`), 'connected', mode);
+  }
+  assert.equal(await attempt(`${local}?sslmode=verify-full${trusted}`), 'connected');
+  assert.equal(await attempt(`${secured.url()}?sslmode=verify-ca${trusted}`), 'connected');
+  assert.match(await attempt(`${secured.url()}?sslmode=verify-full${trusted}`), /127\.0\.0\.1/);
+  assert.match(await attempt(`${local}?sslmode=verify-full`), /self-signed certificate/);
+  assert.equal(await attempt(`${plain}?sslmode=prefer`), 'connected');
+  assert.match(await attempt(`${plain}?sslmode=require`), /does not support SSL/);
+});
+
+test('of several hosts the one that is the primary is used', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const { host, pathname } = new URL(url);
+  const several = `postgres://postgres@127.0.0.1:${await freePort()},${host}${pathname}`;
+  const { call } = await serve(t, ['--sample', '5'], { database: several });
+  assert.equal((await call('GET', ORDERS)).status, 200);
+});
