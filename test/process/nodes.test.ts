@@ -43,7 +43,7 @@ for (const count of [2, 3]) {
 }
 
 test('what one node acknowledges every other one shows at once, as one snapshot under one ETag', {
-  timeout: 110_000,
+  timeout: 300_000,
 }, async (t) => {
   const database = await newPostgresDatabase(t);
   const { call } = await serveNodes(t, 3, database);

@@ -30,6 +30,8 @@ const GRANTS = (role: string) =>
 
 test('a role that has nothing but its rights on the tables can do everything but migrate', async (t) => {
   const url = await newPostgresDatabase(t);
+  // Before PostgreSQL 15 everybody could make tables there.
+  await query(url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   const early = await asRole(t, url, () => 'SELECT 1');
   const refused = await run([
     'serve',

@@ -9,6 +9,9 @@ import { temporaryFolder } from '../temporary.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
 
+/** A run that takes longer has gone astray; its exit code is null then. */
+const RUN_LIMIT_MS = 100_000;
+
 export interface Result {
   readonly code: number | null;
   readonly stdout: string;
@@ -52,7 +55,9 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   const stderr = collect(child.stderr!);
   child.stdin!.on('error', () => {});
   child.stdin!.end(options.input);
+  const overdue = setTimeout(() => child.kill('SIGKILL'), RUN_LIMIT_MS);
   const [code] = await once(child, 'close');
+  clearTimeout(overdue);
   return { code, stdout: stdout(), stderr: stderr() };
 }
 

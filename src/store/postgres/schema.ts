@@ -28,15 +28,17 @@ export async function hasStore(session: Session): Promise<boolean> {
 export async function migrate(session: Session, create: boolean): Promise<void> {
   if (!create && !(await hasStore(session))) throw new StoreNotUsable('there is no store in it');
   if ((await missingMigrations(session)).length === 0) return;
-  await session.query({ text: 'BEGIN' });
   await session.query({
-    text: `SELECT set_config('lock_timeout', '${MIGRATION_WAIT_MS}', true),
-      set_config('statement_timeout', '0', true)`,
+    text: `SELECT set_config('lock_timeout', '${MIGRATION_WAIT_MS}', false),
+      set_config('statement_timeout', '0', false)`,
   });
-  await session.query({ text: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})` });
+  // Before the transaction: only one that begins later is sure to know of tables made meanwhile.
+  await session.query({ text: `SELECT pg_advisory_lock(${MIGRATION_LOCK})` });
+  await session.query({ text: 'BEGIN' });
   // Another node may have migrated it while this one waited.
   for (const name of await missingMigrations(session)) await run(session, name);
   await session.write({ text: 'COMMIT' });
+  await session.query({ text: `SELECT pg_advisory_unlock(${MIGRATION_LOCK})` });
 }
 
 async function run(session: Session, name: string): Promise<void> {
