@@ -172,7 +172,10 @@ function readDatabaseUrl(settings: SettingsReader): string | undefined {
   const problem = databaseUrlProblem(url);
   if (problem === undefined) return url;
   const where = isInFile ? 'what DATABASE_URL_FILE holds' : 'DATABASE_URL';
-  problems.push(`${where} ${problem}, not "${withoutSecrets(url)}"`);
+  // A password can be anywhere in a URL that is wrong.
+  const shown =
+    /^(?:sqlite:)?[\w./:?=-]*$/.test(url) && !/password/i.test(url) ? `, not "${url}"` : '';
+  problems.push(`${where} ${problem}${shown}`);
   return undefined;
 }
 
@@ -182,11 +185,6 @@ function contentOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A URL may be wrong because of its password, so all before the last @ may be one. */
-function withoutSecrets(url: string): string {
-  return url.replace(/:\/\/.*@/, '://…@').replace(/([?&]password=)[^&]*/g, '$1…');
 }
 
 function readEnvironmentName(settings: SettingsReader): Environment | undefined {

@@ -74,8 +74,8 @@ for (const [variable, value] of WRONG) {
   test(`${variable}=${value} is refused by name, with what would be right`, () => {
     const problems = problemsOf({ [variable]: value });
     assert.equal(problems.length, 1, problems.join());
-    assert.match(problems[0]!, new RegExp(`^${variable} must .*, not "`));
-    assert.ok(problems[0]!.includes(value));
+    assert.match(problems[0]!, new RegExp(`^${variable} must `));
+    if (!value.includes('://')) assert.ok(problems[0]!.endsWith(`, not "${value}"`));
   });
 }
 
@@ -100,6 +100,11 @@ test('no password is in the message about a URL that is wrong', () => {
     'postgres://u:sec/ret@h/d',
     'postgres://u:sec#ret@h:x/d',
     'mysql://u:secret@h/d',
+    'postgres:u:secret@h/d',
+    'postgres:/u:secret@h/d',
+    'u:secret@h/d',
+    'host=h password=secret',
+    'postgres://h/d?sslmode=x&sslpassword=secret',
   ]) {
     const [problem] = problemsOf({ DATABASE_URL: url });
     assert.match(problem!, /^DATABASE_URL must/);

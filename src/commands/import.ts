@@ -190,6 +190,7 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
     }
     await writing;
     await placer.write();
+    await placer.end();
   } finally {
     progress.end();
   }

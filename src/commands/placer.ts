@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderDraft, OrderId } from '../orders/order.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, StoreUnavailable } from '../store/store.ts';
 import { CommandFailed } from './output.ts';
 
 /** Left to other writers between two transactions. */
@@ -63,11 +63,10 @@ export class Placer {
     if (this.#batch.length === 0) return;
     const batch = this.#batch;
     this.#batch = [];
-    const { source, count } = this.#import;
-    const isLast = this.placed + batch.length === count;
+    const { source } = this.#import;
     const orders = batch.map(({ order }) => order);
     const [outcome] = await this.#store.apply([
-      { type: 'importOrders', source, run: this.#run, orders, isLast },
+      { type: 'importOrders', source, run: this.#run, orders },
     ]);
     if (outcome!.refusal !== undefined) {
       const row = 'index' in outcome! ? batch[outcome.index] : undefined;
@@ -77,6 +76,16 @@ export class Placer {
     this.imported += outcome!.placed;
     this.placed += batch.length;
     await pause(PAUSE_MS);
+  }
+
+  /** Forgets the import, all of which is placed. If that fails it will be found placed another time. */
+  async end(): Promise<void> {
+    const { source } = this.#import;
+    try {
+      await this.#store.apply([{ type: 'endImport', source, run: this.#run }]);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
   }
 }
 

@@ -73,6 +73,8 @@ function int64(fields: Fields, name: string): bigint | undefined {
 function text(fields: Fields, name: string): string | undefined {
   const value = fields[name] ?? undefined;
   if (value !== undefined && typeof value !== 'string') throw problem(name, 'a string', value);
+  // PostgreSQL can keep all characters but this one.
+  if (value?.includes('\0')) throw problem(name, 'a string without U+0000', value);
   return value;
 }
 

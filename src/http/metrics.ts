@@ -3,6 +3,8 @@ import type { Environment } from '../keys/api-key.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
 import type { Store } from '../store/store.ts';
 import { VERSION } from '../version.ts';
+import { within } from './deadline.ts';
+import { ANSWER_WITHIN_MS } from './limits.ts';
 
 const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
@@ -78,7 +80,7 @@ function registerOrdersByStatus(registry: Registry, store: Pick<Store, 'status'>
     async collect() {
       // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
       this.reset();
-      const status = await store.status().catch(() => undefined);
+      const status = await within(ANSWER_WITHIN_MS, () => store.status()).catch(() => undefined);
       if (status === undefined) return;
       for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
     },

@@ -52,6 +52,11 @@ export function orderJson(order: Order): string {
   return `${json}}`;
 }
 
+/** For sorting. */
+export function byId(a: Order, b: Order): number {
+  return a.id < b.id ? -1 : 1;
+}
+
 /** The fields in which two orders differ, by name; empty when they are the same order. */
 export function differingFields(a: Order, b: Order): string[] {
   const fields = ['id', 'petId', 'quantity', 'shipDate', 'complete', 'status'] as const;

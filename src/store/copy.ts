@@ -25,9 +25,7 @@ export async function copyStore(
   to: string,
   { mayChange, onProgress }: CopyOptions,
 ): Promise<StoreStatus> {
-  const source = isPostgresUrl(from)
-    ? await openPostgresSource(from)
-    : openSqliteSource(sqlitePath(from));
+  const source = await openSource(from);
   try {
     const target = isPostgresUrl(to)
       ? await openPostgresTarget(to)
@@ -36,16 +34,16 @@ export async function copyStore(
       const total = await countRows(source);
       const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
         onProgress(what, done, total);
-      const copied = await digestOf(source, progress('Copying'), (table, rows) =>
+      const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) =>
         target.insert(table, rows),
       );
-      const found = await digestOf(target, progress('Verifying'));
+      const found = await digestOf(target, TABLES, progress('Verifying'));
       if (found !== copied) {
         throw new StoreNotUsable(
           'what was read back differs from what was copied; nothing was moved',
         );
       }
-      if (!mayChange && (await source.revisionNow()) !== source.status.revision) {
+      if (!mayChange && (await hasChanged(from, source))) {
         throw new StoreNotUsable(
           'the store changed while it was copied; stop what writes to it, and copy it again',
         );
@@ -60,6 +58,22 @@ export async function copyStore(
   }
 }
 
+async function openSource(url: string): Promise<Source> {
+  return isPostgresUrl(url) ? openPostgresSource(url) : openSqliteSource(sqlitePath(url));
+}
+
+/** Whether the store is no longer as `before` shows it. */
+async function hasChanged(url: string, before: Source): Promise<boolean> {
+  const now = await openSource(url);
+  try {
+    if (now.status.revision !== before.status.revision) return true;
+    const others = TABLES.filter(({ hasRevision }) => !hasRevision);
+    return (await digestOf(now, others)) !== (await digestOf(before, others));
+  } finally {
+    await now.close();
+  }
+}
+
 async function countRows(source: Source): Promise<number> {
   let total = 0;
   for (const table of TABLES) total += await source.count(table);
@@ -69,12 +83,13 @@ async function countRows(source: Source): Promise<number> {
 /** Reads everything, hands it on, and gives a checksum over all of it that holds the counts too. */
 async function digestOf(
   from: Pick<Source, 'rows'>,
-  onProgress: (done: number) => void,
+  tables: readonly Table[],
+  onProgress: (done: number) => void = () => {},
   handOn: (table: Table, rows: readonly Cells[]) => Promise<void> = async () => {},
 ): Promise<string> {
   const hash = createHash('sha256');
   let done = 0;
-  for (const table of TABLES) {
+  for (const table of tables) {
     hash.update(`${table.name}\n`);
     for await (const rows of from.rows(table)) {
       // What has been read is written while the next rows are read.

@@ -29,16 +29,16 @@ export type Command =
     }
   /**
    * Places the next rows of an import, all of them or, if one stands differently in the store, none.
-   * Those without an id get the next ones above all others. With `isLast` the import has ended, and
-   * is forgotten.
+   * Those without an id get the next ones above all others.
    */
   | {
       readonly type: 'importOrders';
       readonly source: string;
       readonly run: string;
       readonly orders: readonly OrderDraft[];
-      readonly isLast: boolean;
-    };
+    }
+  /** Forgets an import, all of which is placed; until then it does no harm to run it again. */
+  | { readonly type: 'endImport'; readonly source: string; readonly run: string };
 
 interface Outcomes {
   place: OrderOutcome;
@@ -51,6 +51,7 @@ interface Outcomes {
   importProgress: number;
   beginImport: 'begun' | 'out_of_turn';
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
+  endImport: 'ended' | 'out_of_turn';
 }
 export type OutcomeOf<C extends Command> = Outcomes[C['type']];
 
@@ -83,9 +84,9 @@ export class StoreNotUsable extends Error {
  */
 export interface Store extends ChangeSource {
   /**
-   * Carries out `commands` in order in one transaction, alone among all writers of the database, and
-   * resolves to their outcomes once it is durable. Orders change by `decide` only; each change
-   * leaves an event. All of them happen or none.
+   * Carries out `commands` in order, all of them or none, and resolves to their outcomes once that is
+   * durable. Orders change by `decide` only, one transaction of the whole database after another, and
+   * each change leaves an event. What is refused is refused for what was durable when it was asked.
    */
   apply<C extends Command>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
 

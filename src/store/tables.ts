@@ -7,6 +7,8 @@ export type Cells = readonly Cell[];
 type Kind = 'integer' | 'text' | 'boolean' | 'bytes';
 export interface Table {
   readonly name: string;
+  /** Whether each change of it shows in the store's revision. */
+  readonly hasRevision?: true;
   readonly columns: Readonly<Record<string, Kind>>;
   /** In ascending order of these columns, text by its bytes, the rows are read. */
   readonly key: readonly string[];
@@ -16,6 +18,7 @@ export interface Table {
 export const TABLES: readonly Table[] = [
   {
     name: 'orders',
+    hasRevision: true,
     columns: {
       id: 'integer',
       status: 'text',
@@ -29,6 +32,7 @@ export const TABLES: readonly Table[] = [
   },
   {
     name: 'order_events',
+    hasRevision: true,
     columns: { order_id: 'integer', revision: 'integer', type: 'text', at: 'integer', by: 'text' },
     key: ['order_id', 'revision', 'type'],
   },
@@ -62,8 +66,6 @@ export interface Source {
   count(table: Table): Promise<number>;
   /** All rows of a table, batch by batch. */
   rows(table: Table): AsyncIterable<readonly Cells[]>;
-  /** The revision that the store has by now. */
-  revisionNow(): Promise<bigint>;
   close(): Promise<void>;
 }
 

@@ -109,8 +109,24 @@ for (const engine of ENGINES) {
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /a copy into it has not ended; run "store-orders copy" again/);
     assert.equal((await run(['export', '--database', to])).code, 1);
+    const back = await run(['copy', '--from', to, '--to', await engine.newDatabase(t)]);
+    assert.equal(back.code, 1);
+    assert.match(back.stderr, /a copy into it has not ended/);
     assert.equal((await run(['copy', '--from', from, '--to', to])).code, 0);
     assert.deepEqual(await everything(to), await everything(from));
+  });
+
+  test(`a key of a store on ${engine.name} that is revoked while it is copied has not been moved`, async (t) => {
+    const [from, to] = [await engine.newDatabase(t), await into.newDatabase(t)];
+    await fill(from, MANY);
+    const copying = run(['copy', '--from', from, '--to', to]);
+    await eventually(async () => assert.ok(await isUnderWay(to)));
+    const store = await open(t, from);
+    const [key] = await store.keys();
+    assert.deepEqual(await store.apply([{ type: 'revokeKey', id: key!.id }]), ['revoked']);
+    const { code, stderr } = await copying;
+    assert.equal(code, 1);
+    assert.match(stderr, /the store changed while it was copied/);
   });
 
   test(`a store on ${engine.name} that changes while it is copied has not been moved`, async (t) => {

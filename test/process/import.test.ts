@@ -5,6 +5,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { openInput } from '../../src/files/input.ts';
+import { open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { PROGRAM, type RunOptions, run, serve } from './program.ts';
 
@@ -172,6 +174,22 @@ for (const [kind, rowOf] of [
     assert.equal(await exported(), count + 2);
   });
 }
+
+test('an import that was placed, but whose end nobody heard of, is not placed again', async (t) => {
+  const { cli, file, database } = commandLine(t);
+  const path = file('a.ndjson', '{"quantity":1}\n'.repeat(30));
+  const input = await openInput(path);
+  input.close();
+  const store = await open(t, database);
+  const [source, run] = [input.digest, 'killed'];
+  const orders = Array.from({ length: 30 }, () => ({ status: 'pending', quantity: 1n }) as const);
+  await store.apply([{ type: 'beginImport', source, run, from: 0, highestId: 0n }]);
+  await store.apply([{ type: 'importOrders', source, run, orders }]);
+  const again = await cli(['import', path, '--json']);
+  assert.deepEqual(JSON.parse(again.stdout), { imported: 0, skipped: 30, dryRun: false });
+  const { orders: counts } = await store.status();
+  assert.equal(counts.pending, 30n);
+});
 
 test('an order that comes in meanwhile and differs loses no other', async (t) => {
   const { cli, file, database } = commandLine(t);

@@ -210,7 +210,6 @@ for (const { name, newDatabase } of ENGINES) {
         source,
         run,
         orders: ids.map((id) => ({ id, status: 'pending' as const, quantity: 7n })),
-        isLast: ids.length === 0,
       },
     ]);
   const idsIn = async (store: Store) => {
@@ -250,10 +249,33 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await begin(store, 'a', '2', 0), ['out_of_turn']);
     assert.deepEqual(await begin(store, 'a', '2', 2), ['begun']);
     assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
-    assert.deepEqual(await importOrders(store, 'a', '2', []), [{ placed: 0 }]);
+    assert.equal(await progress(), 2);
+    const end = { type: 'endImport', source: 'a', run: '2' } as const;
+    assert.deepEqual(await store.apply([{ ...end, run: '1' }]), ['out_of_turn']);
+    assert.deepEqual(await store.apply([end]), ['ended']);
     assert.equal(await progress(), 0);
     assert.deepEqual(await importOrders(store, 'a', '2', [undefined]), outOfTurn);
     assert.equal((await idsIn(store)).length, 2);
+  });
+
+  test(`${name}: imports without ids that run side by side give each order its own`, async (t) => {
+    const url = await newDatabase(t);
+    const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
+    await Promise.all(
+      stores.map(async (store, index) => {
+        const source = String(index);
+        await begin(store, source, '1');
+        for (let round = 0; round < 30; round += 1) {
+          const outcome = await importOrders(store, source, '1', Array(20).fill(undefined));
+          assert.deepEqual(outcome, [{ placed: 20 }]);
+        }
+      }),
+    );
+    const ids = await idsIn(stores[0]!);
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 1_800 }, (_, index) => BigInt(index + 1)),
+    );
   });
 
   promise(

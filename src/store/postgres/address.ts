@@ -39,8 +39,9 @@ export function postgresUrlProblem(url: string): string | undefined {
 export function parseAddress(url: string): Address {
   const urls = hostUrls(url);
   const { username, pathname } = new URL(urls[0]!);
-  const authority = urls.map((each) => new URL(each).host).join(',');
-  const isTlsOptional = new URL(urls[0]!).searchParams.get('sslmode') === 'prefer';
+  const { searchParams } = new URL(urls[0]!);
+  const authority = searchParams.get('host') ?? urls.map((each) => new URL(each).host).join(',');
+  const isTlsOptional = searchParams.get('sslmode') === 'prefer';
   return {
     label: `postgres://${username === '' ? '' : `${username}@`}${authority}${pathname}`,
     hosts: urls.map((each) => ({
@@ -57,7 +58,8 @@ export function parseAddress(url: string): Address {
 function hostUrls(url: string): string[] {
   const [, before, hosts, rest] = PARTS.exec(url) ?? [];
   if (hosts === undefined) return [''];
-  return hosts.split(',').map((host) => `${before}${host}${rest}`);
+  // Without a host the parameter "host" names one, or the folder of a socket; URL wants one there.
+  return hosts.split(',').map((host) => `${before}${host === '' ? 'localhost' : host}${rest}`);
 }
 
 function withParameter(url: string, name: string, value: string): string {

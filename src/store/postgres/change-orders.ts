@@ -1,31 +1,56 @@
 import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
-import { StoreUnavailable } from '../store.ts';
-import { arrayOf, copyNotComplete, ORDER_COLUMNS, orderFromRow } from './rows.ts';
+import { arrayOf, ORDER_COLUMNS, orderFromRow } from './rows.ts';
 import { DIVISION_BY_ZERO, type Session, sqlState } from './session.ts';
+import { present } from './store-row.ts';
+import { inTransaction } from './transaction.ts';
 
 /**
- * How often a batch is worked out anew because another node changed one of its orders between reading
- * and writing. An order changes twice in its life at most, so this is never reached by chance.
+ * How often a batch is read, decided and written without a lock. When other nodes have changed one of its
+ * orders in between each time, it is done with all other writers locked out.
  */
-const MAX_ATTEMPTS = 10;
+export const MAX_OPTIMISTIC_ATTEMPTS = 2;
 
 /**
  * Carries out commands on orders in two round trips: reads, and one statement that writes if none of
- * the orders has changed since. So no lock is ever held while a node thinks, or has stopped thinking.
+ * the orders has changed since. So no lock is held while a node thinks, or has stopped thinking.
  */
 export async function changeOrders(
   session: Session,
   commands: readonly OrderCommand[],
 ): Promise<OrderOutcome[]> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const known = await readOrders(session, commands.map(idOf));
-    const batch = new Batch(known.orders);
-    const outcomes = commands.map((command) => batch.carryOut(command));
-    if (await writeBatch(session, batch, known.revisions)) return outcomes;
+  for (let attempt = 1; attempt <= MAX_OPTIMISTIC_ATTEMPTS; attempt += 1) {
+    const outcomes = await tryToChangeOrders(session, commands);
+    if (outcomes !== undefined) return outcomes;
   }
-  throw new StoreUnavailable('other nodes changed the same orders again and again');
+  return inTransaction(session, () => changeLockedOrders(session, commands));
+}
+
+/** The same where no other writer can come in between: in a transaction. */
+export async function changeLockedOrders(
+  session: Session,
+  commands: readonly OrderCommand[],
+): Promise<OrderOutcome[]> {
+  const outcomes = await tryToChangeOrders(session, commands);
+  if (outcomes === undefined) throw new Error('an order has changed although it was locked');
+  return outcomes;
+}
+
+/** Undefined, with nothing done, if one of the orders has changed after it was read. */
+async function tryToChangeOrders(
+  session: Session,
+  commands: readonly OrderCommand[],
+): Promise<OrderOutcome[] | undefined> {
+  const known = await readOrders(session, commands.map(idOf));
+  const batch = new Batch(known.orders);
+  const outcomes = commands.map((command) => batch.carryOut(command));
+  return (await writeBatch(session, batch, known.revisions)) ? outcomes : undefined;
+}
+
+/** Whether a statement undid itself because what it rests on is no longer so. */
+export function isGuardError(error: unknown): boolean {
+  return sqlState(error) === DIVISION_BY_ZERO;
 }
 
 /** Orders as they were read, and when each had last changed. */
@@ -68,10 +93,10 @@ export async function writeBatch(
       happenings.map(({ by }) => by ?? null),
       now,
     ]);
-    if (rows.length === 0) throw copyNotComplete();
+    present(rows[0]);
     return true;
   } catch (error) {
-    if (sqlState(error) === DIVISION_BY_ZERO) return false;
+    if (isGuardError(error)) return false;
     throw error;
   }
 }

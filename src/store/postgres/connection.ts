@@ -1,6 +1,7 @@
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { type Address, parseAddress } from './address.ts';
-import { Session, type TimeLimits } from './session.ts';
+import { Session } from './session.ts';
+import type { TimeLimits } from './time-limits.ts';
 
 /** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
 const RETRY_PAUSE_MS = 100;
@@ -10,7 +11,7 @@ const RETRY_PAUSE_MS = 100;
  * many ask for it, one attempt is under way at a time.
  */
 export class Connection {
-  readonly #address: Address;
+  readonly #address: Pick<Address, 'hosts'>;
   readonly #limits: TimeLimits;
   readonly #welcome: (session: Session) => Promise<void>;
   #session: Promise<Session> | undefined;
@@ -19,7 +20,7 @@ export class Connection {
 
   /** @param welcome is called with every new session before anybody else may use it */
   constructor(
-    address: Address,
+    address: Pick<Address, 'hosts'>,
     limits: TimeLimits,
     welcome: (session: Session) => Promise<void> = async () => {},
   ) {
@@ -28,7 +29,7 @@ export class Connection {
     this.#welcome = welcome;
   }
 
-  /** @throws StoreUnavailable, StoreNotUsable */
+  /** @throws StoreUnavailable */
   async session(): Promise<Session> {
     if (this.#isClosed) throw new StoreUnavailable('the store is closed');
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {
@@ -91,10 +92,12 @@ export class Connection {
   }
 }
 
-/** Why no host would do. */
+/** Why no host would do. What may be mended while the service runs is no reason to end it. */
 function inOne(errors: readonly Error[]): Error {
-  const final = errors.find((error) => error instanceof StoreNotUsable);
-  if (final !== undefined || errors.length === 1) return final ?? errors[0]!;
+  const isExpected = (error: Error) =>
+    error instanceof StoreUnavailable || error instanceof StoreNotUsable;
+  const fault = errors.find((error) => !isExpected(error));
+  if (fault !== undefined) return fault;
   const reasons = [...new Set(errors.map(({ message }) => message))];
   return new StoreUnavailable(reasons.join('; '), { cause: errors[0] });
 }
@@ -108,13 +111,12 @@ export async function newSession(
   limits: TimeLimits,
   prepare: (session: Session) => Promise<void> = async () => {},
 ): Promise<Session> {
-  const address = parseAddress(url);
+  const { label, ...address } = parseAddress(url);
   try {
     return await new Connection(address, limits, prepare).session();
   } catch (error) {
-    const isExpected = error instanceof StoreUnavailable || error instanceof StoreNotUsable;
-    if (!isExpected) throw error;
-    throw new StoreNotUsable(`cannot use the database ${address.label}: ${error.message}`, {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreNotUsable(`cannot use the database ${label}: ${error.message}`, {
       cause: error,
     });
   }

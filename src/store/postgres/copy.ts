@@ -2,7 +2,6 @@ import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
   type Cell,
   type Cells,
-  COPY_NOT_COMPLETE,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
@@ -11,74 +10,68 @@ import {
 } from '../tables.ts';
 import { newSession } from './connection.ts';
 import { originOf } from './origin.ts';
-import { arrayOf, byteaArray, type Row, statusFromRow } from './rows.ts';
+import { arrayOf, byteaArray, type Row } from './rows.ts';
 import { migrate } from './schema.ts';
-import type { Session, TimeLimits } from './session.ts';
+import { BEGIN_SNAPSHOT, type Session } from './session.ts';
+import { present, readStatus } from './store-row.ts';
+import { BULK } from './time-limits.ts';
 
-/** For reading and writing everything, however long that takes. */
-const LIMITS: TimeLimits = { lock: 10_000, statement: 0, idleInTransaction: 0 };
 /** "STCP": the advisory lock of a copy into a database. */
 const COPY_LOCK = 0x53544350;
 
 /** @throws StoreNotUsable */
 export async function openPostgresSource(url: string): Promise<Source> {
-  const session = await newSession(url, LIMITS, (each) => migrate(each, false));
-  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+  let status: StoreStatus | undefined;
+  const session = await newSession(url, BULK, async (each) => {
+    await migrate(each, false);
+    await each.query(BEGIN_SNAPSHOT);
+    status = present(await readStatus(each));
+  });
   return {
-    status: await readStatus(session),
+    status: status!,
     count: async ({ name }) => {
       const [row] = await session.query({ text: `SELECT count(*) FROM ${name}` });
       return Number(row![0]);
     },
     rows: (table) => rowsOf(session, table),
-    revisionNow: async () => {
-      const now = await newSession(url, LIMITS);
-      const { revision } = await readStatus(now);
-      await now.end();
-      return revision;
-    },
-    close: async () => session.destroy(),
+    close: () => session.end(),
   };
 }
 
 /** @throws StoreNotUsable when there is something in it, or another copy into it under way */
 export async function openPostgresTarget(url: string): Promise<Target> {
-  const session = await newSession(url, LIMITS, async (each) => {
+  const session = await newSession(url, BULK, async (each) => {
     await migrate(each, true);
     await empty(each);
   });
   return {
     insert: (table, rows) => insert(session, table, rows),
-    rows: (table) => inTransaction(session, () => rowsOf(session, table)),
+    rows: (table) => inOneTransaction(session, rowsOf(session, table)),
     complete: (status) => complete(session, status),
     close: () => session.end(),
   };
-}
-
-async function readStatus(session: Session): Promise<StoreStatus> {
-  const [row] = await session.query({
-    text: 'SELECT id, revision, pending, shipped, cancelled FROM store',
-  });
-  if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
-  return statusFromRow(row);
 }
 
 /** Removes what an interrupted copy left, and the row without which there is no store. */
 async function empty(session: Session): Promise<void> {
   const [lock] = await session.query({ text: `SELECT pg_try_advisory_lock(${COPY_LOCK})` });
   if (lock![0] !== 't') throw new StoreNotUsable('another copy into it is under way');
-  const isStore = (await session.query({ text: 'SELECT FROM store' })).length > 0;
+  await session.query({ text: 'BEGIN' });
+  // Every writer takes this row: from here on nobody puts anything in.
+  const isStore = (await session.query({ text: 'SELECT FROM store FOR UPDATE' })).length > 0;
   const isInUse = TABLES.map(({ name }) => `EXISTS (SELECT FROM ${name})`).join(' OR ');
   const [row] = await session.query({ text: `SELECT ${isInUse}` });
   if (isStore && row![0] === 't') throw new StoreNotUsable('there is a store in it already');
   for (const name of ['store', ...TABLES.map((table) => table.name)]) {
     await session.write({ text: `DELETE FROM ${name}` });
   }
+  await session.write({ text: 'COMMIT' });
 }
 
-async function* inTransaction<T>(session: Session, work: () => AsyncIterable<T>) {
+/** A cursor lives as long as its transaction. */
+async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
   await session.query({ text: 'BEGIN' });
-  yield* work();
+  yield* rows;
   await session.query({ text: 'COMMIT' });
 }
 
@@ -95,6 +88,7 @@ async function* rowsOf(session: Session, { name, columns, key }: Table) {
     yield rows.map((row) => cellsOf(row, kinds));
     rows = await next;
   }
+  await session.query({ text: `CLOSE ${name}_found` });
 }
 
 type Kinds = readonly Table['columns'][string][];
@@ -136,5 +130,7 @@ async function complete(session: Session, status: StoreStatus): Promise<void> {
     orders.shipped,
     orders.cancelled,
   ]);
-  await session.query({ text: 'ANALYZE' }).catch(() => {});
+  const names = TABLES.map(({ name }) => name).join(', ');
+  // So that the planner knows how large they are; a role that does not own them may not.
+  await session.query({ text: `ANALYZE ${names}` }).catch(() => {});
 }

@@ -1,48 +1,65 @@
 import { randomBytes } from 'node:crypto';
+import { StoreUnavailable } from '../store.ts';
 import { INSUFFICIENT_PRIVILEGE, type Session, sqlState } from './session.ts';
 
-/**
- * Gives the store a new id when its history is not the one that its id stands for: after a restore from
- * a dump or a point in time, and after a failover, which may have lost commits that clients have seen.
- * Otherwise the revisions that follow would carry ETags that other lists have had. Called with every
- * new session, before anything else is read.
- */
-export async function confirmOrigin(session: Session): Promise<void> {
-  const origin = await originOf(session);
-  const [row] = await session.query({ text: 'SELECT origin FROM store' });
-  if (row === undefined || row[0] === origin) return;
-  await session.write({ text: 'UPDATE store SET id = $1, origin = $2 WHERE origin = $3' }, [
-    newStoreId(),
+/** The history that a node has been part of, over all its connections. */
+export class Origin {
+  /** The highest timeline seen; each promotion begins a new one. */
+  #timeline = 0;
+
+  /**
+   * Called with every new session, before anything else is read on it: turns away a server that has
+   * been superseded by another one, and gives the store a new id when its history is not the one that
+   * its id stands for. Another server, or one that was started again, may not have all that was seen
+   * before, and the revisions that follow would carry ETags that other lists have had.
+   * @throws StoreUnavailable
+   */
+  async confirm(session: Session): Promise<void> {
+    const timeline = await timelineOf(session);
+    if (timeline < this.#timeline) {
+      throw new StoreUnavailable('PostgreSQL: another server has taken the place of this one');
+    }
+    this.#timeline = timeline;
+    const origin = await originOf(session);
+    const [row] = await session.query({ text: 'SELECT id, origin FROM store' });
+    if (row === undefined || row[1] === origin) return;
+    await renewId(session, row[0]!, origin);
+  }
+}
+
+/** Once, however many nodes find that it has to be. */
+export async function renewId(session: Session, oldId: string, origin: string): Promise<void> {
+  const id = randomBytes(8).toString('hex');
+  await session.write({ text: 'UPDATE store SET id = $1, origin = $2 WHERE id = $3' }, [
+    id,
     origin,
-    row[0],
+    oldId,
   ]);
 }
 
-export function newStoreId(): string {
-  return randomBytes(8).toString('hex');
-}
-
 /**
- * Names the history that this server adds to: the cluster (a restored dump is in another), its timeline
- * (each promotion and each point-in-time recovery begins one), the database and the table.
+ * Names the history that is added to on this session: when the server started, to the microsecond (a
+ * failover, a restored cluster and a restored data folder all show in it), the database, and the table
+ * with its file (a restored dump shows in them).
  */
 export async function originOf(session: Session): Promise<string> {
   const [row] = await session.query({
-    text: `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8),
-      (SELECT oid FROM pg_database WHERE datname = current_database()), 'store'::regclass::oid`,
+    text: `SELECT concat_ws('/', extract(epoch FROM pg_postmaster_start_time()),
+      (SELECT oid FROM pg_database WHERE datname = current_database()),
+      'store'::regclass::oid, pg_relation_filenode('store'))`,
   });
-  return [await clusterOf(session), ...row!].join('/');
+  return row![0]!;
 }
 
-/** Some hosted databases keep it to themselves. */
-async function clusterOf(session: Session): Promise<string> {
+/** 0 where the role may not ask. */
+async function timelineOf(session: Session): Promise<number> {
   try {
     const [row] = await session.query({
-      text: 'SELECT system_identifier FROM pg_control_system()',
+      text: `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`,
     });
-    return row![0]!;
+    return Number(row![0]);
   } catch (error) {
-    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return 'unknown';
+    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return 0;
     throw error;
   }
 }

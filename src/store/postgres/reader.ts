@@ -1,22 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { Moment } from '../../orders/listing.ts';
-import type { Order, OrderId } from '../../orders/order.ts';
+import { byId, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
-import type { OrderEvent, StoreStatus } from '../store.ts';
+import { type OrderEvent, type StoreStatus, StoreUnavailable } from '../store.ts';
+import { readOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
+import { originOf, renewId } from './origin.ts';
 import {
-  arrayOf,
   byteaArray,
-  copyNotComplete,
   KEY_COLUMNS,
   keyFromRow,
   ORDER_COLUMNS,
   orderFromRow,
   type Row,
-  statusFromRow,
 } from './rows.ts';
-import type { Session } from './session.ts';
+import { BEGIN_SNAPSHOT, type Session } from './session.ts';
+import { present, readStatus } from './store-row.ts';
 
 /** Orders read in one go: bounds memory and how long the event loop stands still. */
 const BATCH = 2_000;
@@ -29,8 +29,6 @@ export class Reader {
   readonly #connection: Connection;
   /** For `changes`, whose snapshot may last over many statements. */
   readonly #changesConnection: Connection;
-  /** The session that last told changes. */
-  #told: Session | undefined;
   #lastChanges: Promise<unknown> = Promise.resolve();
 
   constructor(connection: Connection, changesConnection: Connection) {
@@ -48,15 +46,9 @@ export class Reader {
 
   async #changes(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
     const session = await this.#changesConnection.session();
-    // Behind a new connection there may be a server that took the place of the one before, and has
-    // not all that was seen there.
-    if (since !== undefined && this.#told !== undefined && this.#told !== session) return undefined;
-    const moment =
-      since === undefined
-        ? await readInOneSnapshot(session, undefined, visit)
-        : await readFewChanges(session, since, visit);
-    if (moment !== undefined) this.#told = session;
-    return moment;
+    return since === undefined
+      ? readInOneSnapshot(session, undefined, visit)
+      : readFewChanges(session, since, visit);
   }
 
   /** When the changes under way have been told. */
@@ -65,8 +57,8 @@ export class Reader {
   }
 
   async find(ids: readonly OrderId[]): Promise<Order[]> {
-    const rows = await this.#query(SQL.find, [arrayOf(ids)]);
-    const orders = new Map(rows.map(orderFromRow).map((order) => [order.id, order]));
+    const found = await readOrders(await this.#connection.session(), ids);
+    const orders = new Map(found.orders.map((order) => [order.id, order]));
     return ids.flatMap((id) => orders.get(id) ?? []);
   }
 
@@ -95,8 +87,7 @@ export class Reader {
   }
 
   async status(): Promise<StoreStatus> {
-    const [row] = await this.#query(SQL.status);
-    return statusFromRow(present(row));
+    return present(await readStatus(await this.#connection.session()));
   }
 
   async #query(statement: (typeof SQL)[keyof typeof SQL], values: unknown[] = []): Promise<Row[]> {
@@ -111,12 +102,16 @@ async function readFewChanges(
   visit: Visit,
 ): Promise<Moment | undefined> {
   const rows = await session.query(CHANGES, [since.revision]);
-  const [storeId, revision] = present(rows[0]);
-  const moment = { storeId: storeId!, revision: BigInt(revision!) };
-  if (moment.storeId !== since.storeId || moment.revision < since.revision) return undefined;
+  const moment = momentOf(session, rows[0]);
+  if (since.storeId !== moment.storeId) return undefined;
+  if (since.revision > moment.revision) {
+    // Its end was lost, in a way that its origin does not show.
+    await renewId(session, moment.storeId, await originOf(session));
+    return undefined;
+  }
   if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
   // Where nothing has changed there is one row, with no order.
-  const orders = rows.filter((row) => row[2] !== null).map((row) => orderFromRow(row.slice(2)));
+  const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
   if (orders.length > 0) visit(orders.sort(byId));
   return moment;
 }
@@ -128,43 +123,56 @@ async function readInOneSnapshot(
   visit: Visit,
 ): Promise<Moment | undefined> {
   try {
-    const query = since === undefined ? SQL_ALL : changedSince(since);
+    const query = since === undefined ? ALL : changedSince(since);
     const begun = Promise.all([
-      session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' }),
-      session.query({ text: 'SELECT id, revision FROM store' }),
+      session.query(BEGIN_SNAPSHOT),
+      session.query({ text: `SELECT ${MOMENT_COLUMNS} FROM store` }),
       session.query({ text: `DECLARE found NO SCROLL CURSOR FOR ${query}` }),
+      session.query(FETCH),
     ]);
-    const first = session.query(FETCH);
-    const [, [row]] = await begun.finally(() => first.catch(() => {}));
-    const [storeId, revision] = present(row);
-    if (since !== undefined && (storeId !== since.storeId || BigInt(revision!) < since.revision)) {
-      await session.query({ text: 'COMMIT' });
-      return undefined;
+    const [, [row], , first] = await begun;
+    const moment = momentOf(session, row);
+    const isTold = since === undefined || since.storeId === moment.storeId;
+    if (isTold) {
+      await visitFetched(session, first, (orders) => {
+        visit(since === undefined ? orders : [...orders].sort(byId));
+      });
     }
-    await visitFetched(session, first, (orders) => {
-      visit(since === undefined ? orders : [...orders].sort(byId));
-    });
     await session.query({ text: 'COMMIT' });
-    return { storeId: storeId!, revision: BigInt(revision!) };
+    return isTold ? moment : undefined;
   } catch (error) {
     session.destroy();
     throw error;
   }
 }
 
+/**
+ * The moment that a row tells of that ends in MOMENT_COLUMNS. A table that took the place of the one that
+ * the session began with (a restore under running nodes) is another store's: a new session finds that out.
+ */
+function momentOf(session: Session, row: Row | undefined): Moment {
+  const [storeId, revision, file] = present(row).slice(-3);
+  session.file ??= file!;
+  if (session.file !== file) {
+    session.destroy();
+    throw new StoreUnavailable('the tables were replaced');
+  }
+  return { storeId: storeId!, revision: BigInt(revision!) };
+}
+
 /** One batch is fetched while the one before is worked on, and other work gets a turn between two. */
 async function visitFetched(
   session: Session,
-  first: Promise<Row[]>,
+  first: readonly Row[],
   visit: (orders: readonly Order[]) => void | Promise<void>,
 ): Promise<void> {
-  for (let next: Promise<Row[]> | undefined = first; next !== undefined; ) {
-    const rows: Row[] = await next;
-    next = rows.length < BATCH ? undefined : session.query(FETCH);
-    // It is awaited in the next round; until then its failure is no unhandled one.
-    next?.catch(() => {});
-    if (rows.length > 0) await visit(rows.map(orderFromRow));
+  for (let rows = first; rows.length > 0; ) {
+    const next = rows.length < BATCH ? [] : session.query(FETCH);
+    // It is awaited below; until then its failure is no unhandled one.
+    if (next instanceof Promise) next.catch(() => {});
+    await visit(rows.map(orderFromRow));
     await nextTurn();
+    rows = await next;
   }
 }
 
@@ -173,32 +181,14 @@ export async function scan(
   session: Session,
   visit: (orders: readonly Order[]) => Promise<void>,
 ): Promise<void> {
-  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+  await session.query(BEGIN_SNAPSHOT);
   await session.query({
     text: `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id`,
   });
-  await visitFetched(session, session.query(FETCH), visit);
-}
-
-function byId(a: Order, b: Order): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-/** The row of the table store. While a copy into the database is under way there is none. */
-function present(row: Row | undefined): Row {
-  if (row === undefined) throw copyNotComplete();
-  return row;
+  await visitFetched(session, await session.query(FETCH), visit);
 }
 
 const SQL = {
-  status: {
-    name: 'status',
-    text: 'SELECT id, revision, pending, shipped, cancelled FROM store',
-  },
-  find: {
-    name: 'find',
-    text: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ANY ($1::bigint[])`,
-  },
   history: {
     name: 'history',
     text: `SELECT revision, type, at, by FROM order_events WHERE order_id = $1
@@ -215,15 +205,17 @@ const SQL = {
   },
 } as const;
 
+const MOMENT_COLUMNS = 'store.id, store.revision, pg_relation_filenode(store.tableoid)';
+
 /** With the limit the planner takes the index whatever it believes of the number of changes. */
 const CHANGES = {
   name: 'changes',
-  text: `SELECT store.id, store.revision, changed.*
+  text: `SELECT changed.*, ${MOMENT_COLUMNS}
     FROM store LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
       WHERE orders.revision > $1 ORDER BY orders.revision LIMIT ${BATCH + 1}) AS changed ON true`,
 } as const;
 
-const SQL_ALL = `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`;
+const ALL = `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`;
 
 /** A cursor takes no parameters; a revision is a bigint, so digits are all there can be. */
 function changedSince({ revision }: Moment): string {

@@ -1,25 +1,8 @@
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import type { Order, OrderStatus } from '../../orders/order.ts';
-import { type StoreStatus, StoreUnavailable } from '../store.ts';
-import { COPY_NOT_COMPLETE } from '../tables.ts';
 
 /** A result row: its columns in the order of the query, each as PostgreSQL's text. */
 export type Row = readonly (string | null)[];
-
-/** For whoever finds no row in the table store: a copy writes it last. */
-export function copyNotComplete(): StoreUnavailable {
-  return new StoreUnavailable(COPY_NOT_COMPLETE);
-}
-
-/** From the columns id, revision, pending, shipped, cancelled of the table store. */
-export function statusFromRow(row: Row): StoreStatus {
-  const [storeId, revision, pending, shipped, cancelled] = row;
-  return {
-    storeId: storeId!,
-    revision: BigInt(revision!),
-    orders: { pending: BigInt(pending!), shipped: BigInt(shipped!), cancelled: BigInt(cancelled!) },
-  };
-}
 
 /** The columns `orderFromRow` expects. */
 export const ORDER_COLUMNS = 'id, status, pet_id, quantity, ship_date, complete';

@@ -12,8 +12,8 @@ const MIGRATIONS = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.postgres.sql'))
   .sort();
 
-/** Whether the database holds a store. */
-export async function hasStore(session: Session): Promise<boolean> {
+/** Whether our tables are in the database. */
+export async function hasSchema(session: Session): Promise<boolean> {
   const [row] = await session.query({
     text: `SELECT to_regclass('store_orders_migrations') IS NOT NULL`,
   });
@@ -26,7 +26,7 @@ export async function hasStore(session: Session): Promise<boolean> {
  * or when the role may not change it
  */
 export async function migrate(session: Session, create: boolean): Promise<void> {
-  if (!create && !(await hasStore(session))) throw new StoreNotUsable('there is no store in it');
+  if (!create && !(await hasSchema(session))) throw new StoreNotUsable('there is no store in it');
   if ((await missingMigrations(session)).length === 0) return;
   await session.query({
     text: `SELECT set_config('lock_timeout', '${MIGRATION_WAIT_MS}', false),
@@ -62,7 +62,7 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS store_orders_migrations (
 
 /** The migrations that have not run yet, by their file names. */
 async function missingMigrations(session: Session): Promise<string[]> {
-  if (!(await hasStore(session))) return MIGRATIONS;
+  if (!(await hasSchema(session))) return MIGRATIONS;
   const rows = await session.query({ text: 'SELECT name FROM store_orders_migrations' });
   const applied = new Set(rows.map(([name]) => name!));
   const unknown = [...applied].filter((name) => !MIGRATIONS.includes(name));

@@ -2,9 +2,12 @@ import { Client, type ClientConfig, type QueryArrayResult } from 'pg';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import type { Row } from './rows.ts';
+import type { TimeLimits } from './time-limits.ts';
 
-/** Until a connection is made and set up. */
+/** Until a connection is made, and until it is set up. */
 const CONNECT_MS = 3_000;
+/** Until a connection that is not needed any more has ended in good order. */
+const END_MS = 2_000;
 /** What the server's own time-outs may take to reach us; after that the connection is given up. */
 const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
@@ -12,19 +15,12 @@ const OLDEST_SERVER = 140_000;
 /** SQLSTATE classes and codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const DIVISION_BY_ZERO = '22012';
 export const INSUFFICIENT_PRIVILEGE = '42501';
+const SUCCESSFUL = '00000';
 
 /** A statement; with a name it is parsed once per connection. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
-}
-
-/** How long the server may take, in milliseconds; 0 means as long as it likes. */
-export interface TimeLimits {
-  readonly lock: number;
-  readonly statement: number;
-  /** For a transaction whose client has stopped; its locks are let go then. */
-  readonly idleInTransaction: number;
 }
 
 /** The code of an error that PostgreSQL reported, or undefined. */
@@ -53,19 +49,17 @@ export class Session {
   readonly #client: Client;
   #isLost = false;
   #hasWarned = false;
+  /** What the table store was kept in when it was first read on this session. */
+  file: string | undefined;
   /** Is called when the connection is lost, or ends as it was told to. */
   onLost = () => {};
 
   private constructor(client: Client) {
     this.#client = client;
-    const lose = () => {
-      this.#isLost = true;
-      this.onLost();
-    };
-    client.on('error', lose);
-    client.on('end', lose);
-    client.on('notice', ({ severity }) => {
-      if (severity === 'WARNING') this.#hasWarned = true;
+    client.on('error', () => this.destroy());
+    client.on('end', () => this.destroy());
+    client.on('notice', ({ code }) => {
+      if (code !== SUCCESSFUL) this.#hasWarned = true;
     });
   }
 
@@ -108,9 +102,10 @@ export class Session {
     }
   }
 
-  async #setUp({ lock, statement, idleInTransaction }: TimeLimits): Promise<void> {
-    const [row] = await this.query(SET_UP, [lock, statement, idleInTransaction]);
-    const [isStandby, version, encoding] = row!;
+  async #setUp({ lock, statement, idleInTransaction, transaction }: TimeLimits): Promise<void> {
+    const values = [lock, statement, idleInTransaction, transaction];
+    const { rows } = await this.#run({ ...SET_UP, query_timeout: CONNECT_MS }, values);
+    const [isStandby, version, encoding] = rows[0] as unknown as Row;
     if (isStandby === 't') throw new StoreUnavailable('PostgreSQL: this server is a standby');
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
@@ -151,12 +146,13 @@ export class Session {
     return rows as Row[];
   }
 
-  async #run(statement: Statement, values: readonly unknown[]): Promise<QueryArrayResult> {
-    const { name, text } = statement;
+  async #run(
+    statement: Statement & { query_timeout?: number },
+    values: readonly unknown[],
+  ): Promise<QueryArrayResult> {
     try {
       return await this.#client.query({
-        ...(name !== undefined && { name }),
-        text,
+        ...statement,
         values: [...values],
         rowMode: 'array',
       });
@@ -165,15 +161,19 @@ export class Session {
     }
   }
 
-  /** Ends the connection after what was sent has been answered. */
+  /** Ends the connection after what was sent has been answered, or when that takes too long. */
   async end(): Promise<void> {
+    const overdue = setTimeout(() => this.destroy(), END_MS);
     await this.#client.end().catch(() => {});
+    clearTimeout(overdue);
   }
 
   /** Ends the connection at once; what is under way on it fails. */
   destroy(): void {
-    this.#isLost = true;
-    this.onLost();
+    if (!this.#isLost) {
+      this.#isLost = true;
+      this.onLost();
+    }
     // Not part of the driver's types; its own end() waits for answers.
     const { connection } = this.#client as unknown as {
       connection: { stream: { destroy(): void } };
@@ -192,8 +192,9 @@ function newClient(config: ClientConfig): Client {
 }
 
 /**
- * Time-outs, and what operators may have set otherwise for the role or the database: each statement
- * sees what was committed before it began, a commit is on disk when it is acknowledged, and no time is
+ * Time-outs, also for a client that is gone without a word, and what operators may have set otherwise for
+ * the role or the database: each statement sees what was committed before it began, a commit is on disk
+ * when it is acknowledged, warnings are sent, values are written as rows.ts has them, and no time is
  * spent on compiling statements that run for a millisecond.
  */
 const SET_UP: Statement = {
@@ -201,8 +202,18 @@ const SET_UP: Statement = {
       current_setting('server_encoding'),
       set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false),
       set_config('idle_in_transaction_session_timeout', $3, false),
+      (SELECT set_config(name, $4, false) FROM pg_settings WHERE name = 'transaction_timeout'),
+      set_config('tcp_keepalives_idle', '5', false),
+      set_config('tcp_keepalives_interval', '1', false),
       set_config('default_transaction_isolation', 'read committed', false),
       set_config('synchronous_commit', CASE current_setting('synchronous_commit')
         WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
+      set_config('client_min_messages', 'warning', false),
+      set_config('bytea_output', 'hex', false), set_config('array_nulls', 'on', false),
       set_config('jit', 'off', false)`,
+};
+
+/** Begins a transaction in which all statements see the same, until COMMIT. */
+export const BEGIN_SNAPSHOT: Statement = {
+  text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };

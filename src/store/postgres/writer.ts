@@ -1,12 +1,12 @@
 import type { ApiKey } from '../../keys/api-key.ts';
-import { Batch } from '../../orders/batch.ts';
 import { isOrderCommand } from '../../orders/lifecycle.ts';
 import type { Pet } from '../../pets/pet.ts';
 import type { Command, OutcomeOf } from '../store.ts';
-import { changeOrders, readOrders, writeBatch } from './change-orders.ts';
+import { changeLockedOrders, changeOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
-import { copyNotComplete } from './rows.ts';
+import { importLockedOrders, importOrders } from './import-orders.ts';
 import type { Session } from './session.ts';
+import { inTransaction } from './transaction.ts';
 
 /** The write half of the PostgreSQL engine. */
 export class Writer {
@@ -32,26 +32,12 @@ export class Writer {
 
   async #apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
     const session = await this.#connection.session();
-    return commands.every(isOrderCommand)
-      ? changeOrders(session, commands)
-      : inTransaction(session, () => carryOutAll(session, commands));
-  }
-}
-
-/** Alone among all writers from beginning to end. A session on which it fails is not used again. */
-async function inTransaction<T>(session: Session, work: () => Promise<T>): Promise<T> {
-  try {
-    const [, locked] = await Promise.all([
-      session.query({ text: 'BEGIN' }),
-      session.query({ text: 'SELECT FROM store FOR UPDATE' }),
-    ]);
-    if (locked.length === 0) throw copyNotComplete();
-    const result = await work();
-    await session.write({ text: 'COMMIT' });
-    return result;
-  } catch (error) {
-    session.destroy();
-    throw error;
+    if (commands.every(isOrderCommand)) return changeOrders(session, commands);
+    const [only] = commands;
+    if (commands.length === 1 && only!.type === 'importOrders') {
+      return [await importOrders(session, only!)];
+    }
+    return inTransaction(session, () => carryOutAll(session, commands));
   }
 }
 
@@ -69,7 +55,7 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
     case 'place':
     case 'cancel':
     case 'ship':
-      return (await changeOrders(session, [command]))[0]!;
+      return (await changeLockedOrders(session, [command]))[0]!;
     case 'createKey':
       return createKey(session, command.key);
     case 'createFirstKey': {
@@ -89,34 +75,13 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
       return 'begun';
     }
     case 'importOrders':
-      return importOrders(session, command);
+      return importLockedOrders(session, command);
+    case 'endImport': {
+      const { source, run } = command;
+      const ended = await session.write(SQL.endImport, [source, run]);
+      return ended.length === 0 ? 'out_of_turn' : 'ended';
+    }
   }
-}
-
-async function importOrders(
-  session: Session,
-  command: Extract<Command, { type: 'importOrders' }>,
-): Promise<OutcomeOf<typeof command>> {
-  const { source, run, orders, isLast } = command;
-  const [inTurn, highest, known] = await Promise.all([
-    session.query(SQL.importInTurn, [source, run]),
-    session.query(SQL.highestId),
-    readOrders(
-      session,
-      orders.flatMap(({ id }) => id ?? []),
-    ),
-  ]);
-  if (inTurn.length === 0) return { refusal: 'out_of_turn' };
-  const batch = new Batch(known.orders);
-  const outcome = batch.placeAll(orders, BigInt(highest[0]![0]!));
-  if (outcome.refusal !== undefined) return outcome;
-  await Promise.all([
-    writeBatch(session, batch, known.revisions),
-    isLast
-      ? session.write(SQL.forgetImport, [source])
-      : session.write(SQL.advanceImport, [orders.length, source]),
-  ]);
-  return outcome;
 }
 
 async function createKey(session: Session, key: ApiKey): Promise<'created'> {
@@ -162,10 +127,5 @@ const SQL = {
       ON CONFLICT (source) DO UPDATE SET run = excluded.run, placed = excluded.placed,
       highest_id = excluded.highest_id`,
   },
-  highestId: {
-    text: `SELECT greatest((SELECT max(id) FROM orders), (SELECT max(highest_id) FROM imports), 0)`,
-  },
-  importInTurn: { text: 'SELECT 1 FROM imports WHERE source = $1 AND run = $2' },
-  advanceImport: { text: 'UPDATE imports SET placed = placed + $1 WHERE source = $2' },
-  forgetImport: { text: 'DELETE FROM imports WHERE source = $1' },
+  endImport: { text: 'DELETE FROM imports WHERE source = $1 AND run = $2 RETURNING source' },
 } as const;

@@ -28,12 +28,6 @@ export function openSqliteSource(path: string): Source {
       status,
       count: async ({ name }) => Number(first(db, `SELECT count(*) FROM ${name}`)![0]),
       rows: (table) => rowsOf(db, table),
-      revisionNow: async () => {
-        const now = openForReading(path);
-        const { revision } = readStatus(now);
-        now.close();
-        return revision;
-      },
       close: async () => db.close(),
     };
   });

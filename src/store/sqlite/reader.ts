@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { Moment } from '../../orders/listing.ts';
-import type { Order, OrderId } from '../../orders/order.ts';
+import { byId, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
@@ -130,10 +130,6 @@ export class Reader {
     this.#changesDb.close();
     this.#db.close();
   }
-}
-
-function byId(a: Order, b: Order): number {
-  return a.id < b.id ? -1 : 1;
 }
 
 /** Visits orders by the batch, and gives other work a turn between two batches. */

@@ -75,6 +75,10 @@ export class Writer {
       }
       case 'importOrders':
         return this.#importOrders(command);
+      case 'endImport': {
+        const { changes } = this.#statements.endImport.run(command.source, command.run);
+        return changes === 0n ? 'out_of_turn' : 'ended';
+      }
     }
   }
 
@@ -124,7 +128,7 @@ export class Writer {
   }
 
   #importOrders(command: Extract<Command, { type: 'importOrders' }>): OutcomeOf<typeof command> {
-    const { source, run, orders, isLast } = command;
+    const { source, run, orders } = command;
     if (this.#statements.importInTurn.get(source, run) === undefined) {
       return { refusal: 'out_of_turn' };
     }
@@ -133,8 +137,7 @@ export class Writer {
     const outcome = batch.placeAll(orders, highestId);
     if (outcome.refusal !== undefined) return outcome;
     this.#write(batch);
-    if (isLast) this.#statements.forgetImport.run(source);
-    else this.#statements.advanceImport.run(orders.length, source);
+    this.#statements.advanceImport.run(orders.length, source);
     return outcome;
   }
 
@@ -182,5 +185,5 @@ const SQL = {
     'INSERT OR REPLACE INTO imports (source, run, placed, highest_id) VALUES (?, ?, ?, ?)',
   importInTurn: 'SELECT 1 FROM imports WHERE source = ? AND run = ?',
   advanceImport: 'UPDATE imports SET placed = placed + ? WHERE source = ?',
-  forgetImport: 'DELETE FROM imports WHERE source = ?',
+  endImport: 'DELETE FROM imports WHERE source = ? AND run = ?',
 } as const;

@@ -1,0 +1,27 @@
+import { type StoreStatus, StoreUnavailable } from '../store.ts';
+import { COPY_NOT_COMPLETE } from '../tables.ts';
+import type { Row } from './rows.ts';
+import type { Session } from './session.ts';
+
+/** What the one row of the table store tells; undefined where a copy has not ended, which writes it last. */
+export async function readStatus(session: Session): Promise<StoreStatus | undefined> {
+  const [row] = await session.query(STATUS);
+  if (row === undefined) return undefined;
+  const [storeId, revision, pending, shipped, cancelled] = row;
+  return {
+    storeId: storeId!,
+    revision: BigInt(revision!),
+    orders: { pending: BigInt(pending!), shipped: BigInt(shipped!), cancelled: BigInt(cancelled!) },
+  };
+}
+
+const STATUS = {
+  name: 'status',
+  text: 'SELECT id, revision, pending, shipped, cancelled FROM store',
+} as const;
+
+/** `row` of the table store, or of it and others. @throws StoreUnavailable if there is none */
+export function present<T extends Row | StoreStatus>(row: T | undefined): T {
+  if (row === undefined) throw new StoreUnavailable(COPY_NOT_COMPLETE);
+  return row;
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { openStore } from '../../src/store/open.ts';
+import { Cluster, query } from '../postgres.ts';
+import { newPostgresDatabase, open } from './engines.ts';
+
+test('stores opened at the same moment on an empty database are one store', async (t) => {
+  for (let round = 0; round < 10; round += 1) {
+    const url = await newPostgresDatabase(t);
+    const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, url)));
+    const ids = await Promise.all(stores.map(async (store) => (await store.status()).storeId));
+    assert.equal(new Set(ids).size, 1);
+    for (const store of stores) await store.close();
+  }
+});
+
+test('three nodes that cancel the same orders at the same time: each order once, and no 503', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
+  const ids = Array.from({ length: 2_000 }, (_, index) => BigInt(index));
+  await stores[0]!.apply(ids.map((id) => ({ type: 'place', order: { id, status: 'pending' } })));
+  const outcomes = await Promise.all(
+    stores.map(async (store, which) => {
+      const seen: string[] = [];
+      for (let from = 0; from < ids.length; ) {
+        const to = from + 1 + ((from * 7 + which * 31) % 50);
+        const batch = ids.slice(from, to).map((id) => ({ type: 'cancel', id }) as const);
+        seen.push(...(await store.apply(which === 1 ? batch.reverse() : batch)));
+        from = to;
+      }
+      return seen;
+    }),
+  );
+  assert.equal(outcomes.flat().filter((outcome) => outcome === 'cancelled').length, 2_000);
+  assert.equal((await stores[0]!.status()).orders.cancelled, 2_000n);
+});
+
+test('settings of the role or the database change nothing', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const name = new URL(url).pathname.slice(1);
+  for (const [setting, value] of [
+    ['bytea_output', 'escape'],
+    ['array_nulls', 'off'],
+    ['default_transaction_isolation', 'serializable'],
+    ['client_min_messages', 'error'],
+    ['synchronous_commit', 'off'],
+    ['datestyle', 'German'],
+    ['timezone', 'Asia/Kathmandu'],
+    ['standard_conforming_strings', 'on'],
+    ['bytea_output', 'escape'],
+  ]) {
+    await query(url, `ALTER DATABASE ${name} SET ${setting} = '${value}'`);
+  }
+  const store = await open(t, url);
+  const details = { name: 'a "b" \\ {c}', environment: 'production', now: 1 } as const;
+  const key = newApiKey(newSecret('production'), details);
+  await store.apply([{ type: 'createKey', key }]);
+  const [found] = await store.keys([key.digest]);
+  assert.deepEqual(Buffer.from(found!.digest), Buffer.from(key.digest));
+  assert.equal(found!.name, details.name);
+  const order = { id: 1n, status: 'pending', petId: undefined, quantity: 0n } as const;
+  await store.apply([
+    { type: 'place', order },
+    { type: 'cancel', id: 1n, by: 'NULL' },
+    { type: 'place', order: { ...order, id: 2n } },
+    { type: 'cancel', id: 2n },
+  ]);
+  assert.equal((await store.find([1n]))[0]!.petId, undefined);
+  assert.deepEqual(
+    (await store.history(1n)).map(({ by }) => by),
+    [undefined, 'NULL'],
+  );
+  assert.deepEqual(
+    (await store.history(2n)).map(({ by }) => by),
+    [undefined, undefined],
+  );
+});
+
+test('tables that are replaced under a running node are another store', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+  await store.apply([place(1n)]);
+  const before = await store.changes(undefined, () => {});
+  await query(url, 'CREATE TABLE other AS SELECT * FROM store');
+  for (const replace of [
+    'TRUNCATE store; INSERT INTO store SELECT * FROM other',
+    'ALTER TABLE store RENAME TO gone; ALTER TABLE other RENAME TO store',
+  ]) {
+    const known = await store.changes(undefined, () => {});
+    for (const sql of replace.split(';')) await query(url, sql);
+    await assert.rejects(
+      store.changes(known, () => {}),
+      /the tables were replaced/,
+    );
+    assert.equal(await store.changes(known, () => {}), undefined);
+    const now = await store.changes(undefined, () => {});
+    assert.notEqual(now!.storeId, known!.storeId);
+    assert.equal(now!.revision, before!.revision);
+  }
+});
+
+test('a store that is closed while PostgreSQL does not answer is closed all the same', async (t) => {
+  // A backend that stands still holds up others of its server too.
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  const store = await openStore(cluster.url(), { create: true, isPatient: true });
+  await store.status();
+  const [row] = await cluster.admin(
+    `SELECT pid FROM pg_stat_activity WHERE application_name = 'store-orders'`,
+  );
+  process.kill(Number(row![0]), 'SIGSTOP');
+  const answer = assert.rejects(store.status(), /PostgreSQL/);
+  await store.close();
+  await answer;
+  process.kill(Number(row![0]), 'SIGCONT');
+});
+
+test('a store whose revision went back gets a new id', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  for (const id of [1n, 2n])
+    await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+  const known = await store.changes(undefined, () => {});
+  await query(url, 'UPDATE store SET revision = 1');
+  await query(url, 'DELETE FROM orders WHERE id = 2');
+  assert.equal(await store.changes(known, () => {}), undefined);
+  const now = await store.changes(undefined, () => {});
+  assert.equal(now!.revision, 1n);
+  assert.notEqual(now!.storeId, known!.storeId);
+});
