@@ -3,6 +3,10 @@ import { type Address, parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
 
+/** Until a connection is made, and again until it is set up. */
+const CONNECT_MS = 3_000;
+/** Of several hosts one may be gone and another about to become the primary: it is asked again soon. */
+const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
 /** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
 const RETRY_PAUSE_MS = 100;
 
@@ -67,8 +71,10 @@ export class Connection {
 
   /** All hosts are asked at once, so that one that is gone costs no time; the first primary is it. */
   async #openOnPrimary(): Promise<Session> {
-    const attempts = this.#address.hosts.map(async (host) => {
-      const session = await Session.open(host, this.#limits);
+    const { hosts } = this.#address;
+    const connectMs = hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS;
+    const attempts = hosts.map(async (host) => {
+      const session = await Session.open(host, this.#limits, connectMs);
       try {
         await this.#welcome(session);
         return session;

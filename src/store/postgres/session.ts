@@ -4,8 +4,6 @@ import type { Host } from './address.ts';
 import type { Row } from './rows.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** Until a connection is made, and until it is set up. */
-const CONNECT_MS = 3_000;
 /** Until a connection that is not needed any more has ended in good order. */
 const END_MS = 2_000;
 /** What the server's own time-outs may take to reach us; after that the connection is given up. */
@@ -64,26 +62,31 @@ export class Session {
   }
 
   /**
-   * Connects to one host, which must be a primary.
+   * Connects to one host, which must be a primary. `connectMs` is what connecting may take, and again
+   * what setting up may take.
    * @throws StoreUnavailable, StoreNotUsable
    */
-  static async open(host: Host, limits: TimeLimits): Promise<Session> {
+  static async open(host: Host, limits: TimeLimits, connectMs: number): Promise<Session> {
     try {
-      return await Session.#open(host.config, limits);
+      return await Session.#open(host.config, limits, connectMs);
     } catch (error) {
       // The driver has no code for it.
       const hasNoTls = /does not support SSL/.test((error as Error).message);
       if (!hasNoTls || host.fallback === undefined) throw error;
-      return Session.#open(host.fallback, limits);
+      return Session.#open(host.fallback, limits, connectMs);
     }
   }
 
-  static async #open(config: ClientConfig, limits: TimeLimits): Promise<Session> {
+  static async #open(
+    config: ClientConfig,
+    limits: TimeLimits,
+    connectMs: number,
+  ): Promise<Session> {
     const session = new Session(
       newClient({
         ...config,
         application_name: 'store-orders',
-        connectionTimeoutMillis: CONNECT_MS,
+        connectionTimeoutMillis: connectMs,
         ...(limits.statement > 0 && { query_timeout: limits.statement + GRACE_MS }),
         keepAlive: true,
         pipeline: true,
@@ -93,7 +96,7 @@ export class Session {
     );
     try {
       await session.#client.connect();
-      await session.#setUp(limits);
+      await session.#setUp(limits, connectMs);
       return session;
     } catch (error) {
       session.destroy();
@@ -102,9 +105,10 @@ export class Session {
     }
   }
 
-  async #setUp({ lock, statement, idleInTransaction, transaction }: TimeLimits): Promise<void> {
+  async #setUp(limits: TimeLimits, withinMs: number): Promise<void> {
+    const { lock, statement, idleInTransaction, transaction } = limits;
     const values = [lock, statement, idleInTransaction, transaction];
-    const { rows } = await this.#run({ ...SET_UP, query_timeout: CONNECT_MS }, values);
+    const { rows } = await this.#run({ ...SET_UP, query_timeout: withinMs }, values);
     const [isStandby, version, encoding] = rows[0] as unknown as Row;
     if (isStandby === 't') throw new StoreUnavailable('PostgreSQL: this server is a standby');
     if (Number(version) < OLDEST_SERVER) {
