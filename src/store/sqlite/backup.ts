@@ -23,7 +23,9 @@ export async function makeBackup(
     renameSync(partial, target);
     syncToDisk(dirname(target));
   } catch (error) {
-    for (const file of [partial, `${partial}-wal`, `${partial}-shm`]) rmSync(file, { force: true });
+    for (const file of [partial, `${partial}-wal`, `${partial}-shm`]) {
+      if (existsSync(file)) rmSync(file);
+    }
     throw new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
   }
 }
