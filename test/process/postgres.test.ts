@@ -24,6 +24,8 @@ async function asRole(t: TestContext, url: string, grants: (role: string) => str
   return own.href;
 }
 
+const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
+
 // The statements of docs/operating.md.
 const GRANTS = (role: string) =>
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`;
@@ -33,15 +35,7 @@ test('a role that has nothing but its rights on the tables can do everything but
   // Before PostgreSQL 15 everybody could make tables there.
   await query(url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   const early = await asRole(t, url, () => 'SELECT 1');
-  const refused = await run([
-    'serve',
-    '--port',
-    '0',
-    '--operations-port',
-    '0',
-    '--database',
-    early,
-  ]);
+  const refused = await run([...SERVE, early]);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /needs the migration 001-initial.*run "store-orders migrate"/);
   assert.doesNotMatch(refused.stderr, /secret|\n +at /);
@@ -75,15 +69,7 @@ test('a node that is older than the schema refuses to run', async (t) => {
   const url = await newPostgresDatabase(t);
   await run(['migrate', '--database', url]);
   await query(url, `INSERT INTO store_orders_migrations VALUES ('999-future.postgres.sql')`);
-  const { code, stderr } = await run([
-    'serve',
-    '--port',
-    '0',
-    '--operations-port',
-    '0',
-    '--database',
-    url,
-  ]);
+  const { code, stderr } = await run([...SERVE, url]);
   assert.equal(code, 1);
   assert.match(stderr, /newer than this release.*999-future.*newer release that made it/);
 });
@@ -103,15 +89,7 @@ test('what stands in the way of using a database is said in words, without its p
     assert.equal(code, 1, stderr);
     assert.doesNotMatch(stderr, /secret|\n +at /);
     if (database !== url) assert.match(stderr, words);
-    const served = await run([
-      'serve',
-      '--port',
-      '0',
-      '--operations-port',
-      '0',
-      '--database',
-      database,
-    ]);
+    const served = await run([...SERVE, database]);
     assert.equal(served.code, 1);
     assert.match(served.stderr, words);
   }
