@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Snapshot } from '../orders/listing.ts';
+import type { EncodedList } from './compressed-lists.ts';
 
 /**
  * Sends lists to their readers, each at its own pace. Readers of one snapshot share its blocks, and
@@ -21,18 +22,21 @@ export class ListReaders {
     this.#onBytes = onBytes;
   }
 
-  /** Writes the body of `response`, whose head is written, and ends it. No block is copied. */
-  send(response: ServerResponse, snapshot: Snapshot): void {
+  /**
+   * Writes the list of `snapshot` as the body of `response`, whose head is written, and ends it. Nothing
+   * is copied.
+   */
+  send(response: ServerResponse, snapshot: Snapshot, { chunks }: EncodedList = snapshot): void {
     this.#register(response, snapshot);
     let next = 0;
     const writeMore = () => {
       let hasRoom = true;
-      while (hasRoom && next < snapshot.chunks.length) {
-        const chunk = snapshot.chunks[next++]!;
+      while (hasRoom && next < chunks.length) {
+        const chunk = chunks[next++]!;
         this.#onBytes(chunk.length);
         hasRoom = response.write(chunk);
       }
-      if (next === snapshot.chunks.length) response.end();
+      if (next === chunks.length) response.end();
     };
     response.on('drain', writeMore);
     writeMore();

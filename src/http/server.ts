@@ -17,6 +17,7 @@ import { account, accountForRequests } from './accounting.ts';
 import { requireApiKey } from './authentication.ts';
 import { Bodies, discardBodies } from './bodies.ts';
 import { type BrokenRequestListeners, brokenRequestListeners } from './broken-requests.ts';
+import { CompressedLists } from './compressed-lists.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { markDeprecated } from './deprecation.ts';
 import { drainWhenClosing } from './drain.ts';
@@ -86,6 +87,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     readers: new ListReaders(MAX_SUPERSEDED_BYTES, (count) =>
       metrics.responseBytes.inc({ operation: 'listOrders' }, count),
     ),
+    compressedLists: new CompressedLists(),
     commands,
     findPet: (id) => store.pet(id),
     petLookupSunsetAt: config.petLookup.sunsetAt,

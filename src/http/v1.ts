@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
-import type { Listing } from '../orders/listing.ts';
+import type { Listing, Moment } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
+import { bestCoding, CODINGS, type Coding } from './accept-encoding.ts';
+import type { CompressedLists } from './compressed-lists.ts';
 import { hasCurrent } from './conditional.ts';
 import { inTime } from './deadline.ts';
 import { HttpError, sendJson } from './errors.ts';
@@ -26,6 +28,7 @@ export interface V1 {
   readonly basePath: string;
   readonly listing: Listing;
   readonly readers: ListReaders;
+  readonly compressedLists: CompressedLists;
   readonly commands: CommandQueue<OrderCommand, OrderOutcome>;
   readonly findPet: (id: bigint) => Promise<Pet | undefined>;
   /** Milliseconds since the epoch. */
@@ -55,19 +58,36 @@ export function addV1(server: FastifyInstance, v1: V1): void {
 
 async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) {
   const snapshot = await inTime(reply, () => v1.listing.current());
-  const { storeId, revision } = snapshot.moment;
-  const etag = `"${storeId}-${revision}"`;
-  reply.headers({ etag, 'cache-control': 'private, no-cache' });
-  if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  reply.headers({ vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' });
+  const known = knownEtag(request.headers['if-none-match'], snapshot.moment);
+  if (known !== undefined) return reply.code(304).header('etag', known).send();
+
+  const wanted = bestCoding(request.headers['accept-encoding']);
+  const { coding, list } = await v1.compressedLists.best(snapshot, wanted);
   reply.hijack();
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
+    etag: etagOf(snapshot.moment, coding),
     'content-type': 'application/json',
-    'content-length': snapshot.byteLength,
+    'content-length': list.byteLength,
+    ...(coding !== undefined && { 'content-encoding': coding }),
   });
   if (request.method === 'HEAD') reply.raw.end();
-  else v1.readers.send(reply.raw, snapshot);
+  else v1.readers.send(reply.raw, snapshot, list);
   return reply;
+}
+
+/** Each coding has its own, since it is other bytes: RFC 9110, section 8.8.3.3. */
+function etagOf({ storeId, revision }: Moment, coding: Coding | undefined): string {
+  return `"${storeId}-${revision}${coding === undefined ? '' : `-${coding}`}"`;
+}
+
+/** The ETag of the current list, in any coding, that the client has already. */
+function knownEtag(ifNoneMatch: string | undefined, moment: Moment): string | undefined {
+  if (ifNoneMatch === undefined) return undefined;
+  return [undefined, ...CODINGS]
+    .map((coding) => etagOf(moment, coding))
+    .find((etag) => hasCurrent(ifNoneMatch, etag));
 }
 
 async function cancelOrder(v1: V1, request: FastifyRequest, reply: FastifyReply) {

@@ -33,6 +33,8 @@ export interface Snapshot {
   /** Bytes of blocks replaced since the beginning; what two snapshots differ by is at most that. */
   readonly replacedBytes: number;
   readonly chunks: readonly Buffer[];
+  /** What the chunks between the first and the last one are made from. */
+  readonly blocks: readonly Block[];
 }
 
 const OPEN = Buffer.from('[');
@@ -137,5 +139,5 @@ function snapshotOf(moment: Moment, blocks: readonly Block[], replacedBytes: num
     byteLength += chunk.length;
   }
   chunks.push(CLOSE);
-  return { moment, count, byteLength, replacedBytes, chunks };
+  return { moment, count, byteLength, replacedBytes, chunks, blocks };
 }

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { readConfig, type Settings } from '../../src/config.ts';
@@ -80,12 +81,18 @@ export async function startService(
     const answer = {
       status: response.statusCode,
       headers: response.headers,
-      body: response.body,
+      body: decoded(response.rawPayload, response.headers['content-encoding']),
     };
     checkAnswer(method, path, config.basePath, answer);
     return answer;
   };
   return { server, store, url, metrics, secret, key, log: () => lines.join(''), call };
+}
+
+/** A body as it was before it was compressed. */
+function decoded(body: Buffer, coding: unknown): string {
+  if (body.length === 0 || coding === undefined) return body.toString();
+  return (coding === 'gzip' ? gunzipSync(body) : zstdDecompressSync(body)).toString();
 }
 
 export async function place(store: Store, ...orders: readonly Order[]): Promise<void> {

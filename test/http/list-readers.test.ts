@@ -18,7 +18,7 @@ function versions(count: number, changed: number): Snapshot[] {
     const replacedBytes = index * changed * MEGABYTE;
     const byteLength = CHUNKS * MEGABYTE;
     const moment = { storeId: 'x', revision: BigInt(index) };
-    return { moment, count: 1, byteLength, replacedBytes, chunks };
+    return { moment, count: 1, byteLength, replacedBytes, chunks, blocks: [] };
   });
 }
 
