@@ -173,8 +173,7 @@ function readDatabaseUrl(settings: SettingsReader): string | undefined {
   if (problem === undefined) return url;
   const where = isInFile ? 'what DATABASE_URL_FILE holds' : 'DATABASE_URL';
   // A password can be anywhere in a URL that is wrong.
-  const shown =
-    /^(?:sqlite:)?[\w./:?=-]*$/.test(url) && !/password/i.test(url) ? `, not "${url}"` : '';
+  const shown = /^sqlite:|^[\w./-]*$/.test(url) ? `, not "${url}"` : '';
   problems.push(`${where} ${problem}${shown}`);
   return undefined;
 }

@@ -104,6 +104,9 @@ test('no password is in the message about a URL that is wrong', () => {
     'postgres:/u:secret@h/d',
     'u:secret@h/d',
     'host=h password=secret',
+    'u:secret',
+    'postgres//u:secret/db',
+    '127.0.0.1/db?pwd=secret',
     'postgres://h/d?sslmode=x&sslpassword=secret',
   ]) {
     const [problem] = problemsOf({ DATABASE_URL: url });

@@ -80,6 +80,11 @@ export class Cluster {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
+  /** The same through its socket, whose buffers are small. */
+  socketUrl(database: string): string {
+    return `postgres://postgres@/${database}?host=${this.#folder}&port=${this.port}`;
+  }
+
   /** Starts the server, and waits until it answers. */
   async run(): Promise<void> {
     const flags = ['-D', this.data, '-p', String(this.port), '-k', this.#folder];

@@ -190,7 +190,11 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
     }
     await writing;
     await placer.write();
-    await placer.end();
+    if (!(await placer.end())) {
+      say(
+        'All orders are placed, but the end was not confirmed: the same file may count as placed.',
+      );
+    }
   } finally {
     progress.end();
   }

@@ -78,13 +78,15 @@ export class Placer {
     await pause(PAUSE_MS);
   }
 
-  /** Forgets the import, all of which is placed. If that fails it will be found placed another time. */
-  async end(): Promise<void> {
+  /** Forgets the import, all of which is placed. Whether that was confirmed; if not, no order is lost. */
+  async end(): Promise<boolean> {
     const { source } = this.#import;
     try {
       await this.#store.apply([{ type: 'endImport', source, run: this.#run }]);
+      return true;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (error instanceof StoreUnavailable) return false;
+      throw error;
     }
   }
 }

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { Answer } from '../http/contract-check.ts';
 import { Cluster, eventually, query } from '../postgres.ts';
-import { type Running, run, serve } from './program.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { type Running, run, serve, started } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 const DATABASE = 'shop';
@@ -213,6 +216,41 @@ test('a table that somebody keeps locked', { timeout: 60_000 }, async (t) => {
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       await locker.query('ROLLBACK');
     });
+  }
+  await locker.end();
+});
+
+test('an import that stops in the middle of sending holds nobody up', {
+  timeout: 60_000,
+}, async (t) => {
+  const { cluster, call } = await scene(t);
+  const locker = new Client({ connectionString: cluster.url(DATABASE) });
+  await locker.connect();
+  // Rows so long that a batch does not fit into the buffers of a socket.
+  const long = 10n ** 18n;
+  const row = (index: number) =>
+    `{"id":${long + BigInt(index)},"petId":${long},"quantity":${long}}`;
+  const path = join(temporaryFolder(t), 'a.ndjson');
+  writeFileSync(path, Array.from({ length: 4_000 }, (_, index) => row(index)).join('\n'));
+  for (const wait of [0, 20, 300]) {
+    await locker.query('BEGIN; SELECT FROM store FOR UPDATE');
+    const importing = started(t, ['import', path, '--database', cluster.socketUrl(DATABASE)]);
+    await eventually(async () => {
+      const [row] = await cluster.admin(
+        `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'store-orders'
+          AND client_addr IS NULL AND wait_event_type = 'Lock'`,
+      );
+      assert.notEqual(row![0], '0');
+    });
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    importing.kill('SIGSTOP');
+    await locker.query('ROLLBACK');
+    await eventually(
+      async () => assert.equal((await call('DELETE', `${ORDERS}/${wait + 1}`)).status, 204),
+      () => 'a cancel still waits for the import',
+      5_000,
+    );
+    importing.kill('SIGKILL');
   }
   await locker.end();
 });

@@ -40,7 +40,9 @@ export function parseAddress(url: string): Address {
   const urls = hostUrls(url);
   const { username, pathname } = new URL(urls[0]!);
   const { searchParams } = new URL(urls[0]!);
-  const authority = searchParams.get('host') ?? urls.map((each) => new URL(each).host).join(',');
+  const authority =
+    searchParams.get('host')?.replace(/^.*@/, '') ??
+    urls.map((each) => new URL(each).host).join(',');
   const isTlsOptional = searchParams.get('sslmode') === 'prefer';
   return {
     label: `postgres://${username === '' ? '' : `${username}@`}${authority}${pathname}`,

@@ -1,8 +1,8 @@
 import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
-import { arrayOf, ORDER_COLUMNS, orderFromRow } from './rows.ts';
-import { DIVISION_BY_ZERO, type Session, sqlState } from './session.ts';
+import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
+import { DIVISION_BY_ZERO, type Session, type StatementWithValues, sqlState } from './session.ts';
 import { present } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -10,7 +10,7 @@ import { inTransaction } from './transaction.ts';
  * How often a batch is read, decided and written without a lock. When other nodes have changed one of its
  * orders in between each time, it is done with all other writers locked out.
  */
-export const MAX_OPTIMISTIC_ATTEMPTS = 2;
+const MAX_OPTIMISTIC_ATTEMPTS = 2;
 
 /**
  * Carries out commands on orders in two round trips: reads, and one statement that writes if none of
@@ -32,8 +32,8 @@ export async function changeLockedOrders(
   session: Session,
   commands: readonly OrderCommand[],
 ): Promise<OrderOutcome[]> {
-  const outcomes = await tryToChangeOrders(session, commands);
-  if (outcomes === undefined) throw new Error('an order has changed although it was locked');
+  const { outcomes, write } = await workOut(session, commands);
+  if (write !== undefined) await session.writeTogether([write]);
   return outcomes;
 }
 
@@ -42,10 +42,25 @@ async function tryToChangeOrders(
   session: Session,
   commands: readonly OrderCommand[],
 ): Promise<OrderOutcome[] | undefined> {
+  const { outcomes, write } = await workOut(session, commands);
+  if (write === undefined) return outcomes;
+  try {
+    const { values, ...statement } = write;
+    const [row] = await session.write(statement, values);
+    present(row);
+    return outcomes;
+  } catch (error) {
+    if (isGuardError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What the commands come to, for the orders as they are now. */
+async function workOut(session: Session, commands: readonly OrderCommand[]) {
   const known = await readOrders(session, commands.map(idOf));
   const batch = new Batch(known.orders);
   const outcomes = commands.map((command) => batch.carryOut(command));
-  return (await writeBatch(session, batch, known.revisions)) ? outcomes : undefined;
+  return { outcomes, write: writing(batch, known.revisions) };
 }
 
 /** Whether a statement undid itself because what it rests on is no longer so. */
@@ -66,39 +81,33 @@ export async function readOrders(session: Session, ids: readonly OrderId[]): Pro
 }
 
 /**
- * Writes what came of a batch: all of it or, if one of its orders is no longer as it was read, nothing
- * and false. The row of the store is taken first, so that writers of all nodes come one after another.
+ * The statement that writes what came of a batch: all of it or, if one of its orders is no longer as it
+ * was read, nothing. The row of the store is taken first, so that writers of all nodes come one after
+ * another. Undefined if nothing changed.
  */
-export async function writeBatch(
-  session: Session,
+export function writing(
   { changed, happenings, growth, now }: Batch,
   revisions: KnownOrders['revisions'],
-): Promise<boolean> {
-  if (changed.size === 0) return true;
+): StatementWithValues | undefined {
+  if (changed.size === 0) return undefined;
   const orders = [...changed.values()];
-  try {
-    const rows = await session.write(SQL.write, [
-      growth.pending,
-      growth.shipped,
-      growth.cancelled,
-      arrayOf(orders.map(({ id }) => id)),
-      arrayOf(orders.map(({ id }) => revisions.get(id))),
-      arrayOf(orders.map(({ status }) => status)),
-      arrayOf(orders.map(({ petId }) => petId)),
-      arrayOf(orders.map(({ quantity }) => quantity)),
-      arrayOf(orders.map(({ shipDate }) => shipDate)),
-      arrayOf(orders.map(({ complete }) => complete)),
-      arrayOf(happenings.map(({ id }) => id)),
-      arrayOf(happenings.map(({ type }) => type)),
-      happenings.map(({ by }) => by ?? null),
-      now,
-    ]);
-    present(rows[0]);
-    return true;
-  } catch (error) {
-    if (isGuardError(error)) return false;
-    throw error;
-  }
+  const values = [
+    growth.pending,
+    growth.shipped,
+    growth.cancelled,
+    arrayOf(orders.map(({ id }) => id)),
+    arrayOf(orders.map(({ id }) => revisions.get(id))),
+    arrayOf(orders.map(({ status }) => status)),
+    arrayOf(orders.map(({ petId }) => petId)),
+    arrayOf(orders.map(({ quantity }) => quantity)),
+    arrayOf(orders.map(({ shipDate }) => shipDate)),
+    arrayOf(orders.map(({ complete }) => complete)),
+    arrayOf(happenings.map(({ id }) => id)),
+    arrayOf(happenings.map(({ type }) => type)),
+    textArray(happenings.map(({ by }) => by)),
+    now,
+  ];
+  return { ...SQL.write, values };
 }
 
 const SQL = {
@@ -134,6 +143,6 @@ const SQL = {
         SELECT e.id, turn.revision, e.type, $14, e.by
         FROM turn, unnest($11::bigint[], $12::text[], $13::text[]) AS e (id, type, by))
       SELECT 1 / ((SELECT count(*) FROM placed) + (SELECT count(*) FROM changed)
-        = cardinality($4))::integer FROM turn`,
+        = cardinality($4::bigint[]))::integer FROM turn`,
   },
 } as const;

@@ -124,7 +124,7 @@ async function complete(session: Session, status: StoreStatus): Promise<void> {
   const { storeId, revision, orders } = status;
   await session.write({ text: 'INSERT INTO store VALUES (true, $1, $2, $3, $4, $5, $6)' }, [
     storeId,
-    await originOf(session),
+    (await originOf(session)).origin,
     revision,
     orders.pending,
     orders.shipped,

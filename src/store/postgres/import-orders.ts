@@ -1,81 +1,56 @@
 import { Batch } from '../../orders/batch.ts';
-import type { Command, OutcomeOf } from '../store.ts';
-import { isGuardError, MAX_OPTIMISTIC_ATTEMPTS, readOrders, writeBatch } from './change-orders.ts';
-import type { Session } from './session.ts';
-import { inTransaction } from './transaction.ts';
+import { type Command, type OutcomeOf, StoreUnavailable } from '../store.ts';
+import { isGuardError, readOrders, writing } from './change-orders.ts';
+import type { Session, StatementWithValues } from './session.ts';
 
 type ImportOrders = Extract<Command, { type: 'importOrders' }>;
 type Outcome = OutcomeOf<ImportOrders>;
 
+/** How often rows are worked out anew because another import took ids, or an order changed. */
+const MAX_ATTEMPTS = 50;
+
 /**
- * Places the next rows of an import. What stands in the store already is read without a lock; then all is
- * sent in one go. So a command that stops in between holds nobody up, nor does one that stops reading.
+ * Places the next rows of an import. What stands in the store already is read without a lock, and all is
+ * written by one message: a command that stops anywhere, or that is slow, holds nobody up.
  */
 export async function importOrders(session: Session, command: ImportOrders): Promise<Outcome> {
-  for (let attempt = 1; attempt <= MAX_OPTIMISTIC_ATTEMPTS; attempt += 1) {
-    const outcome = await tryToImport(session, command);
-    if (outcome !== undefined) return outcome;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const { outcome, statements } = await workOut(session, command);
+    if (statements === undefined) return outcome;
+    try {
+      await session.writeTogether(statements);
+      return outcome;
+    } catch (error) {
+      if (!isGuardError(error)) throw error;
+    }
   }
-  return inTransaction(session, () => importLockedOrders(session, command));
+  throw new StoreUnavailable('other imports took the next ids again and again');
 }
 
-/** The same where no other writer can come in between: in a transaction. */
-export async function importLockedOrders(
+/** What the rows come to, for the store as it is now, and what has to be written if they are placed. */
+async function workOut(
   session: Session,
-  command: ImportOrders,
-): Promise<Outcome> {
-  const worked = await workOut(session, command);
-  if ('refusal' in worked) return worked;
-  const [isWritten] = await Promise.all(write(session, command, worked));
-  if (!isWritten) throw new Error('an order has changed although it was locked');
-  return { placed: worked.placed };
-}
-
-/** Undefined, with nothing done, if another writer has come in between. */
-async function tryToImport(session: Session, command: ImportOrders): Promise<Outcome | undefined> {
-  const worked = await workOut(session, command);
-  if ('refusal' in worked) return worked;
-  const { source, run } = command;
-  const results = await Promise.allSettled([
-    session.query({ text: 'BEGIN' }),
-    session.query({ text: 'SELECT FROM store FOR UPDATE' }),
-    session.query(SQL.guard, [source, run, worked.highestId]),
-    ...write(session, command, worked),
-    session.write({ text: 'COMMIT' }),
-  ]);
-  const failure = results.find((result) => result.status === 'rejected');
-  const isFalse = results.some((result) => result.status === 'fulfilled' && result.value === false);
-  if (failure === undefined && !isFalse) return { placed: worked.placed };
-  if (isFalse || isGuardError(failure!.reason)) return undefined;
-  session.destroy();
-  throw failure!.reason;
-}
-
-/** What the rows come to, for the store as it is now. */
-async function workOut(session: Session, { source, run, orders }: ImportOrders) {
+  { source, run, orders }: ImportOrders,
+): Promise<{ outcome: Outcome; statements?: StatementWithValues[] }> {
+  const ids = orders.flatMap(({ id }) => id ?? []);
   const [inTurn, highest, known] = await Promise.all([
     session.query(SQL.inTurn, [source, run]),
     session.query(SQL.highestId),
-    readOrders(
-      session,
-      orders.flatMap(({ id }) => id ?? []),
-    ),
+    readOrders(session, ids),
   ]);
-  if (inTurn.length === 0) return { refusal: 'out_of_turn' } as const;
-  const batch = new Batch(known.orders);
+  if (inTurn.length === 0) return { outcome: { refusal: 'out_of_turn' } };
   const highestId = BigInt(highest[0]![0]!);
+  const batch = new Batch(known.orders);
   const outcome = batch.placeAll(orders, highestId);
-  if (outcome.refusal !== undefined) return outcome;
-  return { placed: outcome.placed, batch, revisions: known.revisions, highestId };
-}
-
-type Worked = Extract<Awaited<ReturnType<typeof workOut>>, { batch: Batch }>;
-
-function write(session: Session, { source, orders }: ImportOrders, { batch, revisions }: Worked) {
-  return [
-    writeBatch(session, batch, revisions),
-    session.write(SQL.advance, [orders.length, source]),
-  ] as const;
+  if (outcome.refusal !== undefined) return { outcome };
+  const write = writing(batch, known.revisions);
+  const statements = [
+    { ...SQL.lock, values: [] },
+    { ...SQL.guard, values: [source, run, highestId] },
+    ...(write === undefined ? [] : [write]),
+    { ...SQL.advance, values: [orders.length, source] },
+  ];
+  return { outcome, statements };
 }
 
 const HIGHEST_ID =
@@ -84,6 +59,8 @@ const HIGHEST_ID =
 const SQL = {
   highestId: { text: `SELECT ${HIGHEST_ID}` },
   inTurn: { text: 'SELECT FROM imports WHERE source = $1 AND run = $2' },
+  // From here on nobody else writes, and the statements after it see all that was written.
+  lock: { text: 'SELECT FROM store FOR UPDATE' },
   // Undoes all if the run is no longer in turn, or somebody else has taken or reserved ids.
   guard: {
     text: `SELECT 1 / (EXISTS (SELECT FROM imports WHERE source = $1 AND run = $2)

@@ -10,7 +10,7 @@ import { Writer } from './writer.ts';
 
 /** The engine for many nodes: three connections, each made anew when it is lost. */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
-  const session = await newSession(url, PATIENT, async (each) => {
+  const session = await newSession(url, BULK, async (each) => {
     await migrate(each, options.create);
     present(await readStatus(each));
   });

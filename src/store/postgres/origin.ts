@@ -4,8 +4,10 @@ import { INSUFFICIENT_PRIVILEGE, type Session, sqlState } from './session.ts';
 
 /** The history that a node has been part of, over all its connections. */
 export class Origin {
-  /** The highest timeline seen; each promotion begins a new one. */
-  #timeline = 0;
+  /** The timeline of the server behind each live session; each promotion begins a new one. */
+  readonly #timelines = new Map<Session, number>();
+  /** The highest one seen. */
+  #highest = 0;
 
   /**
    * Called with every new session, before anything else is read on it: turns away a server that has
@@ -16,11 +18,17 @@ export class Origin {
    */
   async confirm(session: Session): Promise<void> {
     const timeline = await timelineOf(session);
-    if (timeline < this.#timeline) {
+    if (timeline < this.#highest) {
       throw new StoreUnavailable('PostgreSQL: another server has taken the place of this one');
     }
-    this.#timeline = timeline;
-    const origin = await originOf(session);
+    this.#highest = timeline;
+    this.#timelines.set(session, timeline);
+    for (const [each, own] of this.#timelines) {
+      if (own < timeline) each.destroy();
+      if (each.isLost) this.#timelines.delete(each);
+    }
+    const { origin, file } = await originOf(session);
+    session.file = file;
     const [row] = await session.query({ text: 'SELECT id, origin FROM store' });
     if (row === undefined || row[1] === origin) return;
     await renewId(session, row[0]!, origin);
@@ -42,13 +50,13 @@ export async function renewId(session: Session, oldId: string, origin: string): 
  * failover, a restored cluster and a restored data folder all show in it), the database, and the table
  * with its file (a restored dump shows in them).
  */
-export async function originOf(session: Session): Promise<string> {
+export async function originOf(session: Session): Promise<{ origin: string; file: string }> {
   const [row] = await session.query({
-    text: `SELECT concat_ws('/', extract(epoch FROM pg_postmaster_start_time()),
+    text: `SELECT extract(epoch FROM pg_postmaster_start_time()),
       (SELECT oid FROM pg_database WHERE datname = current_database()),
-      'store'::regclass::oid, pg_relation_filenode('store'))`,
+      'store'::regclass::oid, pg_relation_filenode('store')`,
   });
-  return row![0]!;
+  return { origin: row!.join('/'), file: row![3]! };
 }
 
 /** 0 where the role may not ask. */

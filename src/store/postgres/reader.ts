@@ -106,7 +106,8 @@ async function readFewChanges(
   if (since.storeId !== moment.storeId) return undefined;
   if (since.revision > moment.revision) {
     // Its end was lost, in a way that its origin does not show.
-    await renewId(session, moment.storeId, await originOf(session));
+    const { origin } = await originOf(session);
+    await renewId(session, moment.storeId, origin);
     return undefined;
   }
   if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
@@ -152,7 +153,6 @@ async function readInOneSnapshot(
  */
 function momentOf(session: Session, row: Row | undefined): Moment {
   const [storeId, revision, file] = present(row).slice(-3);
-  session.file ??= file!;
   if (session.file !== file) {
     session.destroy();
     throw new StoreUnavailable('the tables were replaced');

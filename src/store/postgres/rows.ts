@@ -60,3 +60,11 @@ export function arrayOf(
 export function byteaArray(values: readonly Uint8Array[]): string {
   return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString('hex')}"`).join(',')}}`;
 }
+
+/** An array of any text. */
+export function textArray(values: readonly (string | undefined)[]): string {
+  const elements = values.map((value) =>
+    value === undefined ? 'NULL' : `"${value.replaceAll(/["\\]/g, '\\$&')}"`,
+  );
+  return `{${elements.join(',')}}`;
+}

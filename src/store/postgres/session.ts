@@ -1,4 +1,4 @@
-import { Client, type ClientConfig, type QueryArrayResult } from 'pg';
+import { Client, type ClientConfig, escapeLiteral, type QueryArrayResult } from 'pg';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import type { Row } from './rows.ts';
@@ -19,6 +19,18 @@ const SUCCESSFUL = '00000';
 export interface Statement {
   readonly name?: string;
   readonly text: string;
+}
+
+export interface StatementWithValues extends Statement {
+  readonly values: readonly (string | number | bigint)[];
+}
+
+/** The statement with its values in the text, where a message of several statements takes none. */
+function withLiterals({ text, values }: StatementWithValues): string {
+  return text.replaceAll(/\$(\d+)/g, (_, number) => {
+    const value = values[Number(number) - 1]!;
+    return typeof value === 'string' ? escapeLiteral(value) : String(value);
+  });
 }
 
 /** The code of an error that PostgreSQL reported, or undefined. */
@@ -47,7 +59,7 @@ export class Session {
   readonly #client: Client;
   #isLost = false;
   #hasWarned = false;
-  /** What the table store was kept in when it was first read on this session. */
+  /** What the table store was kept in when the session began. */
   file: string | undefined;
   /** Is called when the connection is lost, or ends as it was told to. */
   onLost = () => {};
@@ -142,12 +154,21 @@ export class Session {
   async write(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     this.#hasWarned = false;
     const { command, rows } = await this.#run(statement, values);
-    if (command === 'ROLLBACK')
+    if (command === 'ROLLBACK') {
       throw new StoreUnavailable('PostgreSQL: the transaction had failed');
+    }
     if (this.#hasWarned) {
       throw new StoreUnavailable('PostgreSQL: it is not known whether the standby has the change');
     }
     return rows as Row[];
+  }
+
+  /**
+   * Several statements as `write` does one, in one transaction and in one message: the server begins
+   * with none of them before it has all, so who stops while sending them holds nobody up.
+   */
+  async writeTogether(statements: readonly StatementWithValues[]): Promise<void> {
+    await this.write({ text: statements.map(withLiterals).join(';\n') });
   }
 
   async #run(
@@ -155,11 +176,12 @@ export class Session {
     values: readonly unknown[],
   ): Promise<QueryArrayResult> {
     try {
-      return await this.#client.query({
+      const result: QueryArrayResult | QueryArrayResult[] = await this.#client.query({
         ...statement,
         values: [...values],
         rowMode: 'array',
       });
+      return Array.isArray(result) ? result.at(-1)! : result;
     } catch (error) {
       throw unavailable(error);
     }

@@ -4,7 +4,7 @@ import type { Pet } from '../../pets/pet.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { changeLockedOrders, changeOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
-import { importLockedOrders, importOrders } from './import-orders.ts';
+import { importOrders } from './import-orders.ts';
 import type { Session } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -75,7 +75,7 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
       return 'begun';
     }
     case 'importOrders':
-      return importLockedOrders(session, command);
+      return importOrders(session, command);
     case 'endImport': {
       const { source, run } = command;
       const ended = await session.write(SQL.endImport, [source, run]);
