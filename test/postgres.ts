@@ -208,7 +208,7 @@ export async function eventually<T>(
       return await attempt();
     } catch (error) {
       if (performance.now() > until) throw new Error(explain(), { cause: error });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 }
