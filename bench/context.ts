@@ -1,0 +1,80 @@
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Comparison } from './compare.ts';
+import { fill } from './store-orders.ts';
+
+/** What scenarios share. */
+export class Context {
+  readonly folder = mkdtempSync(join(tmpdir(), 'store-orders-bench-'));
+  /** That count, after one that does not. */
+  readonly rounds: number;
+  /** Of one measurement. */
+  readonly seconds: number;
+
+  constructor(rounds: number, seconds: number) {
+    // nginx reads from it as another user.
+    chmodSync(this.folder, 0o755);
+    this.rounds = rounds;
+    this.seconds = seconds;
+  }
+
+  /** A new SQLite database with so many pending orders, 1 and up. */
+  database(count: number, name: string): string {
+    const template = join(this.folder, `template-${count}.db`);
+    if (!existsSync(template)) fill(`sqlite:${template}`, count);
+    const path = join(this.folder, `${name}.db`);
+    copyFileSync(template, path);
+    return `sqlite:${path}`;
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** One line of the report. */
+export interface Row {
+  readonly what: string;
+  /** What the peer is, and both rates with their unit. */
+  readonly against: string;
+  readonly values: string;
+  /** The figure that matters, and what it is to reach. */
+  readonly figure: number;
+  readonly least?: number;
+  readonly most?: number;
+  readonly unit: '×' | 'bytes' | 'MB';
+  readonly reach: { readonly atLeast: number } | { readonly atMost: number };
+}
+
+export interface Scenario {
+  readonly title: string;
+  /** Programs without which it cannot run. */
+  readonly needs: readonly string[];
+  readonly run: (context: Context) => Promise<Row[]>;
+}
+
+/** Rows of comparisons, each with what its ratio is to reach. */
+export function ratioRows(
+  what: string,
+  comparisons: readonly Comparison[],
+  unit: string,
+  reach: readonly number[],
+): Row[] {
+  return comparisons.map(({ peer, rates, ratio }, index) => ({
+    what,
+    against: peer,
+    values: `${rates.map(({ median }) => shown(median)).join(' / ')} ${unit}`,
+    figure: ratio.median,
+    least: ratio.least,
+    most: ratio.most,
+    unit: '×',
+    reach: { atLeast: reach[index]! },
+  }));
+}
+
+/** Three digits that count. */
+export function shown(value: number): string {
+  if (value >= 100) return Math.round(value).toLocaleString('en-US');
+  return Number(value.toPrecision(3)).toString();
+}

@@ -1,0 +1,75 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runOnLoadCore, versionOf } from './processes.ts';
+
+const AUTOCANNON = fileURLToPath(new URL('node_modules/.bin/autocannon', import.meta.url));
+const hasWrk = versionOf('wrk', '--version') !== undefined;
+
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly method?: 'GET' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Appended to the URL: numbers that count up from here, one a request. */
+  readonly idsFrom?: number;
+}
+
+export interface Result {
+  readonly requestsPerSecond: number;
+  /** Milliseconds. */
+  readonly p99: number;
+  /** Answers with a status of 400 or more. */
+  readonly errors: number;
+}
+
+/** Asks as fast as the answers come, for a while. */
+export function applyLoad(load: Load, folder: string): Promise<Result> {
+  return hasWrk ? withWrk(load, folder) : withAutocannon(load);
+}
+
+async function withWrk(load: Load, folder: string): Promise<Result> {
+  const { url, connections, seconds, method = 'GET', headers = {}, idsFrom } = load;
+  const script = join(folder, 'load.lua');
+  const settings = [
+    `wrk.method = ${lua(method)}`,
+    ...Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`),
+    ...(idsFrom === undefined ? [] : [countingRequests(new URL(url).pathname, idsFrom)]),
+  ];
+  writeFileSync(script, settings.join('\n'));
+  const output = await runOnLoadCore([
+    ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '30s'],
+    ...['-s', script, url],
+  ]);
+  const found = (pattern: RegExp) => pattern.exec(output)?.slice(1) ?? [];
+  const [p99, unit] = found(/99%\s+([\d.]+)(us|ms|s|m)\b/);
+  const scale = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }[unit as 'us'];
+  return {
+    requestsPerSecond: Number(found(/Requests\/sec:\s+([\d.]+)/)[0]),
+    p99: Number(p99) * scale,
+    errors: Number(found(/Non-2xx or 3xx responses: (\d+)/)[0] ?? 0),
+  };
+}
+
+const lua = (text: string) => JSON.stringify(text);
+
+function countingRequests(path: string, from: number): string {
+  return `local id = ${from}
+function request()
+  id = id + 1
+  return wrk.format(nil, ${lua(path)} .. id)
+end`;
+}
+
+async function withAutocannon(load: Load): Promise<Result> {
+  const { url, connections, seconds, method = 'GET', headers = {}, idsFrom } = load;
+  if (idsFrom !== undefined) throw new Error('cancelling needs wrk');
+  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
+  const output = await runOnLoadCore([
+    ...[process.execPath, AUTOCANNON, '--json', '--no-progress', '-m', method],
+    ...['-c', String(connections), '-d', String(seconds), ...fields, url],
+  ]);
+  const { requests, latency, non2xx } = JSON.parse(output);
+  return { requestsPerSecond: requests.average, p99: latency.p99, errors: non2xx };
+}

@@ -1,0 +1,62 @@
+import { Context, type Row, type Scenario } from './context.ts';
+import { stopAll, versionOf } from './processes.ts';
+import { report } from './report.ts';
+import { cancelPostgres, cancelSqlite } from './scenarios/cancel.ts';
+import { listCompressed, listLarge } from './scenarios/list-large.ts';
+import { listSmall } from './scenarios/list-small.ts';
+import { refusedKey, unchanged } from './scenarios/small-answers.ts';
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  listSmall,
+  listLarge,
+  listCompressed,
+  unchanged,
+  cancelSqlite,
+  cancelPostgres,
+  refusedKey,
+};
+
+/** Programs from outside, how they tell their version, and Debian's package of each. */
+const PROGRAMS = {
+  wrk: { flag: '--version', package: 'wrk' },
+  nginx: { flag: '-v', package: 'nginx-light' },
+  pgbench: { flag: '--version', package: 'postgresql-contrib' },
+  taskset: { flag: '--version', package: 'util-linux' },
+} as const;
+
+const args = process.argv.slice(2);
+const isQuick = args.includes('--quick');
+const only = args.filter((arg) => !arg.startsWith('--'));
+
+const versions = Object.fromEntries(
+  Object.entries(PROGRAMS).map(([name, { flag }]) => [name, versionOf(name, flag)]),
+);
+const missing = Object.keys(PROGRAMS).filter((name) => versions[name] === undefined);
+for (const name of missing) {
+  const { package: debian } = PROGRAMS[name as keyof typeof PROGRAMS];
+  console.error(`${name} is missing; on Debian: apt-get install ${debian}`);
+}
+if (missing.includes('taskset')) process.exit(1);
+
+const context = new Context(isQuick ? 1 : 5, isQuick ? 1 : 3);
+const results: { title: string; rows: Row[] }[] = [];
+try {
+  for (const [name, { title, needs, run }] of Object.entries(SCENARIOS)) {
+    if (only.length > 0 && !only.includes(name)) continue;
+    const lacking = needs.filter((program) => missing.includes(program));
+    if (lacking.length > 0) {
+      console.error(`Left out, for want of ${lacking.join(' and ')}: ${title}`);
+      continue;
+    }
+    console.error(title);
+    const rows = await run(context);
+    results.push({ title, rows });
+    for (const { what, against, values, figure, unit } of rows) {
+      console.error(`  ${what}: ${figure.toFixed(2)} ${unit} ${against} (${values})`);
+    }
+  }
+} finally {
+  await stopAll();
+  context.remove();
+}
+if (only.length === 0 && !isQuick) report(results, versions);

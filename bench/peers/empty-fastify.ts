@@ -1,0 +1,7 @@
+// A handler that does nothing: no key, no rules, no disk.
+import fastify from 'fastify';
+
+const server = fastify();
+server.delete('/v1/store/orders/:orderId', (_request, reply) => reply.code(204).send());
+server.get('/v1/store/orders', (_request, reply) => reply.code(204).send());
+await server.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });

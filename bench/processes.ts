@@ -1,0 +1,124 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { freePort } from '../test/postgres.ts';
+
+/** Servers run on the first core, the load that they get on the second, so that neither slows the other. */
+const SERVER_CORE = '0';
+const LOAD_CORE = '1';
+/** How long a server may take to answer. */
+const START_LIMIT_MS = 120_000;
+
+export interface Server {
+  readonly origin: string;
+  readonly child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Not bound to a core: for what shares the machine with a database. */
+  readonly isFree?: boolean;
+  /** The environment variable that tells it the port, where its command does not. */
+  readonly portVariable?: string;
+  /** What is asked until it answers 200; otherwise an open port will do. */
+  readonly readyPath?: (port: number) => string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends what a scenario that failed has left. */
+export async function stopAll(): Promise<void> {
+  for (const child of running) await stop(child);
+}
+
+/** Starts a program that listens on the port it is given, and waits until it does. */
+export async function startServer(
+  command: (port: number) => readonly string[],
+  { env = {}, isFree = false, cwd, portVariable, readyPath }: StartOptions = {},
+): Promise<Server> {
+  const port = await freePort();
+  const bound = isFree ? [] : ['taskset', '-c', SERVER_CORE];
+  const [program, ...args] = [...bound, ...command(port)];
+  const child = spawn(program!, args, {
+    ...(cwd !== undefined && { cwd }),
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      ...(portVariable !== undefined && { [portVariable]: String(port) }),
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  running.add(child);
+  const isUp = readyPath === undefined ? () => accepts(port) : () => answers(readyPath(port));
+  const until = performance.now() + START_LIMIT_MS;
+  while (!(await isUp())) {
+    if (child.exitCode !== null) throw new Error(`${program} has ended (${child.exitCode})`);
+    if (performance.now() > until) throw new Error(`${args.join(' ')} does not answer`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return { origin: `http://127.0.0.1:${port}`, child, stop: () => stop(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  running.delete(child);
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'close');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a program on the core of the load, to its end; what it printed. */
+export async function runOnLoadCore(
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  isFree = false,
+): Promise<string> {
+  const bound = isFree ? [] : ['taskset', '-c', LOAD_CORE];
+  const [program, ...args] = [...bound, ...command];
+  const child = spawn(program!, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${command.join(' ')} has failed (${code}):\n${output}`);
+  return output;
+}
+
+/** The first line that `program` prints of its version, or undefined if it is not there. */
+export function versionOf(program: string, flag: string): string | undefined {
+  try {
+    const output = execFileSync(program, [flag], { stdio: ['ignore', 'pipe', 'pipe'] });
+    return String(output).split('\n')[0]!.trim();
+  } catch (error) {
+    // Some print it on stderr, and some call that an error.
+    const { stdout, stderr } = error as { stdout?: Buffer; stderr?: Buffer };
+    const text = `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n')[0]!;
+    return text === '' ? undefined : text;
+  }
+}

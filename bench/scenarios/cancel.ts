@@ -1,0 +1,113 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Cluster } from '../../test/postgres.ts';
+import { compare, type Side } from '../compare.ts';
+import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
+import { applyLoad } from '../load.ts';
+import { runOnLoadCore, type Server, startServer } from '../processes.ts';
+import { fill, startService } from '../store-orders.ts';
+
+const EMPTY = fileURLToPath(new URL('../peers/empty-fastify.ts', import.meta.url));
+const ORDERS = 1_000_000;
+
+export const cancelSqlite: Scenario = {
+  title: 'Durable cancel on SQLite',
+  needs: ['wrk'],
+  run: async (context) => [
+    ...(await cancelled(context, 1, 0.25)),
+    ...(await cancelled(context, 64, 0.7)),
+    ...(await cancelled(context, 256, 0.85)),
+  ],
+};
+
+async function cancelled(context: Context, connections: number, reach: number): Promise<Row[]> {
+  const ours = await startService(context.database(ORDERS, `cancel-${connections}`));
+  const empty = await startServer(() => [process.execPath, EMPTY], { portVariable: 'PORT' });
+  try {
+    const comparisons = await compare(
+      cancelling('store-orders', ours, ours.headers, connections, context),
+      [cancelling('empty Fastify handler', empty, ours.headers, connections, context)],
+      context.rounds,
+    );
+    return ratioRows(
+      `durable cancel, SQLite, ${connections} connections`,
+      comparisons,
+      'cancels/s',
+      [reach],
+    );
+  } finally {
+    await ours.stop();
+    await empty.stop();
+  }
+}
+
+/** Orders that are pending, one after another; a run that meets another kind does not count. */
+function cancelling(
+  name: string,
+  server: Server,
+  headers: Readonly<Record<string, string>>,
+  connections: number,
+  { folder, seconds }: Context,
+): Side {
+  let idsFrom = 0;
+  return {
+    name,
+    measure: async () => {
+      const url = `${server.origin}/v1/store/orders/`;
+      const load = { url, headers, connections, seconds, idsFrom, method: 'DELETE' } as const;
+      const { requestsPerSecond, errors } = await applyLoad(load, folder);
+      if (errors > 0) throw new Error(`${name}: ${errors} cancels were refused`);
+      // With room for those that were under way at the end.
+      idsFrom += Math.ceil(requestsPerSecond * (seconds + 1)) + 1_000;
+      return requestsPerSecond;
+    },
+  };
+}
+
+export const cancelPostgres: Scenario = {
+  title: 'Durable cancel on PostgreSQL, 64 connections, against pgbench',
+  needs: ['wrk', 'pgbench'],
+  run: cancelledOnPostgres,
+};
+
+/** Both with the database on the same two cores as they are. */
+async function cancelledOnPostgres(context: Context): Promise<Row[]> {
+  const cluster = await Cluster.start();
+  fill(cluster.url(), ORDERS);
+  const script = join(context.folder, 'update.sql');
+  writeFileSync(
+    script,
+    `\\set id random(1, ${ORDERS})\nUPDATE bench SET status = 'cancelled' WHERE id = :id;\n`,
+  );
+  await cluster.admin('CREATE TABLE bench AS SELECT * FROM orders');
+  await cluster.admin('ALTER TABLE bench ADD PRIMARY KEY (id)');
+  await cluster.admin('VACUUM ANALYZE');
+  const ours = await startService(cluster.url(), { isFree: true });
+  const pgbench: Side = {
+    name: 'pgbench, one-row updates, 64 clients',
+    measure: async () => {
+      const output = await runOnLoadCore(
+        [
+          ...['pgbench', '-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-n'],
+          ...['-M', 'prepared', '-c', '64', '-j', '1', '-T', String(context.seconds), '-f', script],
+          'postgres',
+        ],
+        {},
+        true,
+      );
+      return Number(/tps = ([\d.]+)/.exec(output)![1]);
+    },
+  };
+  try {
+    const comparisons = await compare(
+      cancelling('store-orders', ours, ours.headers, 64, context),
+      [pgbench],
+      context.rounds,
+    );
+    return ratioRows('durable cancel, PostgreSQL, 64 connections', comparisons, 'cancels/s', [1]);
+  } finally {
+    await ours.stop();
+    await cluster.remove();
+  }
+}

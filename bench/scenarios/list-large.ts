@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { compare, type Side } from '../compare.ts';
+import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
+import { applyLoad } from '../load.ts';
+import { startNginx } from '../peers/nginx.ts';
+import { startService } from '../store-orders.ts';
+
+const CONNECTIONS = 8;
+/** What store-orders uses too. */
+const GZIP_LEVEL = 6;
+
+export const listLarge: Scenario = {
+  title: 'List 100,000 and 1,000,000 orders, 8 connections',
+  needs: ['nginx'],
+  run: async (context) => [
+    ...(await listed(context, 100_000, 'identity', 1.5)),
+    ...(await listed(context, 1_000_000, 'identity', 1.5)),
+  ],
+};
+
+export const listCompressed: Scenario = {
+  title: 'List 1,000,000 orders, compressed, 8 connections',
+  needs: ['nginx'],
+  run: async (context) => [
+    ...(await listed(context, 1_000_000, 'gzip', 1)),
+    ...(await listed(context, 1_000_000, 'zstd', 1)),
+  ],
+};
+
+/** Against the same list as a static file; compressed, nginx sends a gzip file that lies beside it. */
+async function listed(
+  context: Context,
+  count: number,
+  coding: string,
+  reach: number,
+): Promise<Row[]> {
+  const { folder, rounds, seconds } = context;
+  const isCompressed = coding !== 'identity';
+  const ours = await startService(context.database(count, 'large'));
+  const body = Buffer.from(await (await fetch(ours.list, { headers: ours.headers })).arrayBuffer());
+  writeFileSync(join(folder, 'large.json'), body);
+  if (isCompressed) {
+    writeFileSync(join(folder, 'large.json.gz'), gzipSync(body, { level: GZIP_LEVEL }));
+    // The first time it is made.
+    await fetch(ours.list, { headers: { ...ours.headers, 'accept-encoding': coding } });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+  }
+  const nginx = await startNginx(folder);
+  const side = (name: string, url: string, headers: Record<string, string>): Side => ({
+    name,
+    measure: async () =>
+      (await applyLoad({ url, headers, connections: CONNECTIONS, seconds }, folder))
+        .requestsPerSecond,
+  });
+  try {
+    const accepting = { 'Accept-Encoding': coding };
+    const gzip = { 'Accept-Encoding': isCompressed ? 'gzip' : 'identity' };
+    const comparisons = await compare(
+      side('store-orders', ours.list, { ...ours.headers, ...accepting }),
+      [
+        side(
+          `nginx, ${isCompressed ? 'gzip_static' : 'static file'}`,
+          `${nginx.origin}/large.json`,
+          gzip,
+        ),
+      ],
+      rounds,
+    );
+    const what = `list ${count.toLocaleString('en-US')} orders${isCompressed ? `, ${coding}` : ''}`;
+    return ratioRows(what, comparisons, 'lists/s', [reach]);
+  } finally {
+    await ours.stop();
+    await nginx.stop();
+  }
+}

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url';
+import { newSecret } from '../../src/keys/api-key.ts';
+import { compare, type Side } from '../compare.ts';
+import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
+import { applyLoad } from '../load.ts';
+import { startServer } from '../processes.ts';
+import { startService } from '../store-orders.ts';
+
+const peer = (name: string) => fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url));
+
+export const unchanged: Scenario = {
+  title: 'If-None-Match, unchanged, 64 connections',
+  needs: [],
+  run: async (context) => {
+    const service = await startService(context.database(1_000, 'unchanged'));
+    const { headers } = await fetch(service.list, { headers: service.headers });
+    const etag = headers.get('etag')!;
+    return against(context, 'unchanged list', 'node-http', 'bare node:http, 304', 0.9, service, {
+      own: { ...service.headers, 'If-None-Match': etag },
+      peer: { 'If-None-Match': '"1"' },
+    });
+  },
+};
+
+export const refusedKey: Scenario = {
+  title: 'Refused key, 64 connections',
+  needs: [],
+  run: async (context) => {
+    const service = await startService(context.database(1_000, 'refused'));
+    return against(
+      context,
+      'refused key (401)',
+      'empty-fastify',
+      'empty Fastify handler',
+      0.8,
+      service,
+      {
+        own: { Authorization: `Bearer ${newSecret('production')}` },
+        peer: {},
+      },
+    );
+  },
+};
+
+interface Headers {
+  readonly own: Readonly<Record<string, string>>;
+  readonly peer: Readonly<Record<string, string>>;
+}
+
+async function against(
+  { folder, rounds, seconds }: Context,
+  what: string,
+  program: string,
+  name: string,
+  reach: number,
+  service: Awaited<ReturnType<typeof startService>>,
+  headers: Headers,
+): Promise<Row[]> {
+  const other = await startServer(() => [process.execPath, peer(program)], {
+    portVariable: 'PORT',
+  });
+  const side = (label: string, url: string, fields: Headers['own']): Side => ({
+    name: label,
+    measure: async () =>
+      (await applyLoad({ url, headers: fields, connections: 64, seconds }, folder))
+        .requestsPerSecond,
+  });
+  try {
+    const comparisons = await compare(
+      side('store-orders', service.list, headers.own),
+      [side(name, `${other.origin}/v1/store/orders`, headers.peer)],
+      rounds,
+    );
+    return ratioRows(what, comparisons, 'answers/s', [reach]);
+  } finally {
+    await service.stop();
+    await other.stop();
+  }
+}

@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Server, type StartOptions, startServer } from './processes.ts';
+
+const PROGRAM = fileURLToPath(new URL('../bin/store-orders.js', import.meta.url));
+
+export interface Service extends Server {
+  readonly list: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly operations: string;
+}
+
+/** Runs a command; what it printed on stdout. */
+export function cli(args: readonly string[], database: string, input?: Buffer): string {
+  const output = execFileSync(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, DATABASE_URL: database },
+    ...(input !== undefined && { input }),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    maxBuffer: 2 ** 31 - 1,
+  });
+  return String(output);
+}
+
+/** Fills a new database with pending orders. */
+export function fill(database: string, count: number): void {
+  const input = execFileSync(process.execPath, [PROGRAM, 'sample', String(count)], {
+    maxBuffer: 2 ** 31 - 1,
+  });
+  const pending = Buffer.from(
+    input.toString('latin1').replaceAll('"shipped"', '"pending"'),
+    'latin1',
+  );
+  cli(['import', '-'], database, pending);
+}
+
+/** The service as it is run, ready and with a key. */
+export async function startService(
+  database: string,
+  options: StartOptions & { key?: string } = {},
+): Promise<Service> {
+  const key = options.key ?? cli(['keys', 'create', '--name', 'bench'], database).trim();
+  let operationsPort = 0;
+  const server = await startServer(
+    (port) => {
+      operationsPort = port + 1;
+      return [
+        ...[process.execPath, PROGRAM, 'serve', '--no-first-key', '--log-level', 'warn'],
+        ...['--port', String(port), '--operations-port', String(operationsPort)],
+      ];
+    },
+    {
+      ...options,
+      env: { DATABASE_URL: database, ...options.env },
+      readyPath: (port) => `http://127.0.0.1:${port + 1}/readyz`,
+    },
+  );
+  return {
+    ...server,
+    list: `${server.origin}/v1/store/orders`,
+    headers: { Authorization: `Bearer ${key}` },
+    operations: `http://127.0.0.1:${operationsPort}`,
+  };
+}
