@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Snapshot } from '../orders/listing.ts';
 import type { EncodedList } from './compressed-lists.ts';
 
+/** Until a reader has taken these it gets no more. They are shared, so they cost no memory. */
+const BYTES_AT_A_TIME = 1024 * 1024;
+
 /**
  * Sends lists to their readers, each at its own pace. Readers of one snapshot share its blocks, and
  * snapshots share those that did not change between them; what only slow readers still need is
@@ -30,13 +33,17 @@ export class ListReaders {
     this.#register(response, snapshot);
     let next = 0;
     const writeMore = () => {
-      let hasRoom = true;
-      while (hasRoom && next < chunks.length) {
+      let written = 0;
+      // Handed to the system in one call, with the head if that is still to go.
+      response.cork();
+      while (written < BYTES_AT_A_TIME && next < chunks.length) {
         const chunk = chunks[next++]!;
-        this.#onBytes(chunk.length);
-        hasRoom = response.write(chunk);
+        written += chunk.length;
+        response.write(chunk);
       }
       if (next === chunks.length) response.end();
+      response.uncork();
+      this.#onBytes(written);
     };
     response.on('drain', writeMore);
     writeMore();
