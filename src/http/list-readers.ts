@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Snapshot } from '../orders/listing.ts';
 import type { EncodedList } from './compressed-lists.ts';
 
-/** Until a reader has taken these it gets no more. They are shared, so they cost no memory. */
+/** A reader that has not taken these gets no more. They are shared, so they cost no memory. */
 const BYTES_AT_A_TIME = 1024 * 1024;
 
 /**
@@ -34,16 +34,17 @@ export class ListReaders {
     let next = 0;
     const writeMore = () => {
       let written = 0;
+      let hasRoom = true;
       // Handed to the system in one call, with the head if that is still to go.
       response.cork();
-      while (written < BYTES_AT_A_TIME && next < chunks.length) {
+      while ((hasRoom || written < BYTES_AT_A_TIME) && next < chunks.length) {
         const chunk = chunks[next++]!;
         written += chunk.length;
-        response.write(chunk);
+        hasRoom = response.write(chunk);
       }
-      if (next === chunks.length) response.end();
       response.uncork();
       this.#onBytes(written);
+      if (next === chunks.length) response.end();
     };
     response.on('drain', writeMore);
     writeMore();
