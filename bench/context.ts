@@ -44,7 +44,8 @@ export interface Row {
   readonly least?: number;
   readonly most?: number;
   readonly unit: '×' | 'bytes' | 'MB';
-  readonly reach: { readonly atLeast: number } | { readonly atMost: number };
+  /** Absent: nothing in particular. */
+  readonly reach?: { readonly atLeast: number } | { readonly atMost: number };
 }
 
 export interface Scenario {
@@ -59,18 +60,21 @@ export function ratioRows(
   what: string,
   comparisons: readonly Comparison[],
   unit: string,
-  reach: readonly number[],
+  reach: readonly (number | undefined)[],
 ): Row[] {
-  return comparisons.map(({ peer, rates, ratio }, index) => ({
-    what,
-    against: peer,
-    values: `${rates.map(({ median }) => shown(median)).join(' / ')} ${unit}`,
-    figure: ratio.median,
-    least: ratio.least,
-    most: ratio.most,
-    unit: '×',
-    reach: { atLeast: reach[index]! },
-  }));
+  return comparisons.map(({ peer, rates, ratio }, index) => {
+    const atLeast = reach[index];
+    return {
+      what,
+      against: peer,
+      values: `${rates.map(({ median }) => shown(median)).join(' / ')} ${unit}`,
+      figure: ratio.median,
+      least: ratio.least,
+      most: ratio.most,
+      unit: '×' as const,
+      ...(atLeast !== undefined && { reach: { atLeast } }),
+    };
+  });
 }
 
 /** Three digits that count. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { freePort } from '../test/postgres.ts';
@@ -8,6 +8,7 @@ const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 /** How long a server may take to answer. */
 const START_LIMIT_MS = 120_000;
+const STOP_LIMIT_MS = 3_000;
 
 export interface Server {
   readonly origin: string;
@@ -66,8 +67,11 @@ async function stop(child: ChildProcess): Promise<void> {
   running.delete(child);
   if (child.exitCode !== null) return;
   const ended = once(child, 'close');
-  child.kill('SIGKILL');
+  // In good order: a master that is killed leaves its workers behind.
+  child.kill('SIGTERM');
+  const overdue = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
   await ended;
+  clearTimeout(overdue);
 }
 
 function accepts(port: number): Promise<boolean> {
@@ -112,13 +116,7 @@ export async function runOnLoadCore(
 
 /** The first line that `program` prints of its version, or undefined if it is not there. */
 export function versionOf(program: string, flag: string): string | undefined {
-  try {
-    const output = execFileSync(program, [flag], { stdio: ['ignore', 'pipe', 'pipe'] });
-    return String(output).split('\n')[0]!.trim();
-  } catch (error) {
-    // Some print it on stderr, and some call that an error.
-    const { stdout, stderr } = error as { stdout?: Buffer; stderr?: Buffer };
-    const text = `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n')[0]!;
-    return text === '' ? undefined : text;
-  }
+  // Some print it on stderr, and some call it an error.
+  const { stdout, stderr, error } = spawnSync(program, [flag], { encoding: 'utf8' });
+  return error === undefined ? `${stdout}${stderr}`.trim().split('\n')[0] : undefined;
 }

@@ -41,9 +41,10 @@ Linux ${release()}, Node.js ${process.version}, SQLite ${process.versions.sqlite
 function table(rows: readonly Row[]): string {
   const lines = rows.map(({ what, against, values, figure, least, most, unit, reach }) => {
     const range = least === undefined ? '' : ` (${least.toFixed(2)} to ${most!.toFixed(2)})`;
-    const goal = 'atLeast' in reach ? `≥ ${reach.atLeast}` : `≤ ${reach.atMost}`;
+    const goal =
+      reach === undefined ? '' : `${'atLeast' in reach ? '≥' : '≤'} ${goalOf(reach)} ${unit}`;
     const mark = isReached({ figure, reach }) ? '' : ' (missed)';
-    return `| ${what} | ${against} | ${values} | **${figure.toFixed(2)} ${unit}**${range} | ${goal} ${unit}${mark} |`;
+    return `| ${what} | ${against} | ${values} | **${figure.toFixed(2)} ${unit}**${range} | ${goal}${mark} |`;
   });
   return [
     '| What | Against | Ours / theirs | Figure | To reach |',
@@ -52,7 +53,18 @@ function table(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-function isReached({ figure, reach }: Pick<Row, 'figure' | 'reach'>): boolean {
+function goalOf(reach: NonNullable<Row['reach']>): number {
+  return 'atLeast' in reach ? reach.atLeast : reach.atMost;
+}
+
+function isReached({
+  figure,
+  reach,
+}: {
+  figure: number;
+  reach?: Row['reach'] | undefined;
+}): boolean {
+  if (reach === undefined) return true;
   return 'atLeast' in reach ? figure >= reach.atLeast : figure <= reach.atMost;
 }
 
@@ -63,19 +75,20 @@ const LINE = 34;
 /** A bar for each figure, and a mark at what it is to reach. */
 function chart(title: string, rows: readonly Row[]): string {
   const height = 44 + rows.length * LINE;
-  const goalOf = ({ reach }: Row) => ('atLeast' in reach ? reach.atLeast : reach.atMost);
   const bars = rows.map((row, index) => {
     // Each line has a scale of its own: its goal is in the middle of what is left of it.
-    const most = Math.max(row.figure, goalOf(row)) * 1.25;
+    const goal = row.reach === undefined ? row.figure : goalOf(row.reach);
+    const most = Math.max(row.figure, goal) * 1.25;
     const x = (value: number) => LEFT + (value / most) * (WIDTH - LEFT - 90);
     const y = 36 + index * LINE;
     const fill = isReached(row) ? '#2f7d5b' : '#b4552d';
     return `<text x="${LEFT - 8}" y="${y + 14}" text-anchor="end">${xml(`${row.what} : ${row.against}`)}</text>
 <rect x="${LEFT}" y="${y}" width="${(x(row.figure) - LEFT).toFixed(1)}" height="18" fill="${fill}"/>
-<line x1="${x(goalOf(row)).toFixed(1)}" x2="${x(goalOf(row)).toFixed(1)}" y1="${y - 3}" y2="${y + 21}" stroke="#222"/>
+<line x1="${x(goal).toFixed(1)}" x2="${x(goal).toFixed(1)}" y1="${y - 3}" y2="${y + 21}" stroke="#222"/>
 <text x="${(x(row.figure) + 6).toFixed(1)}" y="${y + 14}">${row.figure.toFixed(2)} ${row.unit}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11">
+<title>${xml(title)}</title>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
 <text x="10" y="20" font-size="14" font-weight="bold">${xml(title)}</text>
 ${bars.join('\n')}
