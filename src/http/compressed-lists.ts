@@ -92,16 +92,17 @@ export class CompressedLists {
     gzip: new WeakMap(),
   };
 
-  /** In the coding that is wanted, if there is one and it pays, and can be had soon. */
+  /** In the coding that is wanted, if there is one and it pays, and can be had soon, within `ms` at most. */
   async best(
     snapshot: Snapshot,
     wanted: Coding | undefined,
+    ms = PATIENCE_MS,
   ): Promise<{ coding: Coding | undefined; list: EncodedList }> {
     if (wanted !== undefined && snapshot.byteLength >= MIN_BYTES) {
       // A large list that nobody has asked for yet may take longer: it goes on, for those who come next.
-      const list = await within(PATIENCE_MS, () => this.#list(snapshot, wanted)).catch(
-        () => undefined,
-      );
+      const list = await within(Math.min(ms, PATIENCE_MS), () =>
+        this.#list(snapshot, wanted),
+      ).catch(() => undefined);
       if (list !== undefined) return { coding: wanted, list };
     }
     return { coding: undefined, list: snapshot };

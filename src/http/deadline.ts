@@ -8,7 +8,12 @@ import { ANSWER_WITHIN_MS } from './limits.ts';
  * @throws StoreUnavailable when time is up; then `ask` may not even have been called.
  */
 export async function inTime<T>(reply: FastifyReply, ask: () => Promise<T>): Promise<T> {
-  return within(ANSWER_WITHIN_MS - reply.elapsedTime, ask);
+  return within(timeLeft(reply), ask);
+}
+
+/** Milliseconds in which the request can still be answered in time; may be negative. */
+export function timeLeft(reply: FastifyReply): number {
+  return ANSWER_WITHIN_MS - reply.elapsedTime;
 }
 
 /** @throws StoreUnavailable after `ms`; whatever `ask` throws. */

@@ -7,7 +7,7 @@ import { type Pet, petJson } from '../pets/pet.ts';
 import { bestCoding, CODINGS, type Coding } from './accept-encoding.ts';
 import type { CompressedLists } from './compressed-lists.ts';
 import { hasCurrent } from './conditional.ts';
-import { inTime } from './deadline.ts';
+import { inTime, timeLeft } from './deadline.ts';
 import { HttpError, sendJson } from './errors.ts';
 import type { ListReaders } from './list-readers.ts';
 import { refuseOtherMethods } from './methods.ts';
@@ -63,7 +63,7 @@ async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) 
   if (known !== undefined) return reply.code(304).header('etag', known).send();
 
   const wanted = bestCoding(request.headers['accept-encoding']);
-  const { coding, list } = await v1.compressedLists.best(snapshot, wanted);
+  const { coding, list } = await v1.compressedLists.best(snapshot, wanted, timeLeft(reply));
   reply.hijack();
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
