@@ -7,8 +7,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import { KeyRing } from '../keys/key-ring.ts';
+import { findInOrder, KeyRing } from '../keys/key-ring.ts';
 import { CommandNotConfirmed, CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
@@ -65,7 +64,9 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   );
 
   // Look-ups gather as commands do: at most one is under way, however many keys are new.
-  const lookUps = new CommandQueue((digests: readonly Uint8Array[]) => findKeys(store, digests));
+  const lookUps = new CommandQueue((digests: readonly Uint8Array[]) =>
+    findInOrder(digests, (asked) => store.keys(asked)),
+  );
 
   server.addHook('onReady', async () => {
     await listing.current();
@@ -98,21 +99,6 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   });
   server.setErrorHandler(answerError);
   return server;
-}
-
-/** The key with each of `digests`, in their order. */
-async function findKeys(
-  store: Store,
-  digests: readonly Uint8Array[],
-): Promise<(ApiKey | undefined)[]> {
-  const names = digests.map(nameOf);
-  const asked = [...new Map(names.map((name, index) => [name, digests[index]!])).values()];
-  const found = new Map((await store.keys(asked)).map((key) => [nameOf(key.digest), key]));
-  return names.map((name) => found.get(name));
-}
-
-function nameOf(digest: Uint8Array): string {
-  return Buffer.from(digest).toString('latin1');
 }
 
 function createFastify(

@@ -16,6 +16,21 @@ export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined }
   | { readonly key?: undefined; readonly refusal: KeyRefusal };
 
+/** The key with each of `digests`, in their order; `find` need not keep it. */
+export async function findInOrder(
+  digests: readonly Uint8Array[],
+  find: (digests: readonly Uint8Array[]) => Promise<ApiKey[]>,
+): Promise<(ApiKey | undefined)[]> {
+  const names = digests.map(nameOf);
+  const asked = [...new Map(names.map((name, index) => [name, digests[index]!])).values()];
+  const found = new Map((await find(asked)).map((key) => [nameOf(key.digest), key]));
+  return names.map((name) => found.get(name));
+}
+
+function nameOf(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('latin1');
+}
+
 /** Finds the key with a digest. */
 export type FindKey = (digest: Uint8Array) => Promise<ApiKey | undefined>;
 
@@ -46,7 +61,7 @@ export class KeyRing {
   }
 
   async #find(digest: Uint8Array): Promise<ApiKey | undefined> {
-    const name = Buffer.from(digest).toString('latin1');
+    const name = nameOf(digest);
     const remembered = this.#remembered.get(name);
     // The monotonic clock: a wall clock set back must not prolong trust.
     const now = performance.now();

@@ -1,4 +1,5 @@
 import {
+  type Decision,
   decide,
   idOf,
   type OrderCommand,
@@ -31,16 +32,9 @@ export class Batch {
   }
 
   carryOut(command: OrderCommand): OrderOutcome {
-    const before = this.#orders.get(idOf(command));
-    const { outcome, order } = decide(before, command, this.now);
-    if (order === undefined) return outcome;
-    this.#orders.set(order.id, order);
-    this.changed.set(order.id, order);
-    const by = command.type === 'cancel' ? command.by : undefined;
-    this.happenings.push({ id: order.id, type: outcome, by });
-    if (before !== undefined) this.growth[before.status] -= 1;
-    this.growth[order.status] += 1;
-    return outcome;
+    const decision = this.#decide(command);
+    this.#record(decision, command.type === 'cancel' ? command.by : undefined);
+    return decision.outcome;
   }
 
   /**
@@ -51,13 +45,26 @@ export class Batch {
     let nextId = highestId + 1n;
     const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? nextId++ }));
     if (nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
-    const decisions = orders.map((order) =>
-      decide(this.#orders.get(order.id), { type: 'place', order }, this.now),
-    );
+    const decisions = orders.map((order) => this.#decide({ type: 'place', order }));
     const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
     if (index !== -1) return { refusal: 'order_differs', index };
-    for (const order of orders) this.carryOut({ type: 'place', order });
+    for (const decision of decisions) this.#record(decision, undefined);
     return { placed: this.changed.size };
+  }
+
+  #decide(command: OrderCommand): Decision {
+    return decide(this.#orders.get(idOf(command)), command, this.now);
+  }
+
+  /** Takes over what was decided, if it is a change. */
+  #record({ outcome, order }: Decision, by: string | undefined): void {
+    if (order === undefined) return;
+    const before = this.#orders.get(order.id);
+    this.#orders.set(order.id, order);
+    this.changed.set(order.id, order);
+    this.happenings.push({ id: order.id, type: outcome, by });
+    if (before !== undefined) this.growth[before.status] -= 1;
+    this.growth[order.status] += 1;
   }
 }
 

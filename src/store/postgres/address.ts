@@ -38,8 +38,7 @@ export function postgresUrlProblem(url: string): string | undefined {
 /** Of a URL with which postgresUrlProblem finds no fault. */
 export function parseAddress(url: string): Address {
   const urls = hostUrls(url);
-  const { username, pathname } = new URL(urls[0]!);
-  const { searchParams } = new URL(urls[0]!);
+  const { username, pathname, searchParams } = new URL(urls[0]!);
   const authority =
     searchParams.get('host')?.replace(/^.*@/, '') ??
     urls.map((each) => new URL(each).host).join(',');

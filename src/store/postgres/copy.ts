@@ -10,7 +10,7 @@ import {
 } from '../tables.ts';
 import { newSession } from './connection.ts';
 import { originOf } from './origin.ts';
-import { arrayOf, byteaArray, type Row } from './rows.ts';
+import { arrayOf, byteaArray, type Row, textArray } from './rows.ts';
 import { migrate } from './schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
@@ -111,7 +111,8 @@ async function insert(
   const arrays = Object.values(columns).map((kind, at) => `$${at + 1}::${types[kind]}[]`);
   const values = Object.values(columns).map((kind, at) => {
     const cells = rows.map((row) => row[at]!);
-    if (kind === 'text') return cells;
+    if (kind === 'text')
+      return textArray(cells.map((cell) => (cell as string | null) ?? undefined));
     if (kind === 'bytes') return byteaArray(cells as Uint8Array[]);
     return arrayOf(cells.map((cell) => (cell as bigint | boolean | null) ?? undefined));
   });

@@ -3,6 +3,7 @@ import type { ApiKey } from '../../keys/api-key.ts';
 import type { Moment } from '../../orders/listing.ts';
 import { byId, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
+import { Sequence } from '../sequence.ts';
 import { type OrderEvent, type StoreStatus, StoreUnavailable } from '../store.ts';
 import { readOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
@@ -29,7 +30,7 @@ export class Reader {
   readonly #connection: Connection;
   /** For `changes`, whose snapshot may last over many statements. */
   readonly #changesConnection: Connection;
-  #lastChanges: Promise<unknown> = Promise.resolve();
+  readonly #changesInTurn = new Sequence();
 
   constructor(connection: Connection, changesConnection: Connection) {
     this.#connection = connection;
@@ -38,10 +39,7 @@ export class Reader {
 
   /** Store.changes. One after another, since a connection has one snapshot at a time. */
   changes(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
-    const run = () => this.#changes(since, visit);
-    const result = this.#lastChanges.then(run, run);
-    this.#lastChanges = result;
-    return result;
+    return this.#changesInTurn.run(() => this.#changes(since, visit));
   }
 
   async #changes(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
@@ -52,8 +50,8 @@ export class Reader {
   }
 
   /** When the changes under way have been told. */
-  async idle(): Promise<void> {
-    await this.#lastChanges.catch(() => {});
+  idle(): Promise<void> {
+    return this.#changesInTurn.idle();
   }
 
   async find(ids: readonly OrderId[]): Promise<Order[]> {

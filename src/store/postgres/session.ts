@@ -99,7 +99,7 @@ export class Session {
         ...config,
         application_name: 'store-orders',
         connectionTimeoutMillis: connectMs,
-        ...(limits.statement > 0 && { query_timeout: limits.statement + GRACE_MS }),
+        query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
         pipeline: true,
         // All values stay the text that they come as; rows.ts knows what they are.

@@ -1,4 +1,4 @@
-/** How long PostgreSQL may take, in milliseconds; 0 is without end. */
+/** How long PostgreSQL may take, in milliseconds; 0 for either of the last two is without end. */
 export interface TimeLimits {
   readonly lock: number;
   readonly statement: number;

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../keys/api-key.ts';
 import { isOrderCommand } from '../../orders/lifecycle.ts';
 import type { Pet } from '../../pets/pet.ts';
+import { Sequence } from '../sequence.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { changeLockedOrders, changeOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
@@ -11,7 +12,7 @@ import { inTransaction } from './transaction.ts';
 /** The write half of the PostgreSQL engine. */
 export class Writer {
   readonly #connection: Connection;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #transactions = new Sequence();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -19,15 +20,12 @@ export class Writer {
 
   /** Store.apply. One after another, since a connection has one transaction at a time. */
   apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
-    const run = () => this.#apply(commands);
-    const result = this.#last.then(run, run);
-    this.#last = result;
-    return result;
+    return this.#transactions.run(() => this.#apply(commands));
   }
 
   /** When the transactions under way have ended. */
-  async idle(): Promise<void> {
-    await this.#last.catch(() => {});
+  idle(): Promise<void> {
+    return this.#transactions.idle();
   }
 
   async #apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {

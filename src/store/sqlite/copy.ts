@@ -12,6 +12,7 @@ import {
   type Target,
 } from '../tables.ts';
 import { makeDurable, openForReading, openForWriting, opening } from './connection.ts';
+import { type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { migrate, missingMigrations } from './schema.ts';
 
 /** @throws StoreNotUsable */
@@ -62,11 +63,9 @@ export async function openSqliteTarget(path: string): Promise<Target> {
 }
 
 function readStatus(db: DatabaseSync): StoreStatus {
-  const row = first(db, 'SELECT id, revision, pending, shipped, cancelled FROM store');
+  const row = first(db, `SELECT ${STATUS_COLUMNS} FROM store`);
   if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
-  const [storeId, revision, pending, shipped, cancelled] = row as [string, ...bigint[]];
-  const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
-  return { storeId, revision: revision!, orders };
+  return statusFromRow(row as Row);
 }
 
 /** The first row, as an array. */

@@ -4,10 +4,20 @@ import type { ApiKey } from '../../keys/api-key.ts';
 import type { Moment } from '../../orders/listing.ts';
 import { byId, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
+import { Sequence } from '../sequence.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { openForReading } from './connection.ts';
-import { KEY_COLUMNS, keyFromRow, ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
+import {
+  KEY_COLUMNS,
+  keyFromRow,
+  ORDER_COLUMNS,
+  orderFromRow,
+  ordersFrom,
+  type Row,
+  STATUS_COLUMNS,
+  statusFromRow,
+} from './rows.ts';
 
 /** Orders read in one go: bounds how long the event loop stands still (a few milliseconds). */
 const BATCH = 2_000;
@@ -25,7 +35,7 @@ export class Reader {
   readonly #changesDb: DatabaseSync;
   readonly #statements: Record<keyof typeof SQL, StatementSync>;
   readonly #changesStatements: Record<keyof typeof CHANGES_SQL, StatementSync>;
-  #lastChanges: Promise<unknown> = Promise.resolve();
+  readonly #changesInTurn = new Sequence();
 
   constructor(path: string) {
     this.#path = path;
@@ -43,10 +53,7 @@ export class Reader {
     since: Moment | undefined,
     visit: (orders: readonly Order[]) => void,
   ): Promise<Moment | undefined> {
-    const run = () => this.#readChanges(since, visit);
-    const result = this.#lastChanges.then(run, run);
-    this.#lastChanges = result;
-    return result;
+    return this.#changesInTurn.run(() => this.#readChanges(since, visit));
   }
 
   async #readChanges(
@@ -74,12 +81,7 @@ export class Reader {
   }
 
   find(ids: readonly OrderId[]): Order[] {
-    const found: Order[] = [];
-    for (const id of ids) {
-      const row = this.#statements.order.get(id) as unknown as Row | undefined;
-      if (row !== undefined) found.push(orderFromRow(row));
-    }
-    return found;
+    return ordersFrom(this.#statements.order, ids);
   }
 
   history(id: OrderId): OrderEvent[] {
@@ -120,13 +122,11 @@ export class Reader {
   }
 
   status(): StoreStatus {
-    const row = this.#statements.status.get() as unknown as [bigint, bigint, bigint, bigint];
-    const [revision, pending, shipped, cancelled] = row;
-    return { storeId: this.#storeId, revision, orders: { pending, shipped, cancelled } };
+    return statusFromRow(this.#statements.status.get() as unknown as Row);
   }
 
   async close(): Promise<void> {
-    await this.#lastChanges.catch(() => {});
+    await this.#changesInTurn.idle();
     this.#changesDb.close();
     this.#db.close();
   }
@@ -158,7 +158,7 @@ function prepareAll<Name extends string>(
 
 const SQL = {
   storeId: 'SELECT id FROM store',
-  status: 'SELECT revision, pending, shipped, cancelled FROM store',
+  status: `SELECT ${STATUS_COLUMNS} FROM store`,
   order: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ?`,
   history: `SELECT revision, type, at, by FROM order_events WHERE order_id = ?
     ORDER BY revision, at, type = 'placed' DESC`,

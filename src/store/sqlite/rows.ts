@@ -1,6 +1,7 @@
-import type { SQLOutputValue } from 'node:sqlite';
+import type { SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
-import type { Order, OrderStatus } from '../../orders/order.ts';
+import type { Order, OrderId, OrderStatus } from '../../orders/order.ts';
+import type { StoreStatus } from '../store.ts';
 
 /** A result row: its columns in the order of the query. Integers come as bigint. */
 export type Row = readonly SQLOutputValue[];
@@ -18,6 +19,23 @@ export function orderFromRow(row: Row): Order {
     shipDate: time(shipDate),
     complete: complete === null ? undefined : complete === 1n,
   };
+}
+
+/** Those of the orders that exist; `statement` selects ORDER_COLUMNS by an id. */
+export function ordersFrom(statement: StatementSync, ids: readonly OrderId[]): Order[] {
+  return ids.flatMap((id) => {
+    const row = statement.get(id) as unknown as Row | undefined;
+    return row === undefined ? [] : orderFromRow(row);
+  });
+}
+
+/** The columns `statusFromRow` expects. */
+export const STATUS_COLUMNS = 'id, revision, pending, shipped, cancelled';
+
+export function statusFromRow(row: Row): StoreStatus {
+  const [storeId, revision, pending, shipped, cancelled] = row as [string, ...bigint[]];
+  const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
+  return { storeId, revision: revision!, orders };
 }
 
 /** The columns `keyFromRow` expects. */

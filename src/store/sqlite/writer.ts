@@ -10,7 +10,7 @@ import {
 import type { Order, OrderId } from '../../orders/order.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
-import { ORDER_COLUMNS, orderFromRow, type Row } from './rows.ts';
+import { ORDER_COLUMNS, ordersFrom } from './rows.ts';
 
 /** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
 export class Writer {
@@ -95,10 +95,7 @@ export class Writer {
   }
 
   #find(ids: readonly OrderId[]): Order[] {
-    return ids.flatMap((id) => {
-      const row = this.#statements.order.get(id) as unknown as Row | undefined;
-      return row === undefined ? [] : orderFromRow(row);
-    });
+    return ordersFrom(this.#statements.order, ids);
   }
 
   /** A batch that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
