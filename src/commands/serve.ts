@@ -115,7 +115,9 @@ async function serve(flags: ServeFlags): Promise<void> {
     const address = await operations.listen(config.operations);
     logger.info(`Operations listening at ${address}`);
     if (samples > 0) await addSamples(store, samples);
-    await server.listen({ host: config.host, port: config.port });
+    logger.info(
+      `Server listening at ${await server.listen({ host: config.host, port: config.port })}`,
+    );
     if (flags.firstKey) await printFirstKey(store, config, server);
   } catch (error) {
     await Promise.allSettled([server.close(), operations.close(), store.close()]);

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
+import type { Authentication, KeyRing } from '../keys/key-ring.ts';
+import { refuse } from './answers.ts';
 import { inTime } from './deadline.ts';
-import { HttpError } from './errors.ts';
+import type { ErrorCode } from './errors.ts';
 import { headerCount } from './well-formed.ts';
 
 declare module 'fastify' {
@@ -25,12 +26,27 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  */
 export function requireApiKey(server: FastifyInstance, keyRing: KeyRing, basePath: string): void {
   server.decorateRequest('apiKey', null);
-  server.addHook('onRequest', async (request, reply) => {
-    if (isPublic(request, basePath)) return;
-    const secret = bearerToken(request);
-    const { key, refusal } = await inTime(reply, () => keyRing.authenticate(secret));
-    if (refusal !== undefined) throw new HttpError(refusal);
-    request.apiKey = key;
+  server.addHook('onRequest', (request, reply, done) => {
+    if (isPublic(request, basePath)) {
+      done();
+      return;
+    }
+    const { secret, problem } = bearerToken(request);
+    if (secret === undefined) {
+      refuse(reply, problem);
+      return;
+    }
+    const admit = ({ key, refusal }: Authentication) => {
+      if (key === undefined) {
+        refuse(reply, refusal);
+        return;
+      }
+      request.apiKey = key;
+      done();
+    };
+    const known = keyRing.remembered(secret);
+    if (known !== undefined) admit(known);
+    else inTime(request, () => keyRing.authenticate(secret)).then(admit, done);
   });
 }
 
@@ -40,12 +56,17 @@ function isPublic(request: FastifyRequest, basePath: string): boolean {
   return path !== basePath && !path.startsWith(`${basePath}/`);
 }
 
-function bearerToken(request: FastifyRequest): string {
-  const header = request.headers.authorization;
-  if (header === undefined || header === '') throw new HttpError('api_key_missing');
+type BearerToken =
+  | { readonly secret: string; readonly problem?: undefined }
+  | { readonly secret?: undefined; readonly problem: ErrorCode };
+
+function bearerToken({ raw, headers }: FastifyRequest): BearerToken {
+  const { authorization } = headers;
+  if (authorization === undefined || authorization === '') return { problem: 'api_key_missing' };
+  const secret = BEARER.exec(authorization)?.[1];
   // Node keeps the first of several; another program before us may have believed the last.
-  if (headerCount(request.raw, 'authorization') > 1) throw new HttpError('api_key_malformed');
-  const token = BEARER.exec(header)?.[1];
-  if (token === undefined) throw new HttpError('api_key_malformed');
-  return token;
+  if (secret === undefined || headerCount(raw, 'authorization') > 1) {
+    return { problem: 'api_key_malformed' };
+  }
+  return { secret };
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { type ErrorCode, HttpError, hasBody } from './errors.ts';
+import { hasBody, refuse } from './answers.ts';
+import type { ErrorCode } from './errors.ts';
 import { MAX_BODY_BYTES } from './limits.ts';
 
 /** Lets requests through whose bodies, if they have any, have come whole. */
 export function discardBodies(server: FastifyInstance, bodies: Bodies): void {
-  server.addHook('preParsing', (request, _reply, payload, done) => {
+  server.addHook('preParsing', (request, reply, payload, done) => {
     bodies.discard(request.raw, (problem) => {
       if (problem === undefined) done(null, payload);
-      else done(new HttpError(problem, { connection: 'close' }));
+      else refuse(reply, problem, { connection: 'close' });
     });
   });
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { commonHeaders } from './answers.ts';
 import type { Bodies } from './bodies.ts';
-import { type ErrorCode, errorHeaders, errorRecord } from './errors.ts';
+import { type ErrorCode, errorAnswer } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { requestId } from './request-id.ts';
 import type { Turns } from './turns.ts';
@@ -24,7 +25,7 @@ export function brokenRequestListeners(
   bodies: Bodies,
 ) {
   const report = (code: ErrorCode, id: string, reason: string | undefined) => {
-    const { status } = errorRecord(code);
+    const { status } = errorAnswer(code);
     metrics.requests.inc({ operation: 'none', status: String(status) });
     logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
   };
@@ -55,8 +56,9 @@ export function brokenRequestListeners(
     const id = requestId(request);
     report(code, id, undefined);
     turns.take(request.socket, response, () => {
-      response.writeHead(errorRecord(code).status, rawHeaders(code, id));
-      response.end(JSON.stringify(errorRecord(code)));
+      const { status, body } = errorAnswer(code);
+      response.writeHead(status, rawHeaders(code, id));
+      response.end(body);
     });
   };
 
@@ -84,19 +86,15 @@ function errorCode({ code, rawPacket }: ClientError): ErrorCode {
 
 function rawHeaders(code: ErrorCode, id: string): Record<string, string> {
   return {
-    ...errorHeaders(code),
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(JSON.stringify(errorRecord(code)))),
-    'x-request-id': id,
-    'x-content-type-options': 'nosniff',
+    ...commonHeaders(id),
+    ...errorAnswer(code).headers,
     date: new Date().toUTCString(),
     connection: 'close',
   };
 }
 
 function rawAnswer(code: ErrorCode, id: string): string {
-  const record = errorRecord(code);
+  const { status, body } = errorAnswer(code);
   const head = Object.entries(rawHeaders(code, id)).map(([name, value]) => `${name}: ${value}\r\n`);
-  const statusLine = `HTTP/1.1 ${record.status} ${STATUS_CODES[record.status]}\r\n`;
-  return `${statusLine}${head.join('')}\r\n${JSON.stringify(record)}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
 }

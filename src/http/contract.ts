@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { parseDocument } from 'yaml';
 import type { Config } from '../config.ts';
+import { answer, answerEmpty } from './answers.ts';
 import { hasCurrent } from './conditional.ts';
 import { refuseOtherMethods } from './methods.ts';
 
@@ -31,14 +32,14 @@ function servers({ environment, baseUrl, stagingBaseUrl }: Config) {
   return [production, { url: stagingBaseUrl, description: 'Staging' }];
 }
 
-function serve(server: FastifyInstance, path: string, type: string, body: string): void {
+function serve(server: FastifyInstance, path: string, type: string, text: string): void {
+  const body = Buffer.from(text);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   const config = { public: true } as const;
   server.get(path, { config }, (request, reply) => {
-    reply.headers({ etag, 'cache-control': 'no-cache' });
-    if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
-    // A Buffer, so that Fastify adds no charset.
-    return reply.header('content-type', type).send(Buffer.from(body));
+    const headers = { etag, 'cache-control': 'no-cache' };
+    if (hasCurrent(request.headers['if-none-match'], etag)) answerEmpty(reply, 304, headers);
+    else answer(reply, 200, { ...headers, 'content-type': type }, body);
   });
   refuseOtherMethods(server, path, ['GET', 'HEAD'], config);
 }

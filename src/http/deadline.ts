@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../store/store.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 
@@ -7,13 +7,13 @@ import { ANSWER_WITHIN_MS } from './limits.ts';
  * after that nobody waits for.
  * @throws StoreUnavailable when time is up; then `ask` may not even have been called.
  */
-export async function inTime<T>(reply: FastifyReply, ask: () => Promise<T>): Promise<T> {
-  return within(timeLeft(reply), ask);
+export function inTime<T>(request: FastifyRequest, ask: () => Promise<T>): Promise<T> {
+  return within(timeLeft(request), ask);
 }
 
 /** Milliseconds in which the request can still be answered in time; may be negative. */
-export function timeLeft(reply: FastifyReply): number {
-  return ANSWER_WITHIN_MS - reply.elapsedTime;
+export function timeLeft({ arrivedAt }: FastifyRequest): number {
+  return ANSWER_WITHIN_MS - (performance.now() - arrivedAt);
 }
 
 /** @throws StoreUnavailable after `ms`; whatever `ask` throws. */
@@ -24,8 +24,15 @@ export function within<T>(ms: number, ask: () => Promise<T>): Promise<T> {
       () => reject(new StoreUnavailable('the store has not answered in time')),
       ms,
     );
-    ask()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    ask().then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

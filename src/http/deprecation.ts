@@ -9,15 +9,15 @@ export function markDeprecated(
   { deprecatedAt, sunsetAt }: { readonly deprecatedAt: number; readonly sunsetAt: number },
   documentation: string,
 ): void {
-  const headers = {
+  const headers = new Headers({
     deprecation: `@${Math.floor(deprecatedAt / 1000)}`,
     sunset: new Date(sunsetAt).toUTCString(),
     link:
       `<${documentation}>; rel="deprecation"; type="application/yaml", ` +
       `<${documentation}>; rel="sunset"; type="application/yaml"`,
-  };
+  });
   server.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.deprecated) reply.headers(headers);
+    if (request.routeOptions.config.deprecated) reply.raw.setHeaders(headers);
     done();
   });
 }

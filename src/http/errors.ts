@@ -1,6 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import type { FastifyReply } from 'fastify';
-
 /** Every code an Error record can carry, with its status and message. docs/errors.md explains them. */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
@@ -44,47 +41,35 @@ export interface ErrorRecord {
   readonly status: number;
 }
 
-export function errorRecord(code: ErrorCode): ErrorRecord {
-  const [status, message] = ERRORS[code];
-  return { code, message, status };
-}
-
-export function sendError(reply: FastifyReply, { code, headers }: HttpError): FastifyReply {
-  const record = errorRecord(code);
-  reply.code(record.status).headers({ ...errorHeaders(code), ...headers });
-  // The rest of a body that nobody wants any more is not waited for.
-  const { raw } = reply.request;
-  if (hasBody(raw) && !raw.complete) reply.header('connection', 'close');
-  return sendJson(reply, JSON.stringify(record));
-}
-
-/** A Buffer, because Fastify would add a charset, which JSON has none of: RFC 8259, section 11. */
-export function sendJson(reply: FastifyReply, json: string): FastifyReply {
-  return reply.header('content-type', 'application/json').send(Buffer.from(json));
-}
-
-/** An answer that is an Error record. `headers` go with it. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError';
-  readonly code: ErrorCode;
+/** An Error record as it is sent. */
+export interface ErrorAnswer {
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-
-  constructor(code: ErrorCode, headers: Readonly<Record<string, string>> = {}) {
-    super(code);
-    this.code = code;
-    this.headers = headers;
-  }
+  readonly body: Buffer;
 }
 
 /** Seconds a client is asked to wait after a 503. */
 const RETRY_AFTER_S = '1';
 
-/** The headers of every Error record, beside Content-Type. Errors are news of a moment: not cached. */
-export function errorHeaders(code: ErrorCode): Record<string, string> {
-  const headers: Record<string, string> = { 'cache-control': 'no-store' };
-  if (ERRORS[code][0] === 503) headers['retry-after'] = RETRY_AFTER_S;
-  if (ERRORS[code][0] === 401) headers['www-authenticate'] = challenge(code);
-  return headers;
+/** Made once: refusing is to cost no more than answering. */
+const ANSWERS = new Map(ERROR_CODES.map((code) => [code, makeAnswer(code)]));
+
+export function errorAnswer(code: ErrorCode): ErrorAnswer {
+  return ANSWERS.get(code)!;
+}
+
+function makeAnswer(code: ErrorCode): ErrorAnswer {
+  const [status, message] = ERRORS[code];
+  const body = Buffer.from(JSON.stringify({ code, message, status } satisfies ErrorRecord));
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    // Errors are news of a moment.
+    'cache-control': 'no-store',
+    ...(status === 503 && { 'retry-after': RETRY_AFTER_S }),
+    ...(status === 401 && { 'www-authenticate': challenge(code) }),
+  };
+  return { status, headers, body };
 }
 
 /** RFC 6750, section 3: no error code when no credential was sent. */
@@ -93,9 +78,4 @@ function challenge(code: ErrorCode): string {
   if (code === 'api_key_missing') return realm;
   const error = code === 'api_key_malformed' ? 'invalid_request' : 'invalid_token';
   return `${realm}, error="${error}", error_description="${ERRORS[code][1].replaceAll('"', "'")}"`;
-}
-
-/** RFC 9112, section 6: these two headers say that there is a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
 }

@@ -64,18 +64,25 @@ function gatheringDestination(stdout: NodeJS.WriteStream) {
 }
 
 /** One line per request, when its answer is out or its reader gone. */
-export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+export function logRequest(
+  logger: Logger,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ms: number,
+): void {
+  const level = reply.raw.statusCode >= 500 ? 'warn' : 'info';
+  if (!logger.isLevelEnabled(level)) return;
   const line = {
+    requestId: request.id,
     method: request.method,
     // Without the query: v1 has no parameters there, and people put secrets into it.
     path: loggable(request.raw.url?.split('?', 1)[0] ?? ''),
     status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
-    ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    ms: Math.round(ms * 1000) / 1000,
     key: request.apiKey?.id,
     aborted: reply.raw.writableFinished ? undefined : true,
   };
-  if (reply.raw.statusCode >= 500) request.log.warn(line, 'request');
-  else request.log.info(line, 'request');
+  logger[level](line, 'request');
 }
 
 /** A path without secrets, also without percent-encoded ones. */

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { HttpError } from './errors.ts';
+import { refuse } from './answers.ts';
 
 /** RFC 9110, section 15.5.6: the path exists, so 404 would be wrong. */
 export function refuseOtherMethods(
@@ -13,10 +13,10 @@ export function refuseOtherMethods(
     method,
     url,
     config,
-    handler: async ({ params }) => {
+    handler: ({ params }, reply) => {
       // The router also matches an empty segment, which is no value of a path parameter.
-      if (Object.values(params as object).includes('')) throw new HttpError('not_found');
-      throw new HttpError('method_not_allowed', { allow: allowed.join(', ') });
+      if (Object.values(params as object).includes('')) refuse(reply, 'not_found');
+      else refuse(reply, 'method_not_allowed', { allow: allowed.join(', ') });
     },
   });
 }

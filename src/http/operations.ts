@@ -1,7 +1,6 @@
 import type { Registry } from '@prometheus-io/client';
-import fastify, { type FastifyInstance } from 'fastify';
-import { commonHeaders } from './accounting.ts';
-import { HttpError, sendError } from './errors.ts';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { answer, refuse } from './answers.ts';
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
 
@@ -22,23 +21,24 @@ export function buildOperations({ registry, isReady }: OperationsParts): Fastify
     // Nothing here is worth waiting for at the end.
     forceCloseConnections: true,
   });
-  server.addHook('onRequest', (request, reply, done) => {
-    reply.headers(commonHeaders(request));
-    done();
-  });
-  server.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));
+  server.get('/livez', (_request, reply) => answerText(reply, 200, 'ok\n'));
   server.get('/readyz', async (_request, reply) => {
-    const ready = await isReady();
-    reply.code(ready ? 200 : 503).type('text/plain');
-    return ready ? 'ready\n' : 'not ready\n';
+    if (await isReady()) answerText(reply, 200, 'ready\n');
+    else answerText(reply, 503, 'not ready\n');
   });
   server.get('/metrics', async (_request, reply) => {
-    reply.type(registry.contentType);
-    return registry.metrics();
+    answerText(reply, 200, await registry.metrics(), registry.contentType);
   });
-  server.setNotFoundHandler((_request, reply) => sendError(reply, new HttpError('not_found')));
-  server.setErrorHandler((_error, _request, reply) =>
-    sendError(reply, new HttpError('internal_error')),
-  );
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
+  server.setErrorHandler((_error, _request, reply) => refuse(reply, 'internal_error'));
   return server;
+}
+
+function answerText(
+  reply: FastifyReply,
+  status: number,
+  text: string,
+  type = 'text/plain; charset=utf-8',
+): void {
+  answer(reply, status, { 'content-type': type }, Buffer.from(text));
 }

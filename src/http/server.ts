@@ -1,10 +1,5 @@
 import { METHODS, type Server } from 'node:http';
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { findInOrder, KeyRing } from '../keys/key-ring.ts';
@@ -13,6 +8,7 @@ import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
 import { account, accountForRequests } from './accounting.ts';
+import { refuse } from './answers.ts';
 import { requireApiKey } from './authentication.ts';
 import { Bodies, discardBodies } from './bodies.ts';
 import { type BrokenRequestListeners, brokenRequestListeners } from './broken-requests.ts';
@@ -20,7 +16,6 @@ import { CompressedLists } from './compressed-lists.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { markDeprecated } from './deprecation.ts';
 import { drainWhenClosing } from './drain.ts';
-import { HttpError, sendError } from './errors.ts';
 import {
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
@@ -73,7 +68,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   });
   drainWhenClosing(server, turns);
   // The way of every request, in this order.
-  accountForRequests(server, metrics);
+  accountForRequests(server, metrics, logger);
   takeInTurn(server, turns);
   markDeprecated(server, config.petLookup, CONTRACT_PATH);
   refuseMalformed(server);
@@ -94,10 +89,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     petLookupSunsetAt: config.petLookup.sunsetAt,
     metrics,
   });
-  server.setNotFoundHandler(async () => {
-    throw new HttpError('not_found');
-  });
-  server.setErrorHandler(answerError);
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
+  server.setErrorHandler((error, request, reply) => answerError(logger, error, request, reply));
   return server;
 }
 
@@ -108,11 +101,8 @@ function createFastify(
   turns: Turns,
 ): FastifyInstance {
   const server = fastify({
-    loggerInstance: logger,
-    logController: new LogController({
-      disableRequestLogging: true,
-      requestIdLogLabel: 'requestId',
-    }),
+    // Fastify would make a logger for each request; accounting.ts writes the one line that there is.
+    logger: false,
     genReqId: requestId,
     // A long first load of the list is no fault.
     pluginTimeout: 0,
@@ -132,11 +122,9 @@ function createFastify(
     },
     clientErrorHandler: listeners.clientError,
     frameworkErrors: (error, request, reply) => {
-      account(metrics, request, reply);
+      account(metrics, logger, request, reply);
       const code = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'uri_too_long' : 'bad_request';
-      turns.take(request.raw.socket, reply.raw, () => {
-        void sendError(reply, new HttpError(code));
-      });
+      turns.take(request.raw.socket, reply.raw, () => refuse(reply, code));
     },
   });
   // No operation has a body: Fastify is to look at none, of no media type.
@@ -157,12 +145,19 @@ function configureNode(server: Server, listeners: BrokenRequestListeners): void 
   server.on('connect', listeners.connect);
 }
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof HttpError) return sendError(reply, error);
+/** For what nobody has foreseen, and for a store that is not there. */
+function answerError(
+  logger: Logger,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const line = { requestId: request.id, err: error };
   if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
-    request.log.warn({ err: error }, 'the store is not available');
-    return sendError(reply, new HttpError('store_unavailable'));
+    logger.warn(line, 'the store is not available');
+    refuse(reply, 'store_unavailable');
+  } else {
+    logger.error(line, 'a request failed');
+    refuse(reply, 'internal_error');
   }
-  request.log.error({ err: error }, 'a request failed');
-  return sendError(reply, new HttpError('internal_error'));
 }

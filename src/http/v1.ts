@@ -5,10 +5,10 @@ import type { Listing, Moment } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
 import { bestCoding, CODINGS, type Coding } from './accept-encoding.ts';
+import { answer, answerEmpty, answerHead, refuse } from './answers.ts';
 import type { CompressedLists } from './compressed-lists.ts';
 import { hasCurrent } from './conditional.ts';
 import { inTime, timeLeft } from './deadline.ts';
-import { HttpError, sendJson } from './errors.ts';
 import type { ListReaders } from './list-readers.ts';
 import { refuseOtherMethods } from './methods.ts';
 import type { Metrics } from './metrics.ts';
@@ -57,16 +57,17 @@ export function addV1(server: FastifyInstance, v1: V1): void {
 }
 
 async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) {
-  const snapshot = await inTime(reply, () => v1.listing.current());
-  reply.headers({ vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' });
+  const snapshot = await inTime(request, () => v1.listing.current());
+  const headers = { vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' };
   const known = knownEtag(request.headers['if-none-match'], snapshot.moment);
-  if (known !== undefined) return reply.code(304).header('etag', known).send();
-
+  if (known !== undefined) {
+    answerEmpty(reply, 304, { ...headers, etag: known });
+    return;
+  }
   const wanted = bestCoding(request.headers['accept-encoding']);
-  const { coding, list } = await v1.compressedLists.best(snapshot, wanted, timeLeft(reply));
-  reply.hijack();
-  reply.raw.writeHead(200, {
-    ...(reply.getHeaders() as Record<string, string>),
+  const { coding, list } = await v1.compressedLists.best(snapshot, wanted, timeLeft(request));
+  answerHead(reply, 200, {
+    ...headers,
     etag: etagOf(snapshot.moment, coding),
     'content-type': 'application/json',
     'content-length': list.byteLength,
@@ -74,7 +75,6 @@ async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) 
   });
   if (request.method === 'HEAD') reply.raw.end();
   else v1.readers.send(reply.raw, snapshot, list);
-  return reply;
 }
 
 /** Each coding has its own, since it is other bytes: RFC 9110, section 8.8.3.3. */
@@ -93,16 +93,21 @@ function knownEtag(ifNoneMatch: string | undefined, moment: Moment): string | un
 async function cancelOrder(v1: V1, request: FastifyRequest, reply: FastifyReply) {
   const { orderId } = request.params as { orderId: string };
   const id = parseInt64(orderId);
-  if (id === undefined) throw new HttpError('invalid_order_id');
+  if (id === undefined) {
+    refuse(reply, 'invalid_order_id');
+    return;
+  }
   const by = request.apiKey!.id;
-  const outcome = await inTime(reply, () => v1.commands.submit({ type: 'cancel', id, by }));
+  const outcome = await inTime(request, () => v1.commands.submit({ type: 'cancel', id, by }));
   switch (outcome) {
     case 'cancelled':
-      return reply.code(204).send();
+      answerEmpty(reply, 204);
+      break;
     case 'order_not_found':
     case 'order_already_cancelled':
     case 'order_already_shipped':
-      throw new HttpError(outcome);
+      refuse(reply, outcome);
+      break;
     default:
       throw new Error(`a cancel cannot come out as "${outcome}"`);
   }
@@ -111,11 +116,17 @@ async function cancelOrder(v1: V1, request: FastifyRequest, reply: FastifyReply)
 async function getPet(v1: V1, request: FastifyRequest, reply: FastifyReply) {
   const { id: key_id, name: key_name } = request.apiKey!;
   v1.metrics.deprecatedCalls.inc({ operation: 'getPet', key_id, key_name });
-  if (Date.now() >= v1.petLookupSunsetAt) throw new HttpError('pet_lookup_gone');
   const { petId } = request.params as { petId: string };
   const id = parseInt64(petId);
-  if (id === undefined) throw new HttpError('invalid_pet_id');
-  const pet = await inTime(reply, () => v1.findPet(id));
-  if (pet === undefined) throw new HttpError('pet_not_found');
-  return sendJson(reply, petJson(pet));
+  if (Date.now() >= v1.petLookupSunsetAt) {
+    refuse(reply, 'pet_lookup_gone');
+    return;
+  }
+  if (id === undefined) {
+    refuse(reply, 'invalid_pet_id');
+    return;
+  }
+  const pet = await inTime(request, () => v1.findPet(id));
+  if (pet === undefined) refuse(reply, 'pet_not_found');
+  else answer(reply, 200, { 'content-type': 'application/json' }, Buffer.from(petJson(pet)));
 }

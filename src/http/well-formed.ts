@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type ErrorCode, HttpError } from './errors.ts';
+import { refuse } from './answers.ts';
+import type { ErrorCode } from './errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from './limits.ts';
 
 declare module 'node:http' {
@@ -14,10 +15,11 @@ declare module 'node:http' {
 export function refuseMalformed(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     // Node loses what follows an Upgrade that nobody wants on the same connection.
-    if (request.headers.upgrade !== undefined) reply.header('connection', 'close');
+    if (request.headers.upgrade !== undefined) reply.raw.shouldKeepAlive = false;
     const problem = malformation(request.raw, request.raw.originalUrl ?? request.raw.url ?? '');
+    if (problem === undefined) done();
     // What follows an unread body on the connection cannot be trusted to be a request.
-    done(problem && new HttpError(problem, { connection: 'close' }));
+    else refuse(reply, problem, { connection: 'close' });
   });
 }
 

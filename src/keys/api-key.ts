@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export const ENVIRONMENTS = ['production', 'staging'] as const;
@@ -58,7 +58,7 @@ export function environmentOf(secret: string): Environment | undefined {
 
 /** SHA-256, 32 bytes. No salt or stretching: 256 random bits cannot be guessed. */
 export function digestOf(secret: string): Uint8Array {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** What can be said of a known key at `now`. */

@@ -41,11 +41,22 @@ export type FindKey = (digest: Uint8Array) => Promise<ApiKey | undefined>;
 export class KeyRing {
   readonly #findKey: FindKey;
   readonly #environment: Environment;
+  /** By secret. A Map compares by a seeded hash first, so how long it takes tells nothing of a secret. */
   readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
 
   constructor(findKey: FindKey, environment: Environment) {
     this.#findKey = findKey;
     this.#environment = environment;
+  }
+
+  /** What can be said of a secret without asking the store; undefined if nothing can. */
+  remembered(secret: string): Authentication | undefined {
+    const remembered = this.#remembered.get(secret);
+    if (remembered === undefined) return undefined;
+    // The monotonic clock: a wall clock set back must not prolong trust.
+    if (performance.now() < remembered.until) return authentication(remembered.key);
+    this.#remembered.delete(secret);
+    return undefined;
   }
 
   /** @throws what `findKey` throws: without an answer nobody knows whether the key was revoked. */
@@ -54,27 +65,21 @@ export class KeyRing {
     if (environment === undefined) return { refusal: 'api_key_invalid' };
     if (environment !== this.#environment) return { refusal: 'api_key_wrong_environment' };
 
-    const key = await this.#find(digestOf(secret));
-    if (key === undefined) return { refusal: 'api_key_invalid' };
-    const standing = standingOf(key, Date.now());
-    return standing === 'valid' ? { key } : { refusal: `api_key_${standing}` };
-  }
-
-  async #find(digest: Uint8Array): Promise<ApiKey | undefined> {
-    const name = nameOf(digest);
-    const remembered = this.#remembered.get(name);
-    // The monotonic clock: a wall clock set back must not prolong trust.
-    const now = performance.now();
-    if (remembered !== undefined && now < remembered.until) {
-      return timingSafeEqual(remembered.key.digest, digest) ? remembered.key : undefined;
-    }
-    this.#remembered.delete(name);
+    const digest = digestOf(secret);
+    const askedAt = performance.now();
     const key = await this.#findKey(digest);
-    if (key === undefined || !timingSafeEqual(key.digest, digest)) return undefined;
+    if (key === undefined || !timingSafeEqual(key.digest, digest)) {
+      return { refusal: 'api_key_invalid' };
+    }
     if (key.revokedAt === undefined) {
       if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-      this.#remembered.set(name, { key, until: now + TRUST_MS });
+      this.#remembered.set(secret, { key, until: askedAt + TRUST_MS });
     }
-    return key;
+    return authentication(key);
   }
+}
+
+function authentication(key: ApiKey): Authentication {
+  const standing = standingOf(key, Date.now());
+  return standing === 'valid' ? { key } : { refusal: `api_key_${standing}` };
 }

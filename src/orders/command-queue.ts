@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /**
  * Most commands that gather for one transaction; beyond it new ones are turned away at once. Bounds
  * memory, and how long one commit keeps the next one waiting (some 10 µs a command).
@@ -68,8 +70,8 @@ export class CommandQueue<Command, Outcome> {
 
   async #commitAll(): Promise<void> {
     this.#isCommitting = true;
-    // One turn of the microtask queue, so that commands submitted together commit together.
-    await null;
+    // Commands submitted in one turn of the event loop commit together.
+    await nextTurn();
     for (let batch = this.#gathering; batch !== undefined; batch = this.#gathering) {
       this.#gathering = undefined;
       await this.#commit(batch);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Block, withEntries } from './blocks.ts';
 import { type Order, orderJson } from './order.ts';
 
@@ -50,7 +51,8 @@ export class Listing {
   readonly #onRefresh: (changed: number) => void;
   #blocks: readonly Block[] = [];
   #snapshot: Snapshot | undefined;
-  #running: Promise<Snapshot> | undefined;
+  /** The look that is under way, and the one that comes next. */
+  #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
 
   /** @param onRefresh is told, after every look at the source, how many orders had changed. */
@@ -60,27 +62,23 @@ export class Listing {
   }
 
   /**
-   * At most one look at the source is under way, however many ask. Who asks meanwhile shares the
-   * next one, for the one under way may have begun before a change they know of.
+   * At most one look at the source is under way, however many ask. Who asks meanwhile, or in the same
+   * turn of the event loop, shares the next one: it begins after all of them have asked, so it sees
+   * every change that they know of.
    * @throws what the source throws: without it nobody knows whether the list is still true.
    */
   current(): Promise<Snapshot> {
-    if (this.#running === undefined) {
-      this.#running = this.#run();
-      return this.#running;
-    }
-    const run = () => this.#run();
-    this.#next ??= this.#running.then(run, run);
+    this.#next ??= this.#lookNext();
     return this.#next;
   }
 
-  async #run(): Promise<Snapshot> {
-    try {
-      return await this.#refresh();
-    } finally {
-      this.#running = this.#next;
-      this.#next = undefined;
-    }
+  async #lookNext(): Promise<Snapshot> {
+    await this.#running;
+    await nextTurn();
+    const look = this.#refresh();
+    this.#running = look.catch(() => {});
+    this.#next = undefined;
+    return look;
   }
 
   async #refresh(): Promise<Snapshot> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { ERROR_CODES, errorRecord } from '../../src/http/errors.ts';
+import { ERROR_CODES, errorAnswer } from '../../src/http/errors.ts';
 import { contract } from './contract-check.ts';
 import { startService } from './harness.ts';
 
@@ -58,7 +58,7 @@ test('every operation is secured, and every response has an example or no body',
   for (const { content } of responses) {
     for (const { example } of Object.values(content ?? {})) {
       const record = example as { code: (typeof ERROR_CODES)[number] };
-      assert.deepEqual(record, errorRecord(record.code));
+      assert.deepEqual(record, JSON.parse(String(errorAnswer(record.code).body)));
     }
   }
 });
@@ -90,6 +90,6 @@ test('docs/errors.md explains every code, and no other', () => {
   const rows = [...text.matchAll(/^\| `([a-z_]+)` *\| (\d{3}) *\|/gm)];
   assert.deepEqual(
     rows.map(([, code, status]) => [code, Number(status)]).sort(),
-    ERROR_CODES.map((code) => [code, errorRecord(code).status] as const).sort(),
+    ERROR_CODES.map((code) => [code, errorAnswer(code).status] as const).sort(),
   );
 });

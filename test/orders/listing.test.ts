@@ -142,11 +142,24 @@ test('whoever asks while a look is under way shares the next one, which begins l
   const listing = new Listing(store);
   store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
   const first = listing.current();
+  while (store.looks === 0) await new Promise(setImmediate);
   store.apply([{ type: 'cancel', id: 0n }]);
   const others = Array.from({ length: 50 }, () => listing.current());
   assert.equal((await first).moment.revision, 1n);
   for (const other of others) assert.equal(bytes(await other), store.json());
   assert.equal(store.looks, 2);
+});
+
+test('those who ask in one turn of the event loop share a look, which begins after they asked', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  const first = listing.current();
+  store.apply([place(1n)]);
+  const second = listing.current();
+  assert.equal(store.looks, 0);
+  assert.equal(bytes(await first), store.json());
+  assert.equal(await second, await first);
+  assert.equal(store.looks, 1);
 });
 
 test('a look that fails leaves the list as it was, and the next one tries again', async () => {
