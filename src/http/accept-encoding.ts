@@ -12,8 +12,9 @@ const ELEMENT = /^([!#$%&'*+.^_`|~\w-]+)(?:[\t ]*;[\t ]*q=(0(?:\.\d{0,3})?|1(?:\
  * well formed says nothing.
  */
 export function bestCoding(acceptEncoding: string | undefined): Coding | undefined {
+  if (acceptEncoding === undefined) return undefined;
   const qualities = new Map<string, number>();
-  for (const element of (acceptEncoding ?? '').split(',')) {
+  for (const element of acceptEncoding.split(',')) {
     const text = element.trim();
     if (text === '') continue;
     const match = ELEMENT.exec(text);

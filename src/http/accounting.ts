@@ -31,7 +31,7 @@ export function account(
   reply: FastifyReply,
 ): void {
   request.arrivedAt = performance.now();
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     const operation = request.routeOptions.config?.operation ?? 'none';
     const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'aborted';
     const labels = { operation, status };

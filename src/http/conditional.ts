@@ -8,7 +8,7 @@ const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
  */
 export function hasCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   let found = false;
   let position = skip(SEPARATOR, ifNoneMatch, 0);
   while (position < ifNoneMatch.length) {

@@ -22,6 +22,8 @@ export class Batch {
   readonly now = Date.now();
   /** The orders that changed, as they are in the end. */
   readonly changed = new Map<OrderId, Order>();
+  /** Those of them that are new. */
+  readonly placed = new Set<OrderId>();
   readonly happenings: OrderHappening[] = [];
   /** By how much the number of orders in each status grows. */
   readonly growth: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
@@ -63,7 +65,8 @@ export class Batch {
     this.#orders.set(order.id, order);
     this.changed.set(order.id, order);
     this.happenings.push({ id: order.id, type: outcome, by });
-    if (before !== undefined) this.growth[before.status] -= 1;
+    if (before === undefined) this.placed.add(order.id);
+    else this.growth[before.status] -= 1;
     this.growth[order.status] += 1;
   }
 }

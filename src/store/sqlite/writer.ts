@@ -99,29 +99,20 @@ export class Writer {
   }
 
   /** A batch that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
-  #write({ changed, happenings, growth, now }: Batch): void {
+  #write({ changed, placed, happenings, growth, now }: Batch): void {
     if (changed.size === 0) return;
     const [before] = this.#statements.revision.get() as unknown as [bigint];
     const revision = before + 1n;
     const { pending, shipped, cancelled } = growth;
     this.#statements.setRevision.run(revision, pending, shipped, cancelled);
-    for (const order of changed.values()) this.#putOrder(order, revision);
+    const { insertOrder, updateOrder } = this.#statements;
+    for (const order of changed.values()) {
+      const isNew = placed.has(order.id);
+      (isNew ? insertOrder : updateOrder).run(...valuesOf(order, revision));
+    }
     for (const { id, type, by } of happenings) {
       this.#statements.insertEvent.run(id, revision, type, now, orNull(by));
     }
-  }
-
-  #putOrder(order: Order, revision: bigint): void {
-    const { id, status, petId, quantity, shipDate, complete } = order;
-    this.#statements.putOrder.run(
-      id,
-      status,
-      orNull(petId),
-      orNull(quantity),
-      orNull(shipDate),
-      complete === undefined ? null : Number(complete),
-      revision,
-    );
   }
 
   #importOrders(command: Extract<Command, { type: 'importOrders' }>): OutcomeOf<typeof command> {
@@ -144,6 +135,20 @@ export class Writer {
   }
 }
 
+/** In the order of insertOrder and updateOrder. */
+function valuesOf(order: Order, revision: bigint): SQLInputValue[] {
+  const { id, status, petId, quantity, shipDate, complete } = order;
+  return [
+    status,
+    orNull(petId),
+    orNull(quantity),
+    orNull(shipDate),
+    complete === undefined ? null : Number(complete),
+    revision,
+    id,
+  ];
+}
+
 function orNull(value: SQLInputValue | undefined): SQLInputValue {
   return value ?? null;
 }
@@ -164,10 +169,10 @@ const SQL = {
   setRevision: `UPDATE store SET revision = ?, pending = pending + ?, shipped = shipped + ?,
     cancelled = cancelled + ?`,
   order: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ?`,
-  putOrder: `INSERT INTO orders (${ORDER_COLUMNS}, revision) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET status = excluded.status, pet_id = excluded.pet_id,
-    quantity = excluded.quantity, ship_date = excluded.ship_date, complete = excluded.complete,
-    revision = excluded.revision`,
+  insertOrder: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  updateOrder: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?,
+    revision = ? WHERE id = ?`,
   insertEvent: 'INSERT INTO order_events (order_id, revision, type, at, by) VALUES (?, ?, ?, ?, ?)',
   insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?)`,
