@@ -52,7 +52,8 @@ export function refuse(
   const { raw } = reply.request;
   if (hasBody(raw) && !raw.complete) reply.raw.shouldKeepAlive = false;
   answerHead(reply, error.status, { ...error.headers, ...headers });
-  reply.raw.end(error.body);
+  // As text it goes out in one piece with the head.
+  reply.raw.end(error.body, 'latin1');
 }
 
 /** RFC 9112, section 6: these two headers say that there is a body. */

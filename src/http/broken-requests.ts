@@ -58,7 +58,7 @@ export function brokenRequestListeners(
     turns.take(request.socket, response, () => {
       const { status, body } = errorAnswer(code);
       response.writeHead(status, rawHeaders(code, id));
-      response.end(body);
+      response.end(body, 'latin1');
     });
   };
 

@@ -45,7 +45,8 @@ export interface ErrorRecord {
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** ASCII. */
+  readonly body: string;
 }
 
 /** Seconds a client is asked to wait after a 503. */
@@ -60,7 +61,7 @@ export function errorAnswer(code: ErrorCode): ErrorAnswer {
 
 function makeAnswer(code: ErrorCode): ErrorAnswer {
   const [status, message] = ERRORS[code];
-  const body = Buffer.from(JSON.stringify({ code, message, status } satisfies ErrorRecord));
+  const body = JSON.stringify({ code, message, status } satisfies ErrorRecord);
   const headers = {
     'content-type': 'application/json',
     'content-length': String(body.length),

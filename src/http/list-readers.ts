@@ -2,8 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Snapshot } from '../orders/listing.ts';
 import type { EncodedList } from './compressed-lists.ts';
 
-/** A reader that has not taken these gets no more. They are shared, so they cost no memory. */
-const BYTES_AT_A_TIME = 1024 * 1024;
+/**
+ * Handed to a reader in one turn of the event loop: little enough for all others, and for cancels, to get
+ * their turns soon, and for what is copied to be in the processor's cache still.
+ */
+const BYTES_AT_A_TIME = 256 * 1024;
 
 /**
  * Sends lists to their readers, each at its own pace. Readers of one snapshot share its blocks, and
@@ -33,6 +36,7 @@ export class ListReaders {
     this.#register(response, snapshot);
     let next = 0;
     const writeMore = () => {
+      if (response.destroyed) return;
       let written = 0;
       let hasRoom = true;
       // Handed to the system in one call, with the head if that is still to go.
@@ -46,7 +50,8 @@ export class ListReaders {
       this.#onBytes(written);
       if (next === chunks.length) response.end();
     };
-    response.on('drain', writeMore);
+    // Not at once: a reader who takes all there is would have the event loop to itself.
+    response.on('drain', () => setImmediate(writeMore));
     writeMore();
   }
 

@@ -74,7 +74,7 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   if (method === 'HEAD') return;
   const record = JSON.parse(body);
   assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
-  assert.deepEqual(record, JSON.parse(String(errorAnswer(record.code).body)));
+  assert.deepEqual(record, JSON.parse(errorAnswer(record.code).body));
   assert.equal(record.status, status);
   if (status === 401) assert.match(String(headers['www-authenticate']), /^Bearer realm=/);
   if (status === 405) assert.match(String(headers.allow), /^[A-Z]+(, [A-Z]+)*$/);

@@ -1,0 +1,160 @@
+// Lists as fast as the answers come while it cancels orders at a steady rate, and looks whether each list
+// is fresh. Takes a Task as JSON, prints a Report. Lists and cancels have a thread each, so that neither
+// waits for the other on this side.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+export interface Task {
+  readonly port: number;
+  readonly key: string;
+  readonly listConnections: number;
+  readonly cancelsPerSecond: number;
+  /** Orders from here on are pending, and the first ones of the list. */
+  readonly firstId: number;
+  readonly seconds: number;
+}
+
+export interface Report {
+  readonly listsPerSecond: number;
+  /** Lists that showed an order whose cancel had been acknowledged before they were asked for. */
+  readonly stale: number;
+  readonly cancels: number;
+  /** Milliseconds from when a cancel was due to its 204. */
+  readonly cancelP99: number;
+  /** All orders before it are cancelled. */
+  readonly nextId: number;
+}
+
+type CancelReport = Pick<Report, 'cancels' | 'cancelP99' | 'nextId'>;
+
+const CANCEL_CONNECTIONS = 32;
+const TICK_MS = 1;
+/** Enough for the head of an answer and the first id of a list. */
+const HEAD_BYTES = 4_096;
+const LIST_HEAD = /^HTTP\/1\.1 200[^]*?content-length: (\d+)[^]*?\r\n\r\n\[\{"id":(\d+)\D/i;
+
+const task: Task = JSON.parse(process.argv[2]!);
+
+/** Calls `onBytes` with what comes; the buffer is used again. */
+function open(onBytes: (bytes: Buffer) => void): Socket {
+  const buffer = Buffer.alloc(1024 * 1024);
+  const callback = (count: number) => {
+    onBytes(buffer.subarray(0, count));
+    return true;
+  };
+  return connect({ port: task.port, host: '127.0.0.1', onread: { buffer, callback } });
+}
+
+function request(method: string, path: string): string {
+  return `${method} /v1/store/orders${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${task.key}\r\n\r\n`;
+}
+
+/** One list after another on one connection; `onList` is told whether it was fresh. */
+function listAgainAndAgain(firstPending: Int32Array, onList: (isFresh: boolean) => void): void {
+  let expected = 0;
+  let head = '';
+  /** Bytes of the answer that are still to come; undefined until its head is there. */
+  let missing: number | undefined;
+  let isFresh = false;
+  const ask = () => {
+    expected = Atomics.load(firstPending, 0);
+    head = '';
+    missing = undefined;
+    socket.write(request('GET', ''));
+  };
+  const socket = open((bytes) => {
+    if (missing === undefined) {
+      const before = head.length;
+      head += bytes.latin1Slice(0, HEAD_BYTES);
+      const match = LIST_HEAD.exec(head);
+      if (match === null) return;
+      isFresh = Number(match[2]) >= expected;
+      missing = head.indexOf('\r\n\r\n') + 4 + Number(match[1]) - before;
+    }
+    missing -= bytes.length;
+    if (missing > 0) return;
+    onList(isFresh);
+    ask();
+  });
+  ask();
+}
+
+/** Cancels one order after another, each when it is due and a connection is free. Resolves to how long each took. */
+async function cancelSteadily(firstPending: Int32Array): Promise<number[]> {
+  const latencies: number[] = [];
+  const free: ((id: number, due: number) => void)[] = [];
+  const acknowledged = new Set<number>();
+  const begin = performance.now();
+  let next = 0;
+  let isOver = false;
+  const startDue = () => {
+    const count = ((performance.now() - begin) / 1000) * task.cancelsPerSecond;
+    while (!isOver && next < count && free.length > 0) {
+      free.pop()!(task.firstId + next, begin + (next / task.cancelsPerSecond) * 1000);
+      next += 1;
+    }
+  };
+  for (let index = 0; index < CANCEL_CONNECTIONS; index += 1) {
+    let current = 0;
+    let dueAt = 0;
+    const cancel = (id: number, due: number) => {
+      current = id;
+      dueAt = due;
+      socket.write(request('DELETE', `/${id}`));
+    };
+    const socket = open((bytes) => {
+      const status = bytes.latin1Slice(0, 12);
+      if (status !== 'HTTP/1.1 204') throw new Error(`the cancel of ${current}: ${status}`);
+      latencies.push(performance.now() - dueAt);
+      acknowledged.add(current);
+      while (acknowledged.delete(firstPending[0]!)) Atomics.add(firstPending, 0, 1);
+      free.push(cancel);
+      startDue();
+    });
+    free.push(cancel);
+  }
+  const timer = setInterval(startDue, TICK_MS);
+  await sleep(task.seconds * 1000);
+  clearInterval(timer);
+  isOver = true;
+  while (free.length < CANCEL_CONNECTIONS) await sleep(1);
+  return latencies;
+}
+
+async function list(): Promise<void> {
+  /** Every order below it has been cancelled, and that acknowledged. */
+  const firstPending = new Int32Array(new SharedArrayBuffer(4));
+  firstPending[0] = task.firstId;
+  const canceller = new Worker(new URL(import.meta.url), {
+    argv: process.argv.slice(2),
+    workerData: firstPending,
+  });
+  let lists = 0;
+  let stale = 0;
+  for (let index = 0; index < task.listConnections; index += 1) {
+    listAgainAndAgain(firstPending, (isFresh) => {
+      lists += 1;
+      if (!isFresh) stale += 1;
+    });
+  }
+  const begin = performance.now();
+  const [cancelled] = (await once(canceller, 'message')) as [CancelReport];
+  const listsPerSecond = lists / ((performance.now() - begin) / 1000);
+  const report: Report = { listsPerSecond, stale, ...cancelled };
+  process.stdout.write(JSON.stringify(report), () => process.exit());
+}
+
+async function cancel(): Promise<void> {
+  const latencies = task.cancelsPerSecond > 0 ? await cancelSteadily(workerData) : [];
+  if (latencies.length === 0) await sleep(task.seconds * 1000);
+  latencies.sort((a, b) => a - b);
+  parentPort!.postMessage({
+    cancels: latencies.length,
+    cancelP99: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
+    nextId: task.firstId + latencies.length,
+  } satisfies CancelReport);
+}
+
+await (isMainThread ? list() : cancel());
