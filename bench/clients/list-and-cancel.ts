@@ -33,7 +33,7 @@ const CANCEL_CONNECTIONS = 32;
 const TICK_MS = 1;
 /** Enough for the head of an answer and the first id of a list. */
 const HEAD_BYTES = 4_096;
-const LIST_HEAD = /^HTTP\/1\.1 200[^]*?content-length: (\d+)[^]*?\r\n\r\n\[\{"id":(\d+)\D/i;
+const LIST_HEAD = /^HTTP\/1\.1 200[\s\S]*?content-length: (\d+)[\s\S]*?\r\n\r\n\[\{"id":(\d+)\D/i;
 
 const task: Task = JSON.parse(process.argv[2]!);
 

@@ -44,7 +44,13 @@ export function withEntries(
     const beyond = blocks[touched + 1]?.ids[0];
     do nextEntry += 1;
     while (nextEntry < entries.length && (beyond === undefined || entries[nextEntry]!.id < beyond));
-    replacedBytes += pushMerged(result, blocks[touched], entries.slice(from, nextEntry));
+    const touchedEntries = entries.slice(from, nextEntry);
+    let block = blocks[touched];
+    if (block !== undefined && isFullBefore(block, touchedEntries[0]!)) {
+      result.push(block);
+      block = undefined;
+    }
+    replacedBytes += pushMerged(result, block, touchedEntries);
     nextBlock = touched + 1;
   }
   while (nextBlock < blocks.length) result.push(blocks[nextBlock++]!);
@@ -61,6 +67,11 @@ function blockFor(blocks: readonly Block[], id: OrderId): number {
     else high = middle - 1;
   }
   return low;
+}
+
+/** Whether a block would only grow too long by what comes behind it. */
+function isFullBefore({ ids }: Block, { id }: Entry): boolean {
+  return ids.length >= BLOCK_ORDERS && id > ids.at(-1)!;
 }
 
 /**
@@ -81,7 +92,7 @@ function pushMerged(result: Block[], block: Block | undefined, entries: readonly
   }
   const blockCount = count <= MAX_BLOCK_ORDERS ? 1 : Math.ceil(count / BLOCK_ORDERS);
   const size = Math.ceil(count / blockCount);
-  const builder = new BlockBuilder();
+  const builder = new BlockBuilder(size);
   for (const piece of pieces) {
     if ('text' in piece) {
       builder.add(piece.id, piece.text);
@@ -130,31 +141,40 @@ function merge(block: Block | undefined, entries: readonly Entry[]): Piece[] {
 }
 
 class BlockBuilder {
-  #ids: OrderId[] = [];
-  #ends: number[] = [];
-  #parts: Buffer[] = [];
-  /** Text added since the last part, still to be encoded. */
+  #ids: BigInt64Array;
+  #ends: Uint32Array;
+  #length = 0;
+  #parts: (Buffer | string)[] = [];
+  /** Text added since the last part. */
   #text = '';
   #byteLength = 0;
 
+  /** For blocks of at most so many orders. */
+  constructor(maxOrders: number) {
+    this.#ids = new BigInt64Array(maxOrders);
+    this.#ends = new Uint32Array(maxOrders);
+  }
+
   get length(): number {
-    return this.#ids.length;
+    return this.#length;
   }
 
   add(id: OrderId, text: string): void {
     this.#text += `,${text}`;
     this.#byteLength += text.length + 1;
-    this.#ids.push(id);
-    this.#ends.push(this.#byteLength);
+    this.#ids[this.#length] = id;
+    this.#ends[this.#length] = this.#byteLength;
+    this.#length += 1;
   }
 
   keep({ ids, ends, bytes }: Block, from: number, to: number): void {
-    this.#encodeText();
+    this.#endText();
     const start = from === 0 ? 0 : ends[from - 1]!;
     const shift = this.#byteLength - start;
+    this.#ids.set(ids.subarray(from, to), this.#length);
     for (let index = from; index < to; index += 1) {
-      this.#ids.push(ids[index]!);
-      this.#ends.push(ends[index]! + shift);
+      this.#ends[this.#length] = ends[index]! + shift;
+      this.#length += 1;
     }
     this.#parts.push(bytes.subarray(start, ends[to - 1]));
     this.#byteLength += ends[to - 1]! - start;
@@ -162,22 +182,28 @@ class BlockBuilder {
 
   /** The block of all that was added and kept; the builder starts over. */
   build(): Block {
-    this.#encodeText();
+    this.#endText();
     // Not from Node's shared pool: a block would keep its neighbours there alive.
     const bytes = Buffer.allocUnsafeSlow(this.#byteLength);
     let offset = 0;
-    for (const part of this.#parts) offset += part.copy(bytes, offset);
-    const block = { ids: BigInt64Array.from(this.#ids), ends: Uint32Array.from(this.#ends), bytes };
-    this.#ids = [];
-    this.#ends = [];
+    for (const part of this.#parts) {
+      offset +=
+        typeof part === 'string' ? bytes.write(part, offset, 'latin1') : part.copy(bytes, offset);
+    }
+    const block = {
+      ids: this.#ids.slice(0, this.#length),
+      ends: this.#ends.slice(0, this.#length),
+      bytes,
+    };
+    this.#length = 0;
     this.#parts = [];
     this.#byteLength = 0;
     return block;
   }
 
-  #encodeText(): void {
+  #endText(): void {
     if (this.#text === '') return;
-    this.#parts.push(Buffer.from(this.#text, 'latin1'));
+    this.#parts.push(this.#text);
     this.#text = '';
   }
 }

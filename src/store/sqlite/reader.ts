@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { Moment } from '../../orders/listing.ts';
-import { byId, type Order, type OrderId } from '../../orders/order.ts';
+import { byId, INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
@@ -19,8 +19,8 @@ import {
   statusFromRow,
 } from './rows.ts';
 
-/** Orders read in one go: bounds how long the event loop stands still (a few milliseconds). */
-const BATCH = 2_000;
+/** Orders read in one go: bounds memory, and how long the event loop stands still (a millisecond or so). */
+const PAGE = 512;
 
 /**
  * The read half of the SQLite engine. Reads run on the caller's thread: they wait for no lock and
@@ -70,10 +70,12 @@ export class Reader {
     this.#changesDb.exec('BEGIN');
     try {
       const [revision] = current.get() as unknown as [bigint];
-      const rows = since === undefined ? all.iterate() : changed.iterate(since.revision);
-      await visitInBatches(rows as Iterable<unknown> as Iterable<Row>, (orders) =>
-        visit(since === undefined ? orders : orders.toSorted(byId)),
-      );
+      if (since === undefined) await visitPages(pagesById(all), visit);
+      else {
+        await visitPages(pagesOf(changed.iterate(since.revision)), (orders) =>
+          visit(orders.toSorted(byId)),
+        );
+      }
       return { storeId, revision };
     } finally {
       this.#changesDb.exec('COMMIT');
@@ -100,8 +102,9 @@ export class Reader {
   async scan(visit: (orders: readonly Order[]) => Promise<void>): Promise<void> {
     const db = openForReading(this.#path);
     try {
-      const rows = prepareAll(db, { all: `SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id` }).all;
-      await visitInBatches(rows.iterate() as Iterable<unknown> as Iterable<Row>, visit);
+      const { all } = prepareAll(db, { all: pageById('true') });
+      db.exec('BEGIN');
+      await visitPages(pagesById(all), visit);
     } finally {
       db.close();
     }
@@ -139,20 +142,43 @@ export class Reader {
   }
 }
 
-/** Visits orders by the batch, and gives other work a turn between two batches. */
-async function visitInBatches(
-  rows: Iterable<Row>,
+/** Visits orders page by page, and gives other work a turn between two pages. */
+async function visitPages(
+  pages: Iterable<readonly Row[]>,
   visit: (orders: readonly Order[]) => void | Promise<void>,
 ): Promise<void> {
-  let batch: Order[] = [];
-  for (const row of rows) {
-    batch.push(orderFromRow(row));
-    if (batch.length < BATCH) continue;
-    await visit(batch);
-    batch = [];
+  for (const rows of pages) {
+    await visit(rows.map(orderFromRow));
     await nextTurn();
   }
-  if (batch.length > 0) await visit(batch);
+}
+
+/** For `pagesById`: the next orders from an id on. */
+function pageById(condition: string): string {
+  return `SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ? AND ${condition} ORDER BY id LIMIT ${PAGE}`;
+}
+
+/** Takes two thirds of the time that one row after another takes. */
+function* pagesById(page: StatementSync): Iterable<readonly Row[]> {
+  let from = INT64_MIN;
+  for (;;) {
+    const rows = page.all(from) as unknown as readonly Row[];
+    const last = rows.at(-1)?.[0];
+    if (last !== undefined) yield rows;
+    if (rows.length < PAGE || last === INT64_MAX) return;
+    from = (last as bigint) + 1n;
+  }
+}
+
+function* pagesOf(rows: Iterable<unknown>): Iterable<readonly Row[]> {
+  let page: Row[] = [];
+  for (const row of rows) {
+    page.push(row as Row);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }
 
 function prepareAll<Name extends string>(
@@ -176,7 +202,7 @@ const SQL = {
 
 const CHANGES_SQL = {
   revision: 'SELECT revision FROM store',
-  all: `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`,
+  all: pageById("status <> 'cancelled'"),
   // In the order of the index: sorted by id, SQLite would read all orders, or stop for a long sort.
   changed: `SELECT ${ORDER_COLUMNS} FROM orders INDEXED BY orders_by_revision
     WHERE revision > ? ORDER BY revision`,
