@@ -19,12 +19,14 @@ export class Context {
     this.seconds = seconds;
   }
 
-  /** A new SQLite database with so many pending orders, 1 and up. */
+  /** A new SQLite database with so many pending orders, 1 and up; `name` is for nobody else. */
   database(count: number, name: string): string {
     const template = join(this.folder, `template-${count}.db`);
-    if (!existsSync(template)) fill(`sqlite:${template}`, count);
-    const path = join(this.folder, `${name}.db`);
-    copyFileSync(template, path);
+    const path = join(this.folder, `${name}-${count}.db`);
+    if (count > 0) {
+      if (!existsSync(template)) fill(`sqlite:${template}`, count);
+      copyFileSync(template, path);
+    }
     return `sqlite:${path}`;
   }
 
@@ -43,7 +45,7 @@ export interface Row {
   readonly figure: number;
   readonly least?: number;
   readonly most?: number;
-  readonly unit: '×' | 'bytes' | 'MB';
+  readonly unit: '×' | 'bytes' | 'MB' | '';
   /** Absent: nothing in particular. */
   readonly reach?: { readonly atLeast: number } | { readonly atMost: number };
 }

@@ -2,18 +2,26 @@ import { Context, type Row, type Scenario } from './context.ts';
 import { stopAll, versionOf } from './processes.ts';
 import { report } from './report.ts';
 import { cancelPostgres, cancelSqlite } from './scenarios/cancel.ts';
+import { growth } from './scenarios/growth.ts';
+import { listDuringCancels } from './scenarios/list-during-cancels.ts';
 import { listCompressed, listLarge } from './scenarios/list-large.ts';
 import { listSmall } from './scenarios/list-small.ts';
+import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
+import { start } from './scenarios/start.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   listSmall,
   listLarge,
   listCompressed,
   unchanged,
+  listDuringCancels,
   cancelSqlite,
   cancelPostgres,
   refusedKey,
+  start,
+  memory,
+  growth,
 };
 
 /** Programs from outside, how they tell their version, and Debian's package of each. */

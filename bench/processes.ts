@@ -4,15 +4,20 @@ import { connect } from 'node:net';
 import { freePort } from '../test/postgres.ts';
 
 /** Servers run on the first core, the load that they get on the second, so that neither slows the other. */
-const SERVER_CORE = '0';
+export const SERVER_CORE = '0';
 const LOAD_CORE = '1';
+export const BOTH_CORES = `${SERVER_CORE},${LOAD_CORE}`;
 /** How long a server may take to answer. */
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 3_000;
+/** Between two looks whether a server is up; looking takes time that it could use. */
+const POLL_MS = 10;
 
 export interface Server {
   readonly origin: string;
   readonly child: ChildProcess;
+  /** Milliseconds from its start until it answered. */
+  readonly startMs: number;
   stop(): Promise<void>;
 }
 
@@ -54,13 +59,15 @@ export async function startServer(
   });
   running.add(child);
   const isUp = readyPath === undefined ? () => accepts(port) : () => answers(readyPath(port));
-  const until = performance.now() + START_LIMIT_MS;
+  const begin = performance.now();
   while (!(await isUp())) {
     if (child.exitCode !== null) throw new Error(`${program} has ended (${child.exitCode})`);
-    if (performance.now() > until) throw new Error(`${args.join(' ')} does not answer`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (performance.now() - begin > START_LIMIT_MS)
+      throw new Error(`${args.join(' ')} does not answer`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { origin: `http://127.0.0.1:${port}`, child, stop: () => stop(child) };
+  const startMs = performance.now() - begin;
+  return { origin: `http://127.0.0.1:${port}`, child, startMs, stop: () => stop(child) };
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -94,15 +101,14 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Runs a program on the core of the load, to its end; what it printed. */
-export async function runOnLoadCore(
-  command: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  isFree = false,
-): Promise<string> {
-  const bound = isFree ? [] : ['taskset', '-c', LOAD_CORE];
-  const [program, ...args] = [...bound, ...command];
+export function runOnLoadCore(command: readonly string[]): Promise<string> {
+  return runOnCore(LOAD_CORE, command);
+}
+
+/** Runs a program on a core, or on both, to its end; what it printed. */
+export async function runOnCore(core: string, command: readonly string[]): Promise<string> {
+  const [program, ...args] = ['taskset', '-c', core, ...command];
   const child = spawn(program!, args, {
-    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

@@ -14,20 +14,22 @@ export interface Task {
   /** Orders from here on are pending, and the first ones of the list. */
   readonly firstId: number;
   readonly seconds: number;
+  /** Ends sooner when so many have been cancelled. */
+  readonly maxCancels: number;
 }
 
 export interface Report {
   readonly listsPerSecond: number;
   /** Lists that showed an order whose cancel had been acknowledged before they were asked for. */
   readonly stale: number;
-  readonly cancels: number;
+  readonly cancelsPerSecond: number;
   /** Milliseconds from when a cancel was due to its 204. */
   readonly cancelP99: number;
   /** All orders before it are cancelled. */
   readonly nextId: number;
 }
 
-type CancelReport = Pick<Report, 'cancels' | 'cancelP99' | 'nextId'>;
+type CancelReport = Pick<Report, 'cancelsPerSecond' | 'cancelP99' | 'nextId'>;
 
 const CANCEL_CONNECTIONS = 32;
 const TICK_MS = 1;
@@ -67,7 +69,7 @@ function listAgainAndAgain(firstPending: Int32Array, onList: (isFresh: boolean) 
   const socket = open((bytes) => {
     if (missing === undefined) {
       const before = head.length;
-      head += bytes.latin1Slice(0, HEAD_BYTES);
+      head += bytes.toString('latin1', 0, HEAD_BYTES);
       const match = LIST_HEAD.exec(head);
       if (match === null) return;
       isFresh = Number(match[2]) >= expected;
@@ -81,8 +83,8 @@ function listAgainAndAgain(firstPending: Int32Array, onList: (isFresh: boolean) 
   ask();
 }
 
-/** Cancels one order after another, each when it is due and a connection is free. Resolves to how long each took. */
-async function cancelSteadily(firstPending: Int32Array): Promise<number[]> {
+/** Cancels one order after another, each when it is due and a connection is free. Milliseconds that each took. */
+async function cancelSteadily(firstPending: Int32Array) {
   const latencies: number[] = [];
   const free: ((id: number, due: number) => void)[] = [];
   const acknowledged = new Set<number>();
@@ -90,7 +92,8 @@ async function cancelSteadily(firstPending: Int32Array): Promise<number[]> {
   let next = 0;
   let isOver = false;
   const startDue = () => {
-    const count = ((performance.now() - begin) / 1000) * task.cancelsPerSecond;
+    const due = ((performance.now() - begin) / 1000) * task.cancelsPerSecond;
+    const count = Math.min(due, task.maxCancels);
     while (!isOver && next < count && free.length > 0) {
       free.pop()!(task.firstId + next, begin + (next / task.cancelsPerSecond) * 1000);
       next += 1;
@@ -105,7 +108,7 @@ async function cancelSteadily(firstPending: Int32Array): Promise<number[]> {
       socket.write(request('DELETE', `/${id}`));
     };
     const socket = open((bytes) => {
-      const status = bytes.latin1Slice(0, 12);
+      const status = bytes.toString('latin1', 0, 12);
       if (status !== 'HTTP/1.1 204') throw new Error(`the cancel of ${current}: ${status}`);
       latencies.push(performance.now() - dueAt);
       acknowledged.add(current);
@@ -116,11 +119,12 @@ async function cancelSteadily(firstPending: Int32Array): Promise<number[]> {
     free.push(cancel);
   }
   const timer = setInterval(startDue, TICK_MS);
-  await sleep(task.seconds * 1000);
+  const end = begin + task.seconds * 1000;
+  while (performance.now() < end && latencies.length < task.maxCancels) await sleep(1);
   clearInterval(timer);
   isOver = true;
   while (free.length < CANCEL_CONNECTIONS) await sleep(1);
-  return latencies;
+  return { latencies, seconds: (performance.now() - begin) / 1000 };
 }
 
 async function list(): Promise<void> {
@@ -146,15 +150,19 @@ async function list(): Promise<void> {
   process.stdout.write(JSON.stringify(report), () => process.exit());
 }
 
-async function cancel(): Promise<void> {
-  const latencies = task.cancelsPerSecond > 0 ? await cancelSteadily(workerData) : [];
-  if (latencies.length === 0) await sleep(task.seconds * 1000);
+async function cancel(): Promise<CancelReport> {
+  if (task.cancelsPerSecond === 0) {
+    await sleep(task.seconds * 1000);
+    return { cancelsPerSecond: 0, cancelP99: 0, nextId: task.firstId };
+  }
+  const { latencies, seconds } = await cancelSteadily(workerData);
   latencies.sort((a, b) => a - b);
-  parentPort!.postMessage({
-    cancels: latencies.length,
-    cancelP99: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
+  return {
+    cancelsPerSecond: latencies.length / seconds,
+    cancelP99: latencies[Math.floor(latencies.length * 0.99)]!,
     nextId: task.firstId + latencies.length,
-  } satisfies CancelReport);
+  };
 }
 
-await (isMainThread ? list() : cancel());
+if (isMainThread) await list();
+else parentPort!.postMessage(await cancel());

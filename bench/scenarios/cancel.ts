@@ -5,7 +5,7 @@ import { Cluster } from '../../test/postgres.ts';
 import { compare, type Side } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
 import { applyLoad } from '../load.ts';
-import { runOnLoadCore, type Server, startServer } from '../processes.ts';
+import { BOTH_CORES, runOnCore, type Server, startServer } from '../processes.ts';
 import { fill, startService } from '../store-orders.ts';
 
 const EMPTY = fileURLToPath(new URL('../peers/empty-fastify.ts', import.meta.url));
@@ -87,15 +87,11 @@ async function cancelledOnPostgres(context: Context): Promise<Row[]> {
   const pgbench: Side = {
     name: 'pgbench, one-row updates, 64 clients',
     measure: async () => {
-      const output = await runOnLoadCore(
-        [
-          ...['pgbench', '-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-n'],
-          ...['-M', 'prepared', '-c', '64', '-j', '1', '-T', String(context.seconds), '-f', script],
-          'postgres',
-        ],
-        {},
-        true,
-      );
+      const output = await runOnCore(BOTH_CORES, [
+        ...['pgbench', '-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-n'],
+        ...['-M', 'prepared', '-c', '64', '-j', '1', '-T', String(context.seconds), '-f', script],
+        'postgres',
+      ]);
       return Number(/tps = ([\d.]+)/.exec(output)![1]);
     },
   };

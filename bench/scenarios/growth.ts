@@ -1,0 +1,94 @@
+import { spread } from '../compare.ts';
+import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import { applyLoad } from '../load.ts';
+import { startService } from '../store-orders.ts';
+import { listAndCancel } from './list-during-cancels.ts';
+import { startTime } from './start.ts';
+
+const COUNTS = [10_000, 100_000, 1_000_000, 3_000_000] as const;
+const REFERENCE = 1_000_000;
+const LIST_CONNECTIONS = 8;
+/** Few enough for the smallest to have them in each round. */
+const CANCELS = 1_500;
+
+export const growth: Scenario = {
+  title: 'What an order costs as their number grows',
+  needs: [],
+  run: grown,
+};
+
+interface Costs {
+  /** Nanoseconds an order. */
+  readonly list: number;
+  /** Microseconds a cancel. */
+  readonly cancel: number;
+  /** Nanoseconds an order, beside what an empty server takes to start. */
+  readonly start: number;
+}
+
+/** For each number of orders, and against REFERENCE: the list per order, a cancel, the start per order. */
+async function grown(context: Context): Promise<Row[]> {
+  const costs = new Map<number, Costs>();
+  for (const count of COUNTS) costs.set(count, await costsOf(context, count));
+  const reference = costs.get(REFERENCE)!;
+  return (['list', 'cancel', 'start'] as const).flatMap((what) =>
+    [...costs].map(([count, cost]): Row => {
+      const unit = what === 'cancel' ? 'µs a cancel' : 'ns an order';
+      return {
+        what: `${what}, ${count.toLocaleString('en-US')} orders`,
+        against: `${REFERENCE.toLocaleString('en-US')} orders`,
+        values: `${shown(cost[what])} / ${shown(reference[what])} ${unit}`,
+        figure: cost[what] / reference[what],
+        unit: '×',
+      };
+    }),
+  );
+}
+
+async function costsOf(context: Context, count: number): Promise<Costs> {
+  const empty = context.database(0, 'growth');
+  const database = context.database(count, 'growth');
+  const start = await medianOf(
+    context,
+    async () => ((await startTime(database)) - (await startTime(empty))) / count,
+  );
+  const service = await startService(database);
+  const { list: url, headers } = service;
+  let firstId = 1;
+  const listsPerSecond = async () => {
+    const { seconds, folder } = context;
+    const load = { url, headers, connections: LIST_CONNECTIONS, seconds };
+    return (await applyLoad(load, folder)).requestsPerSecond;
+  };
+  const cancelsPerSecond = async () => {
+    const report = await listAndCancel({
+      port: Number(new URL(url).port),
+      key: headers.Authorization!.slice('Bearer '.length),
+      listConnections: 0,
+      // As fast as the answers come.
+      cancelsPerSecond: Number.MAX_SAFE_INTEGER,
+      firstId,
+      seconds: context.seconds,
+      maxCancels: CANCELS,
+    });
+    firstId = report.nextId;
+    return report.cancelsPerSecond;
+  };
+  try {
+    return {
+      list: 1e9 / (await medianOf(context, listsPerSecond)) / count,
+      cancel: 1e6 / (await medianOf(context, cancelsPerSecond)),
+      start: start * 1e6,
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** After one that does not count. */
+async function medianOf({ rounds }: Context, measure: () => Promise<number>): Promise<number> {
+  await measure();
+  const values: number[] = [];
+  for (let round = 0; round < rounds; round += 1) values.push(await measure());
+  return spread(values).median;
+}

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import { applyLoad } from '../load.ts';
+import { type Service, startService } from '../store-orders.ts';
+
+const ORDERS = 1_000_000;
+const CLIENTS = 1_000;
+/** What a slow client reads, and how often. */
+const READ_BYTES = 16 * 1024;
+const READ_EVERY_MS = 250;
+const MEGABYTE = 1024 * 1024;
+
+export const memory: Scenario = {
+  title: 'Memory with 1,000,000 orders listed',
+  needs: [],
+  run: async (context) => [...(await perOrder(context)), await slowReaders(context)],
+};
+
+/** Resident bytes of a server that has served for a while: V8 takes its share with the first requests. */
+async function perOrder(context: Context): Promise<Row[]> {
+  const empty = await startService(context.database(0, 'empty'));
+  const full = await startService(context.database(ORDERS, 'full'));
+  try {
+    for (const service of [empty, full]) await serveUnchanged(service, context);
+    const before = residentBytes(empty);
+    const listed = residentBytes(full);
+    for (const coding of ['gzip', 'zstd']) await compress(full, coding);
+    const compressed = residentBytes(full);
+    return [
+      {
+        what: 'per listed order',
+        against: 'a server without orders',
+        values: `${shown(listed / MEGABYTE)} / ${shown(before / MEGABYTE)} MB`,
+        figure: (listed - before) / ORDERS,
+        unit: 'bytes',
+        reach: { atMost: 160 },
+      },
+      {
+        what: 'per order, gzip and zstd copies',
+        against: 'the same server before',
+        values: `${shown(compressed / MEGABYTE)} / ${shown(listed / MEGABYTE)} MB`,
+        figure: (compressed - listed) / ORDERS,
+        unit: 'bytes',
+      },
+    ];
+  } finally {
+    await empty.stop();
+    await full.stop();
+  }
+}
+
+async function serveUnchanged(service: Service, { folder, seconds }: Context): Promise<void> {
+  const response = await fetch(service.list, { headers: service.headers });
+  await response.arrayBuffer();
+  const headers = { ...service.headers, 'If-None-Match': response.headers.get('etag')! };
+  await applyLoad({ url: service.list, headers, connections: 64, seconds }, folder);
+}
+
+/** Until the list comes in the coding: the first answers may not wait for it. */
+async function compress(service: Service, coding: string): Promise<void> {
+  const headers = { ...service.headers, 'accept-encoding': coding };
+  for (;;) {
+    const response = await fetch(service.list, { method: 'HEAD', headers });
+    if (response.headers.get('content-encoding') === coding) return;
+    await sleep(200);
+  }
+}
+
+async function slowReaders(context: Context): Promise<Row> {
+  const service = await startService(context.database(ORDERS, 'slow-readers'));
+  try {
+    await serveUnchanged(service, context);
+    const one = await withSlowReaders(service, 1);
+    const many = await withSlowReaders(service, CLIENTS);
+    return {
+      what: `${CLIENTS.toLocaleString('en-US')} clients that read slowly`,
+      against: 'one client',
+      values: `${shown(many / MEGABYTE)} / ${shown(one / MEGABYTE)} MB`,
+      figure: (many - one) / MEGABYTE,
+      unit: 'MB',
+      reach: { atMost: 64 },
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Resident bytes while so many read. */
+async function withSlowReaders(service: Service, count: number): Promise<number> {
+  const sockets = Array.from({ length: count }, () => readSlowly(service));
+  await sleep(5_000);
+  const bytes = residentBytes(service);
+  for (const socket of sockets) socket.destroy();
+  return bytes;
+}
+
+function readSlowly(service: Service): Socket {
+  const { hostname, port, pathname } = new URL(service.list);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `GET ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.headers.Authorization}\r\n\r\n`,
+  );
+  const timer = setInterval(() => socket.read(READ_BYTES), READ_EVERY_MS);
+  socket.on('close', () => clearInterval(timer));
+  return socket;
+}
+
+function residentBytes({ child }: Service): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
+}

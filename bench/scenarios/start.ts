@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import { compare } from '../compare.ts';
+import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import { runOnCore, SERVER_CORE } from '../processes.ts';
+import { startService } from '../store-orders.ts';
+
+const ORDERS = 1_000_000;
+const READ_ROWS = fileURLToPath(new URL('../peers/read-rows.ts', import.meta.url));
+
+export const start: Scenario = {
+  title: 'Start with 1,000,000 orders until ready',
+  needs: [],
+  run: started,
+};
+
+async function started(context: Context): Promise<Row[]> {
+  const database = context.database(ORDERS, 'start');
+  const [comparison] = await compare(
+    { name: 'store-orders', measure: () => startTime(database) },
+    [{ name: 'node:sqlite, all rows as arrays', measure: () => readTime(database) }],
+    context.rounds,
+  );
+  const { peer, rates, ratio } = comparison!;
+  return [
+    {
+      what: 'from start to ready',
+      against: peer,
+      values: `${rates.map(({ median }) => shown(median)).join(' / ')} ms`,
+      figure: ratio.median,
+      least: ratio.least,
+      most: ratio.most,
+      unit: '×',
+      reach: { atMost: 1.5 },
+    },
+  ];
+}
+
+/** Milliseconds from the start of the process until it is ready. */
+export async function startTime(database: string): Promise<number> {
+  const service = await startService(database, { key: 'none' });
+  await service.stop();
+  return service.startMs;
+}
+
+async function readTime(database: string): Promise<number> {
+  const path = database.slice('sqlite:'.length);
+  return Number(await runOnCore(SERVER_CORE, [process.execPath, READ_ROWS, path]));
+}
