@@ -6,6 +6,9 @@ import { databaseUrlProblem } from './store/open.ts';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** More than one a core is of no use. */
+const MAX_WORKERS = 64;
+
 /** The version prefix that the path of every base URL ends in. */
 const VERSION_PREFIX = '/v1';
 
@@ -18,6 +21,7 @@ export const DEFAULTS = {
   PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z',
   OPERATIONS_HOST: '127.0.0.1',
   OPERATIONS_PORT: '8081',
+  WORKERS: '1',
   LOG_LEVEL: 'info',
 } as const;
 
@@ -40,6 +44,8 @@ export interface Config {
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
   readonly operations: { readonly host: string; readonly port: number };
+  /** Processes that serve. */
+  readonly workers: number;
   readonly logLevel: LogLevel;
 }
 
@@ -126,6 +132,11 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     parsePort,
     'a port from 0 to 65535',
   );
+  const workers = settings.withDefault(
+    'WORKERS',
+    parseWorkers,
+    `a number from 1 to ${MAX_WORKERS}`,
+  );
   const logLevel = settings.withDefault('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
   if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
     settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);
@@ -141,6 +152,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     stagingBaseUrl,
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
+    workers: workers!,
     logLevel: logLevel!,
   });
 }
@@ -217,6 +229,11 @@ function parseHost(text: string): string | undefined {
 
 function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+function parseWorkers(text: string): number | undefined {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return count >= 1 && count <= MAX_WORKERS ? count : undefined;
 }
 
 function parseBaseUrl(text: string): string | undefined {

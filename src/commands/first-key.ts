@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
 import { type Config, urlHost } from '../config.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
 import type { Store } from '../store/store.ts';
@@ -11,16 +11,15 @@ const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 export async function printFirstKey(
   store: Store,
   { environment, basePath }: Config,
-  server: FastifyInstance,
+  listening: AddressInfo,
 ): Promise<void> {
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
   const [outcome] = await store.apply([{ type: 'createFirstKey', key }]);
   if (outcome === 'unchanged') return;
 
-  const address = server.addresses()[0]!;
-  if (typeof address === 'string') throw new Error('the server listens on no TCP port');
-  const orders = `http://${urlHost(address.address)}:${address.port}${basePath}/store/orders`;
+  const { address, port } = listening;
+  const orders = `http://${urlHost(address)}:${port}${basePath}/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
   const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
   say(`

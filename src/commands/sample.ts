@@ -1,11 +1,16 @@
 import { Command } from 'commander';
 import { WRITERS } from '../files/write-orders.ts';
+import type { Order } from '../orders/order.ts';
 import { sampleOrders } from '../orders/sample.ts';
-import { UsageError, writeOut } from './output.ts';
+import type { Store } from '../store/store.ts';
+import { grouped, say, UsageError, writeOut } from './output.ts';
 
 /** Orders written at a time. */
 const BATCH = 1_000;
 const MAX_SAMPLES = 10_000_000;
+/** Sample orders placed in one transaction. */
+const TRANSACTION = 2_000;
+const SEED_IN_A_STORE = 1;
 
 export function sampleCommand(): Command {
   return new Command('sample')
@@ -35,6 +40,24 @@ async function sample(count: string, { seed }: { seed: string }): Promise<void> 
     waiting = 0;
   }
   await writeOut(text);
+}
+
+/** Fills a store without orders. Samples never mix with orders that are there already. */
+export async function addSamples(store: Store, count: number): Promise<void> {
+  const { orders } = await store.status();
+  if (orders.pending + orders.shipped + orders.cancelled > 0n) {
+    say('The store has orders already, so no samples were added.');
+    return;
+  }
+  let batch: { type: 'place'; order: Order }[] = [];
+  for (const order of sampleOrders(count, SEED_IN_A_STORE)) {
+    batch.push({ type: 'place', order });
+    if (batch.length < TRANSACTION) continue;
+    await store.apply(batch);
+    batch = [];
+  }
+  await store.apply(batch);
+  say(`Added ${grouped(count)} sample orders.`);
 }
 
 /** @throws UsageError */

@@ -1,27 +1,18 @@
+import cluster from 'node:cluster';
+import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
-import { DEFAULTS, readConfig } from '../config.ts';
-import { within } from '../http/deadline.ts';
-import { createLog } from '../http/logging.ts';
-import { createMetrics } from '../http/metrics.ts';
+import { type Config, DEFAULTS, readConfig, urlHost } from '../config.ts';
+import { createLog, type Log } from '../http/logging.ts';
 import { buildOperations } from '../http/operations.ts';
-import { buildServer } from '../http/server.ts';
-import { Listing } from '../orders/listing.ts';
-import type { Order } from '../orders/order.ts';
-import { sampleOrders } from '../orders/sample.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { printFirstKey } from './first-key.ts';
-import { grouped, say } from './output.ts';
-import { sampleCount } from './sample.ts';
+import { addSamples, sampleCount } from './sample.ts';
+import { openService } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { watchStore } from './watch-store.ts';
-
-/** How long a probe of readiness waits for the store. */
-const READY_WITHIN_MS = 1_000;
-/** Sample orders placed in one transaction. */
-const SAMPLE_BATCH = 2_000;
-const SAMPLE_SEED = 1;
+import { serveAsWorker } from './worker.ts';
+import { Workers } from './workers.ts';
 
 interface ServeFlags extends DatabaseFlags {
   readonly host?: string;
@@ -30,6 +21,7 @@ interface ServeFlags extends DatabaseFlags {
   readonly environment?: string;
   readonly operationsHost?: string;
   readonly operationsPort?: string;
+  readonly workers?: string;
   readonly logLevel?: string;
   readonly sample?: string;
   readonly firstKey: boolean;
@@ -49,6 +41,7 @@ export function serveCommand(): Command {
     'run the service',
     `npx store-orders serve
 npx store-orders serve --port 9000 --database sqlite:/var/lib/store-orders/orders.db
+npx store-orders serve --workers 4
 npx store-orders serve --sample 1000`,
   )
     .addOption(flag('--host <host>', 'HOST', 'address to listen on'))
@@ -57,6 +50,7 @@ npx store-orders serve --sample 1000`,
     .addOption(flag('--environment <name>', 'ENVIRONMENT', 'production or staging'))
     .addOption(flag('--operations-host <host>', 'OPERATIONS_HOST', 'for health and metrics'))
     .addOption(flag('--operations-port <port>', 'OPERATIONS_PORT', 'for health and metrics'))
+    .addOption(flag('--workers <count>', 'WORKERS', 'processes that share the work'))
     .addOption(flag('--log-level <level>', 'LOG_LEVEL', 'trace … fatal, or silent'))
     .option('--sample <count>', 'put sample orders into the store if it has none')
     .option('--no-first-key', 'do not make a key for a store that has none')
@@ -75,72 +69,90 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
     ENVIRONMENT: flags.environment,
     OPERATIONS_HOST: flags.operationsHost,
     OPERATIONS_PORT: flags.operationsPort,
+    WORKERS: flags.workers,
     LOG_LEVEL: flags.logLevel,
   };
   return { ...given, ...databaseSettings(flags) } as Partial<Record<string, string>>;
 }
 
+/** What is done before and after a store is first served. */
+interface FirstSteps {
+  /** Sample orders for a store without orders. */
+  readonly samples: number;
+  /** Whether a store without keys gets one. */
+  readonly firstKey: boolean;
+}
+
 async function serve(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, settings(flags));
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
+  if (cluster.worker !== undefined) {
+    await serveAsWorker(config, cluster.worker.id);
+    return;
+  }
+  const steps = { samples, firstKey: flags.firstKey };
   const log = createLog(config.logLevel);
-  const { logger } = log;
-  const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
-  const metrics = createMetrics(store, config.environment);
-  let isServing = false;
-  const listing = new Listing(store, (changed) =>
-    metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
-  );
-  /** Whether the list could be answered now: the store is there, and nothing of it has to be read anew. */
-  const isListAtHand = () =>
-    within(READY_WITHIN_MS, () => listing.current()).then(
-      () => true,
-      () => false,
-    );
-  const operations = buildOperations({
-    registry: metrics.registry,
-    isReady: async () => isServing && (await isListAtHand()),
-  });
-  const server = buildServer({ config, store, listing, metrics, logger });
-  let unwatch = () => {};
+  await (config.workers === 1 ? serveAlone : serveWithWorkers)(config, log, steps);
+}
 
+async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
+  const service = await openService(config, log.logger);
+  const { store, registry, isReady } = service;
+  const operations = buildOperations({ isReady, metrics: () => registry.metrics() });
   stopOnSignal(log, async () => {
-    isServing = false;
-    unwatch();
-    await server.close();
+    await service.close();
+    await operations.close();
+  });
+  try {
+    await listenForOperations(operations, config, log);
+    await begin(config, log, store, steps, service.listen);
+  } catch (error) {
+    await Promise.allSettled([service.close(), operations.close()]);
+    throw error;
+  }
+}
+
+/** The primary of several processes: it serves nothing but health and metrics itself. */
+async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Promise<void> {
+  const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
+  const workers = new Workers(log);
+  const operations = buildOperations({
+    isReady: () => workers.areReady(),
+    metrics: () => workers.metrics(),
+  });
+  stopOnSignal(log, async () => {
+    await workers.stop();
     await store.close();
     await operations.close();
   });
   try {
-    const address = await operations.listen(config.operations);
-    logger.info(`Operations listening at ${address}`);
-    if (samples > 0) await addSamples(store, samples);
-    logger.info(
-      `Server listening at ${await server.listen({ host: config.host, port: config.port })}`,
-    );
-    if (flags.firstKey) await printFirstKey(store, config, server);
+    await listenForOperations(operations, config, log);
+    await begin(config, log, store, steps, () => workers.start());
+    await store.close();
   } catch (error) {
-    await Promise.allSettled([server.close(), operations.close(), store.close()]);
+    await Promise.allSettled([workers.stop(), store.close(), operations.close()]);
     throw error;
   }
-  unwatch = watchStore(listing, logger);
-  isServing = true;
+  for (let count = 1; count < config.workers; count += 1) void workers.keepStarting();
 }
 
-/** Samples never mix with orders that are there already. */
-async function addSamples(store: Store, count: number): Promise<void> {
-  const { orders } = await store.status();
-  if (orders.pending + orders.shipped + orders.cancelled > 0n) {
-    say('The store has orders already, so no samples were added.');
-    return;
-  }
-  let batch: { type: 'place'; order: Order }[] = [];
-  for (const order of sampleOrders(count, SAMPLE_SEED)) {
-    batch.push({ type: 'place', order });
-    if (batch.length < SAMPLE_BATCH) continue;
-    await store.apply(batch);
-    batch = [];
-  }
-  await store.apply(batch);
-  say(`Added ${grouped(count)} sample orders.`);
+async function listenForOperations(
+  operations: ReturnType<typeof buildOperations>,
+  config: Config,
+  { logger }: Log,
+): Promise<void> {
+  logger.info(`Operations listening at ${await operations.listen(config.operations)}`);
+}
+
+async function begin(
+  config: Config,
+  { logger }: Log,
+  store: Store,
+  { samples, firstKey }: FirstSteps,
+  listen: () => Promise<AddressInfo>,
+): Promise<void> {
+  if (samples > 0) await addSamples(store, samples);
+  const listening = await listen();
+  logger.info(`Server listening at http://${urlHost(listening.address)}:${listening.port}`);
+  if (firstKey) await printFirstKey(store, config, listening);
 }

@@ -6,33 +6,60 @@ const SHUTDOWN_LIMIT_MS = 10_000;
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /** The first signal ends the service in good order, a second one at once. */
-export function stopOnSignal({ logger, end }: Log, stop: () => Promise<void>): void {
-  let isStopping = false;
-  const exit = (code: number, message: string) => {
-    logger.info(message);
-    void end().then(() => process.exit(code));
-  };
-  const begin = (reason: string) => {
-    isStopping = true;
-    logger.info({ reason }, 'stopping');
-    setTimeout(() => exit(1, 'stopped with requests still under way'), SHUTDOWN_LIMIT_MS);
-    stop().then(
-      () => exit(0, 'stopped'),
-      (error) => {
-        logger.error({ err: error }, 'stopping failed');
-        exit(1, 'stopped');
-      },
-    );
-  };
+export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
+  const ending = new Ending(log, stop);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (isStopping) exit(1, 'stopped at once by a second signal');
-      else begin(signal);
+      if (ending.hasBegun) ending.exit(1, 'stopped at once by a second signal');
+      else ending.begin(signal);
     });
   }
-  whenNpmIsGone(() => {
-    if (!isStopping) begin('npm was stopped');
-  });
+  whenNpmIsGone(() => ending.begin('npm was stopped'));
+}
+
+/**
+ * The same for a worker. It is told by the primary, and may be sent a SIGTERM, by itself or with all
+ * others; a terminal sends SIGINT to all, of which the primary makes what is to be made.
+ * @returns what ends the worker
+ */
+export function stopWhenTold(log: Log, stop: () => Promise<void>): () => void {
+  const ending = new Ending(log, stop);
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => ending.begin('SIGTERM'));
+  return () => ending.begin('told by the primary');
+}
+
+/** The end of the process, which takes a bounded time. */
+class Ending {
+  readonly #log: Log;
+  readonly #stop: () => Promise<void>;
+  hasBegun = false;
+
+  constructor(log: Log, stop: () => Promise<void>) {
+    this.#log = log;
+    this.#stop = stop;
+  }
+
+  /** Again is no change. */
+  begin(reason: string): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    const { logger } = this.#log;
+    logger.info({ reason }, 'stopping');
+    setTimeout(() => this.exit(1, 'stopped with requests still under way'), SHUTDOWN_LIMIT_MS);
+    this.#stop().then(
+      () => this.exit(0, 'stopped'),
+      (error) => {
+        logger.error({ err: error }, 'stopping failed');
+        this.exit(1, 'stopped');
+      },
+    );
+  }
+
+  exit(code: number, message: string): void {
+    this.#log.logger.info(message);
+    void this.#log.end().then(() => process.exit(code));
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import querystring from 'node:querystring';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
 
 /** Characters of log that gather for one write, and for how long: fewer, larger writes under load. */
@@ -13,19 +13,30 @@ const LAST_FLUSH_MS = 500;
 
 export interface Log {
   readonly logger: Logger;
+  /** Writes lines that are a log already. */
+  readonly write: (lines: string) => void;
   /** Writes out what has gathered, unless nobody reads it. */
   readonly end: () => Promise<void>;
 }
 
-/** JSON lines on stdout; lines for people when stdout is a terminal. */
-export function createLog(level: string): Log {
-  const { stdout } = process;
-  if (stdout.isTTY) {
-    const terminal: DestinationStream = { write: (line) => stdout.write(readable(line)) };
-    return { logger: pino({ level, base: null }, terminal), end: async () => {} };
-  }
-  const destination = gatheringDestination(stdout);
-  return { logger: pino({ level, base: null }, destination), end: destination.end };
+/** JSON lines on stdout, each with the fields of `base`; lines for people when stdout is a terminal. */
+export function createLog(
+  level: string,
+  base: Readonly<Record<string, unknown>> | null = null,
+): Log {
+  const { write, end } = process.stdout.isTTY
+    ? terminalDestination(process.stdout)
+    : gatheringDestination(process.stdout);
+  return { logger: pino({ level, base }, { write }), write, end };
+}
+
+function terminalDestination(stdout: NodeJS.WriteStream) {
+  return {
+    write(lines: string): void {
+      for (const line of lines.split('\n')) if (line !== '') stdout.write(readable(line));
+    },
+    end: async () => {},
+  };
 }
 
 /**
@@ -50,8 +61,8 @@ function gatheringDestination(stdout: NodeJS.WriteStream) {
   };
   process.on('exit', () => flush());
   return {
-    write(line: string): void {
-      text += line;
+    write(lines: string): void {
+      text += lines;
       if (text.length >= BUFFER_LENGTH) flush();
       else timer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
     },

@@ -68,6 +68,7 @@ function registerBuildInfo(registry: Registry, environment: Environment): void {
     help: 'Always 1; the labels say what is running.',
     labelNames: ['version', 'node', 'sqlite', 'environment'] as const,
     registers: [registry],
+    aggregator: 'first',
   }).set({ version: VERSION, node, sqlite, environment }, 1);
 }
 
@@ -77,6 +78,8 @@ function registerOrdersByStatus(registry: Registry, store: Pick<Store, 'status'>
     help: 'Orders in the store, by status.',
     labelNames: ['status'] as const,
     registers: [registry],
+    // All workers see the same store.
+    aggregator: 'first',
     async collect() {
       // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
       this.reset();

@@ -1,20 +1,23 @@
-import type { Registry } from '@prometheus-io/client';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { answer, refuse } from './answers.ts';
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
 
 export interface OperationsParts {
-  readonly registry: Registry;
+  /** In Prometheus' text format. */
+  readonly metrics: () => Promise<string>;
   /** Whether requests should be sent here now. */
   readonly isReady: () => Promise<boolean>;
 }
+
+/** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
  * The listener for those who run the service, apart from the public one: is it alive, should it get
  * requests, what does it do. Without keys, so for the machine or its private network only.
  */
-export function buildOperations({ registry, isReady }: OperationsParts): FastifyInstance {
+export function buildOperations({ metrics, isReady }: OperationsParts): FastifyInstance {
   const server = fastify({
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: requestId,
@@ -27,7 +30,7 @@ export function buildOperations({ registry, isReady }: OperationsParts): Fastify
     else answerText(reply, 503, 'not ready\n');
   });
   server.get('/metrics', async (_request, reply) => {
-    answerText(reply, 200, await registry.metrics(), registry.contentType);
+    answerText(reply, 200, await metrics(), METRICS_TYPE);
   });
   server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
   server.setErrorHandler((_error, _request, reply) => refuse(reply, 'internal_error'));

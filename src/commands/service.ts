@@ -1,0 +1,60 @@
+import type { AddressInfo } from 'node:net';
+import type { Registry } from '@prometheus-io/client';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { within } from '../http/deadline.ts';
+import { createMetrics } from '../http/metrics.ts';
+import { buildServer } from '../http/server.ts';
+import { Listing } from '../orders/listing.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { watchStore } from './watch-store.ts';
+
+/** How long a probe of readiness waits for the store. */
+const READY_WITHIN_MS = 1_000;
+
+/** The service in one process: a store, its list in memory, and the public listener. */
+export interface Service {
+  readonly store: Store;
+  readonly registry: Registry;
+  /** Begins to serve, when the list is in memory. */
+  readonly listen: () => Promise<AddressInfo>;
+  /** Whether requests should be sent here now: the store is there, and nothing has to be read anew. */
+  readonly isReady: () => Promise<boolean>;
+  /** Ends what is under way, and then all of it. */
+  readonly close: () => Promise<void>;
+}
+
+export async function openService(config: Config, logger: Logger): Promise<Service> {
+  const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
+  const metrics = createMetrics(store, config.environment);
+  const listing = new Listing(store, (changed) =>
+    metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
+  );
+  const server = buildServer({ config, store, listing, metrics, logger });
+  let isServing = false;
+  let unwatch = () => {};
+  return {
+    store,
+    registry: metrics.registry,
+    listen: async () => {
+      await server.listen({ host: config.host, port: config.port });
+      unwatch = watchStore(listing, logger);
+      isServing = true;
+      return server.addresses()[0] as AddressInfo;
+    },
+    isReady: async () => {
+      if (!isServing) return false;
+      return within(READY_WITHIN_MS, () => listing.current()).then(
+        () => true,
+        () => false,
+      );
+    },
+    close: async () => {
+      isServing = false;
+      unwatch();
+      await server.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { AddressInfo } from 'node:net';
+
+/** What the primary asks its workers. */
+export type Question = 'isReady' | 'metrics';
+
+/** From the primary to a worker. */
+export type ToWorker =
+  | { readonly type: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly type: 'stop' };
+
+/** From a worker to the primary. */
+export type ToPrimary =
+  | { readonly type: 'serving'; readonly address: AddressInfo }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: unknown };
