@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ENVIRONMENTS, type Environment } from './keys/api-key.ts';
 import { parseTimestamp } from './orders/timestamp.ts';
+import { type Settings, SettingsReader } from './settings.ts';
 import { databaseUrlProblem } from './store/open.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -27,9 +28,6 @@ export const DEFAULTS = {
 
 type Variable = keyof typeof DEFAULTS | 'BASE_URL' | 'STAGING_BASE_URL' | 'DATABASE_URL_FILE';
 
-/** Values by variable: the process environment, or flags under the name of the variable they stand for. */
-export type Settings = Readonly<Partial<Record<string, string>>>;
-
 export interface Config {
   readonly host: string;
   /** 0: any free port. */
@@ -49,67 +47,14 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-/** The settings are not usable; `problems` holds every mistake, each naming its variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
-  }
-}
-
-/** Reads settings one by one and collects what is wrong with them. */
-class SettingsReader {
-  readonly problems: string[] = [];
-  readonly #settings: Settings;
-
-  constructor(environment: Settings, flags: Settings) {
-    const given = Object.entries(flags).filter(([, value]) => value !== undefined);
-    this.#settings = { ...environment, ...Object.fromEntries(given) };
-  }
-
-  /** An empty value counts as none, as in `PORT= npm start`. */
-  isSet(variable: Variable): boolean {
-    return (this.#settings[variable] ?? '') !== '';
-  }
-
-  /** `parse` returns undefined for what is not `expected`. */
-  read<T>(
-    variable: Variable,
-    parse: (text: string) => T | undefined,
-    expected: string,
-    fallback = '',
-  ): T | undefined {
-    const text = this.isSet(variable) ? (this.#settings[variable] as string) : fallback;
-    const value = parse(text);
-    if (value === undefined) this.problems.push(`${variable} must be ${expected}, not "${text}"`);
-    return value;
-  }
-
-  withDefault<T>(
-    variable: keyof typeof DEFAULTS,
-    parse: (text: string) => T | undefined,
-    expected: string,
-  ): T | undefined {
-    return this.read(variable, parse, expected, DEFAULTS[variable]);
-  }
-
-  /** Throws if anything was wrong; what was read is complete otherwise. */
-  finish(): void {
-    if (this.problems.length > 0) throw new ConfigError(this.problems);
-  }
-}
-
 /**
  * The configuration of the service. Flags come before the environment, that before the defaults.
  * @throws ConfigError
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
-  const settings = new SettingsReader(environment, flags);
-  const host = settings.withDefault('HOST', parseHost, 'a host name or an IP address');
-  const port = settings.withDefault('PORT', parsePort, 'a port from 0 to 65535');
+  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
+  const host = settings.read('HOST', parseHost, 'a host name or an IP address');
+  const port = settings.read('PORT', parsePort, 'a port from 0 to 65535');
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
@@ -122,22 +67,14 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
     : undefined;
   const petLookup = readPetLookup(settings);
-  const operationsHost = settings.withDefault(
+  const operationsHost = settings.read(
     'OPERATIONS_HOST',
     parseHost,
     'a host name or an IP address',
   );
-  const operationsPort = settings.withDefault(
-    'OPERATIONS_PORT',
-    parsePort,
-    'a port from 0 to 65535',
-  );
-  const workers = settings.withDefault(
-    'WORKERS',
-    parseWorkers,
-    `a number from 1 to ${MAX_WORKERS}`,
-  );
-  const logLevel = settings.withDefault('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
+  const operationsPort = settings.read('OPERATIONS_PORT', parsePort, 'a port from 0 to 65535');
+  const workers = settings.read('WORKERS', parseWorkers, `a number from 1 to ${MAX_WORKERS}`);
+  const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
   if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
     settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);
   }
@@ -162,7 +99,7 @@ export function readDatabaseConfig(
   environment: Settings,
   flags: Settings = {},
 ): Pick<Config, 'databaseUrl' | 'environment'> {
-  const settings = new SettingsReader(environment, flags);
+  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   settings.finish();
@@ -170,7 +107,7 @@ export function readDatabaseConfig(
 }
 
 /** From DATABASE_URL or, so that a password need not stand in the environment, a file that has it. */
-function readDatabaseUrl(settings: SettingsReader): string | undefined {
+function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined {
   const { problems } = settings;
   const isInFile = settings.isSet('DATABASE_URL_FILE');
   if (isInFile && settings.isSet('DATABASE_URL')) {
@@ -179,7 +116,7 @@ function readDatabaseUrl(settings: SettingsReader): string | undefined {
   }
   const url = isInFile
     ? settings.read('DATABASE_URL_FILE', contentOf, 'a file that can be read')
-    : settings.withDefault('DATABASE_URL', (text) => text, 'a URL');
+    : settings.read('DATABASE_URL', (text) => text, 'a URL');
   if (url === undefined) return undefined;
   const problem = databaseUrlProblem(url);
   if (problem === undefined) return url;
@@ -198,15 +135,15 @@ function contentOf(path: string): string | undefined {
   }
 }
 
-function readEnvironmentName(settings: SettingsReader): Environment | undefined {
-  return settings.withDefault('ENVIRONMENT', oneOf(ENVIRONMENTS), ENVIRONMENTS.join(' or '));
+function readEnvironmentName(settings: SettingsReader<Variable>): Environment | undefined {
+  return settings.read('ENVIRONMENT', oneOf(ENVIRONMENTS), ENVIRONMENTS.join(' or '));
 }
 
 /** RFC 9745, section 4: the sunset is not earlier than the deprecation. */
-function readPetLookup(settings: SettingsReader): Config['petLookup'] {
+function readPetLookup(settings: SettingsReader<Variable>): Config['petLookup'] {
   const expected = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
-  const sunsetAt = settings.withDefault('PET_LOOKUP_SUNSET_AT', parseDate, expected) ?? 0;
-  const deprecatedAt = settings.withDefault('PET_LOOKUP_DEPRECATED_AT', parseDate, expected) ?? 0;
+  const sunsetAt = settings.read('PET_LOOKUP_SUNSET_AT', parseDate, expected) ?? 0;
+  const deprecatedAt = settings.read('PET_LOOKUP_DEPRECATED_AT', parseDate, expected) ?? 0;
   if (deprecatedAt <= sunsetAt || settings.problems.length > 0) return { deprecatedAt, sunsetAt };
   if (settings.isSet('PET_LOOKUP_DEPRECATED_AT')) {
     settings.problems.push(

@@ -11,8 +11,8 @@ import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shipCommand } from './commands/ship.ts';
 import { showCommand } from './commands/show.ts';
-import { ConfigError } from './config.ts';
 import { InputProblem } from './files/input.ts';
+import { ConfigError } from './settings.ts';
 import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
 import { VERSION } from './version.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
+import { readConfig, readDatabaseConfig } from '../src/config.ts';
+import { ConfigError } from '../src/settings.ts';
 import { temporaryFolder } from './temporary.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
@@ -68,6 +69,9 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['PET_LOOKUP_SUNSET_AT', 'never'],
   ['OPERATIONS_PORT', 'x'],
   ['OPERATIONS_HOST', ' '],
+  ['WORKERS', '0'],
+  ['WORKERS', '65'],
+  ['WORKERS', 'two'],
   ['LOG_LEVEL', 'verbose'],
 ];
 for (const [variable, value] of WRONG) {

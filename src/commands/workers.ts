@@ -44,6 +44,8 @@ export class Workers {
         if (message.type === 'answer') this.#asked.get(message.id)?.(message.answer);
         else {
           this.#serving.add(worker);
+          const { pid } = worker.process;
+          this.#log.logger.info({ worker: worker.id, pid }, 'a worker is serving');
           resolve(message.address);
         }
       });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { ListReaders } from '../../src/http/list-readers.ts';
 import type { Snapshot } from '../../src/orders/listing.ts';
@@ -62,4 +63,27 @@ test('slow readers that hold too much of old lists are cut off, the furthest beh
     responses.map(({ destroyed }) => destroyed),
     [true, true, true, false, false, false, false, false],
   );
+});
+
+test('a reader who takes all there is leaves everybody else their turns', async () => {
+  const [snapshot] = versions(1, 0);
+  let turns = 0;
+  let isOver = false;
+  const countTurns = () => {
+    turns += 1;
+    if (!isOver) setImmediate(countTurns);
+  };
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': snapshot!.byteLength });
+    new ListReaders(MEGABYTE, () => {}).send(response, snapshot!);
+    response.on('finish', () => {
+      isOver = true;
+    });
+    countTurns();
+  });
+  const takesAll = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
+  server.emit('connection', takesAll);
+  takesAll.push('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await once(takesAll, 'finish');
+  assert.ok(turns >= CHUNKS, `${CHUNKS} chunks in ${turns} turns of the event loop`);
 });

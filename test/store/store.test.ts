@@ -158,6 +158,27 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(seen, [INT64_MIN, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX]);
   });
 
+  promise(
+    'all orders are told also where the last of a page has the highest id',
+    async (_t, store) => {
+      // A page has 512 or 2,000.
+      for (const [from, count] of [
+        [1, 511],
+        [512, 1_488],
+      ] as const) {
+        const ids = Array.from({ length: count }, (_, index) => BigInt(from + index));
+        await store.apply([...ids, INT64_MAX].map((id) => place({ id, status: 'pending' })));
+        const scanned: bigint[] = [];
+        await store.scan(async (orders) => void scanned.push(...orders.map(({ id }) => id)));
+        const told: bigint[] = [];
+        await store.changes(undefined, (orders) => void told.push(...orders.map(({ id }) => id)));
+        assert.equal(scanned.length, from + count);
+        assert.equal(scanned.at(-1), INT64_MAX);
+        assert.deepEqual(told, scanned);
+      }
+    },
+  );
+
   promise('keys are found by their digests, and revoked once', async (_t, store) => {
     const key = newApiKey(newSecret('production'), {
       name: 'shop',

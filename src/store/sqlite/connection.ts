@@ -59,7 +59,7 @@ export function storeError(error: unknown): unknown {
 }
 
 /** Pause between two tries for the write lock: short, to get in between another's transactions. */
-const RETRY_MS = 2;
+const RETRY_MS = 0.5;
 
 /**
  * Runs `use`, again and again while another process holds a lock, for at most `limitMs`. Blocks the
