@@ -11,12 +11,20 @@ export class Context {
   readonly rounds: number;
   /** Of one measurement. */
   readonly seconds: number;
+  readonly #maxOrders: number;
 
-  constructor(rounds: number, seconds: number) {
+  /** Quick: a minute's look, with fewer orders too. */
+  constructor(isQuick: boolean) {
     // nginx reads from it as another user.
     chmodSync(this.folder, 0o755);
-    this.rounds = rounds;
-    this.seconds = seconds;
+    this.rounds = isQuick ? 1 : 5;
+    this.seconds = isQuick ? 1 : 3;
+    this.#maxOrders = isQuick ? 400_000 : Number.POSITIVE_INFINITY;
+  }
+
+  /** As many or, for a quick look, as there is time for. */
+  orders(count: number): number {
+    return Math.min(count, this.#maxOrders);
   }
 
   /** A new SQLite database with so many pending orders, 1 and up; `name` is for nobody else. */

@@ -9,6 +9,7 @@ import { listSmall } from './scenarios/list-small.ts';
 import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
 import { start } from './scenarios/start.ts';
+import { workers } from './scenarios/workers.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   listSmall,
@@ -21,6 +22,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   refusedKey,
   start,
   memory,
+  workers,
   growth,
 };
 
@@ -46,7 +48,7 @@ for (const name of missing) {
 }
 if (missing.includes('taskset')) process.exit(1);
 
-const context = new Context(isQuick ? 1 : 5, isQuick ? 1 : 3);
+const context = new Context(isQuick);
 const results: { title: string; rows: Row[] }[] = [];
 try {
   for (const [name, { title, needs, run }] of Object.entries(SCENARIOS)) {

@@ -68,8 +68,8 @@ function isReached({
   return 'atLeast' in reach ? figure >= reach.atLeast : figure <= reach.atMost;
 }
 
-const WIDTH = 720;
-const LEFT = 330;
+const WIDTH = 840;
+const LEFT = 430;
 const LINE = 34;
 
 /** A bar for each figure, and a mark at what it is to reach. */

@@ -19,6 +19,7 @@ export interface Task {
 }
 
 export interface Report {
+  readonly lists: number;
   readonly listsPerSecond: number;
   /** Lists that showed an order whose cancel had been acknowledged before they were asked for. */
   readonly stale: number;
@@ -146,7 +147,7 @@ async function list(): Promise<void> {
   const begin = performance.now();
   const [cancelled] = (await once(canceller, 'message')) as [CancelReport];
   const listsPerSecond = lists / ((performance.now() - begin) / 1000);
-  const report: Report = { listsPerSecond, stale, ...cancelled };
+  const report: Report = { lists, listsPerSecond, stale, ...cancelled };
   process.stdout.write(JSON.stringify(report), () => process.exit());
 }
 

@@ -22,7 +22,9 @@ export const cancelSqlite: Scenario = {
 };
 
 async function cancelled(context: Context, connections: number, reach: number): Promise<Row[]> {
-  const ours = await startService(context.database(ORDERS, `cancel-${connections}`));
+  const ours = await startService(
+    context.database(context.orders(ORDERS), `cancel-${connections}`),
+  );
   const empty = await startServer(() => [process.execPath, EMPTY], { portVariable: 'PORT' });
   try {
     const comparisons = await compare(
@@ -43,7 +45,7 @@ async function cancelled(context: Context, connections: number, reach: number): 
 }
 
 /** Orders that are pending, one after another; a run that meets another kind does not count. */
-function cancelling(
+export function cancelling(
   name: string,
   server: Server,
   headers: Readonly<Record<string, string>>,
@@ -74,11 +76,11 @@ export const cancelPostgres: Scenario = {
 /** Both with the database on the same two cores as they are. */
 async function cancelledOnPostgres(context: Context): Promise<Row[]> {
   const cluster = await Cluster.start();
-  fill(cluster.url(), ORDERS);
+  fill(cluster.url(), context.orders(ORDERS));
   const script = join(context.folder, 'update.sql');
   writeFileSync(
     script,
-    `\\set id random(1, ${ORDERS})\nUPDATE bench SET status = 'cancelled' WHERE id = :id;\n`,
+    `\\set id random(1, ${context.orders(ORDERS)})\nUPDATE bench SET status = 'cancelled' WHERE id = :id;\n`,
   );
   await cluster.admin('CREATE TABLE bench AS SELECT * FROM orders');
   await cluster.admin('ALTER TABLE bench ADD PRIMARY KEY (id)');

@@ -91,7 +91,7 @@ function rowsOf(rounds: readonly { lists: Report; cancels: Report; both: Report 
     {
       what: 'stale lists',
       against: 'cancels acknowledged before each list',
-      values: 'lists',
+      values: `of ${shown(rounds.reduce((sum, { both }) => sum + both.lists, 0))} lists`,
       figure: rounds.reduce((sum, { both }) => sum + both.stale, 0),
       unit: '',
       reach: { atMost: 0 },

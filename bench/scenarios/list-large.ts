@@ -32,11 +32,12 @@ export const listCompressed: Scenario = {
 /** Against the same list as a static file; compressed, nginx sends a gzip file that lies beside it. */
 async function listed(
   context: Context,
-  count: number,
+  most: number,
   coding: string,
   reach: number,
 ): Promise<Row[]> {
   const { folder, rounds, seconds } = context;
+  const count = context.orders(most);
   const isCompressed = coding !== 'identity';
   const ours = await startService(context.database(count, 'large'));
   const body = Buffer.from(await (await fetch(ours.list, { headers: ours.headers })).arrayBuffer());

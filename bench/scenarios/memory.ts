@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, type Row, type Scenario, shown } from '../context.ts';
 import { applyLoad } from '../load.ts';
+import { residentBytes } from '../memory-of.ts';
 import { type Service, startService } from '../store-orders.ts';
 
 const ORDERS = 1_000_000;
@@ -13,27 +13,28 @@ const READ_EVERY_MS = 250;
 const MEGABYTE = 1024 * 1024;
 
 export const memory: Scenario = {
-  title: 'Memory with 1,000,000 orders listed',
+  title: 'Memory with 1,000,000 orders',
   needs: [],
   run: async (context) => [...(await perOrder(context)), await slowReaders(context)],
 };
 
 /** Resident bytes of a server that has served for a while: V8 takes its share with the first requests. */
 async function perOrder(context: Context): Promise<Row[]> {
+  const count = context.orders(ORDERS);
   const empty = await startService(context.database(0, 'empty'));
-  const full = await startService(context.database(ORDERS, 'full'));
+  const full = await startService(context.database(count, 'full'));
   try {
     for (const service of [empty, full]) await serveUnchanged(service, context);
-    const before = residentBytes(empty);
-    const listed = residentBytes(full);
+    const before = residentBytes(empty.child.pid!);
+    const listed = residentBytes(full.child.pid!);
     for (const coding of ['gzip', 'zstd']) await compress(full, coding);
-    const compressed = residentBytes(full);
+    const compressed = residentBytes(full.child.pid!);
     return [
       {
         what: 'per listed order',
         against: 'a server without orders',
         values: `${shown(listed / MEGABYTE)} / ${shown(before / MEGABYTE)} MB`,
-        figure: (listed - before) / ORDERS,
+        figure: (listed - before) / count,
         unit: 'bytes',
         reach: { atMost: 160 },
       },
@@ -41,7 +42,7 @@ async function perOrder(context: Context): Promise<Row[]> {
         what: 'per order, gzip and zstd copies',
         against: 'the same server before',
         values: `${shown(compressed / MEGABYTE)} / ${shown(listed / MEGABYTE)} MB`,
-        figure: (compressed - listed) / ORDERS,
+        figure: (compressed - listed) / count,
         unit: 'bytes',
       },
     ];
@@ -69,7 +70,7 @@ async function compress(service: Service, coding: string): Promise<void> {
 }
 
 async function slowReaders(context: Context): Promise<Row> {
-  const service = await startService(context.database(ORDERS, 'slow-readers'));
+  const service = await startService(context.database(context.orders(ORDERS), 'slow-readers'));
   try {
     await serveUnchanged(service, context);
     const one = await withSlowReaders(service, 1);
@@ -91,7 +92,7 @@ async function slowReaders(context: Context): Promise<Row> {
 async function withSlowReaders(service: Service, count: number): Promise<number> {
   const sockets = Array.from({ length: count }, () => readSlowly(service));
   await sleep(5_000);
-  const bytes = residentBytes(service);
+  const bytes = residentBytes(service.child.pid!);
   for (const socket of sockets) socket.destroy();
   return bytes;
 }
@@ -105,9 +106,4 @@ function readSlowly(service: Service): Socket {
   const timer = setInterval(() => socket.read(READ_BYTES), READ_EVERY_MS);
   socket.on('close', () => clearInterval(timer));
   return socket;
-}
-
-function residentBytes({ child }: Service): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
 }

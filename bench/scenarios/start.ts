@@ -14,7 +14,7 @@ export const start: Scenario = {
 };
 
 async function started(context: Context): Promise<Row[]> {
-  const database = context.database(ORDERS, 'start');
+  const database = context.database(context.orders(ORDERS), 'start');
   const [comparison] = await compare(
     { name: 'store-orders', measure: () => startTime(database) },
     [{ name: 'node:sqlite, all rows as arrays', measure: () => readTime(database) }],
