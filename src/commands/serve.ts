@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { type Config, DEFAULTS, readConfig, urlHost } from '../config.ts';
 import { createLog, type Log } from '../http/logging.ts';
 import { buildOperations } from '../http/operations.ts';
-import { openStore } from '../store/open.ts';
+import { databaseFile, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { printFirstKey } from './first-key.ts';
@@ -96,10 +96,10 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const service = await openService(config, log.logger);
+  const service = await openService(config, log.logger, { create: true });
   const { store, registry, isReady } = service;
   const operations = buildOperations({ isReady, metrics: () => registry.metrics() });
-  stopOnSignal(log, async () => {
+  const ending = stopOnSignal(log, async () => {
     await service.close();
     await operations.close();
   });
@@ -107,6 +107,8 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
     await listenForOperations(operations, config, log);
     await begin(config, log, store, steps, service.listen);
   } catch (error) {
+    // What is being ended fails at what it was about to do.
+    if (ending.hasBegun) return;
     await Promise.allSettled([service.close(), operations.close()]);
     throw error;
   }
@@ -115,12 +117,12 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
 /** The primary of several processes: it serves nothing but health and metrics itself. */
 async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Promise<void> {
   const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
-  const workers = new Workers(log);
+  const workers = new Workers(log, databaseFile(config.databaseUrl));
   const operations = buildOperations({
     isReady: () => workers.areReady(),
     metrics: () => workers.metrics(),
   });
-  stopOnSignal(log, async () => {
+  const ending = stopOnSignal(log, async () => {
     await workers.stop();
     await store.close();
     await operations.close();
@@ -130,6 +132,7 @@ async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Pr
     await begin(config, log, store, steps, () => workers.start());
     await store.close();
   } catch (error) {
+    if (ending.hasBegun) return;
     await Promise.allSettled([workers.stop(), store.close(), operations.close()]);
     throw error;
   }

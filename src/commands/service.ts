@@ -7,7 +7,7 @@ import { createMetrics } from '../http/metrics.ts';
 import { buildServer } from '../http/server.ts';
 import { Listing } from '../orders/listing.ts';
 import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenOptions, Store } from '../store/store.ts';
 import { watchStore } from './watch-store.ts';
 
 /** How long a probe of readiness waits for the store. */
@@ -25,8 +25,13 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-export async function openService(config: Config, logger: Logger): Promise<Service> {
-  const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
+/** @param create whether a database that is not there is made */
+export async function openService(
+  config: Config,
+  logger: Logger,
+  { create }: Pick<OpenOptions, 'create'>,
+): Promise<Service> {
+  const store = await openStore(config.databaseUrl, { create, isPatient: false });
   const metrics = createMetrics(store, config.environment);
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),

@@ -2,12 +2,14 @@ import type { Log } from '../http/logging.ts';
 
 /** From the first signal to the end, whatever is still under way. */
 const SHUTDOWN_LIMIT_MS = 10_000;
+/** The same for a worker, so that the primary still sees how it ended. */
+const WORKER_SHUTDOWN_LIMIT_MS = 9_500;
 /** How often it is looked whether npm is still there. */
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /** The first signal ends the service in good order, a second one at once. */
-export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
-  const ending = new Ending(log, stop);
+export function stopOnSignal(log: Log, stop: () => Promise<void>): Ending {
+  const ending = new Ending(log, stop, SHUTDOWN_LIMIT_MS);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (ending.hasBegun) ending.exit(1, 'stopped at once by a second signal');
@@ -15,29 +17,31 @@ export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
     });
   }
   whenNpmIsGone(() => ending.begin('npm was stopped'));
+  return ending;
 }
 
 /**
  * The same for a worker. It is told by the primary, and may be sent a SIGTERM, by itself or with all
  * others; a terminal sends SIGINT to all, of which the primary makes what is to be made.
- * @returns what ends the worker
  */
-export function stopWhenTold(log: Log, stop: () => Promise<void>): () => void {
-  const ending = new Ending(log, stop);
+export function stopWhenTold(log: Log, stop: () => Promise<void>): Ending {
+  const ending = new Ending(log, stop, WORKER_SHUTDOWN_LIMIT_MS);
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => ending.begin('SIGTERM'));
-  return () => ending.begin('told by the primary');
+  return ending;
 }
 
 /** The end of the process, which takes a bounded time. */
 class Ending {
   readonly #log: Log;
   readonly #stop: () => Promise<void>;
+  readonly #limitMs: number;
   hasBegun = false;
 
-  constructor(log: Log, stop: () => Promise<void>) {
+  constructor(log: Log, stop: () => Promise<void>, limitMs: number) {
     this.#log = log;
     this.#stop = stop;
+    this.#limitMs = limitMs;
   }
 
   /** Again is no change. */
@@ -46,7 +50,7 @@ class Ending {
     this.hasBegun = true;
     const { logger } = this.#log;
     logger.info({ reason }, 'stopping');
-    setTimeout(() => this.exit(1, 'stopped with requests still under way'), SHUTDOWN_LIMIT_MS);
+    setTimeout(() => this.exit(1, 'stopped with requests still under way'), this.#limitMs);
     this.#stop().then(
       () => this.exit(0, 'stopped'),
       (error) => {

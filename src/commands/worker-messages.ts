@@ -11,4 +11,8 @@ export type ToWorker =
 /** From a worker to the primary. */
 export type ToPrimary =
   | { readonly type: 'serving'; readonly address: AddressInfo }
+  | { readonly type: 'stopping' }
   | { readonly type: 'answer'; readonly id: number; readonly answer: unknown };
+
+/** The environment variable by which a worker hears which database file the others have. */
+export const DATABASE_FILE = 'STORE_ORDERS_DATABASE_FILE';

@@ -1,26 +1,47 @@
 import type { Config } from '../config.ts';
 import { createLog } from '../http/logging.ts';
+import { databaseFile } from '../store/open.ts';
+import { StoreNotUsable } from '../store/store.ts';
 import { openService, type Service } from './service.ts';
 import { stopWhenTold } from './stop-on-signal.ts';
-import type { Question, ToPrimary, ToWorker } from './worker-messages.ts';
+import { DATABASE_FILE, type Question, type ToPrimary, type ToWorker } from './worker-messages.ts';
 
 /** One of several processes that serve together; workers.ts is the primary, which starts it. */
 export async function serveAsWorker(config: Config, id: number): Promise<void> {
   const log = createLog(config.logLevel, { worker: id });
-  const opening = openService(config, log.logger);
-  const stop = stopWhenTold(log, async () => (await opening).close());
+  const opening = openService(config, log.logger, { create: false });
+  const close = async () => {
+    const service = await opening.catch(() => undefined);
+    await service?.close();
+  };
+  const ending = stopWhenTold(log, async () => {
+    send({ type: 'stopping' });
+    await close();
+  });
   process.on('message', (message: ToWorker) => {
-    if (message.type === 'stop') stop();
+    if (message.type === 'stop') ending.begin('told by the primary');
     else void opening.then((service) => reply(service, message.id, message.question));
   });
   try {
     const service = await opening;
+    refuseOtherFile(config);
     send({ type: 'serving', address: await service.listen() });
   } catch (error) {
-    // Otherwise the channel to the primary would keep the process alive.
-    process.disconnect!();
+    // What is being ended fails at what it was about to do.
+    if (ending.hasBegun) return;
+    // These would keep the process alive.
+    await close().catch(() => {});
+    process.channel?.unref();
     throw error;
   }
+}
+
+/** A file that was put in the place of the one that the others have is not what they serve. */
+function refuseOtherFile({ databaseUrl }: Config): void {
+  if (databaseFile(databaseUrl) === process.env[DATABASE_FILE]) return;
+  throw new StoreNotUsable(
+    'the database is another file than the one that the service was started with; start it anew',
+  );
 }
 
 async function reply({ isReady, registry }: Service, id: number, question: Question) {
@@ -29,5 +50,6 @@ async function reply({ isReady, registry }: Service, id: number, question: Quest
 }
 
 function send(message: ToPrimary): void {
-  if (process.connected) process.send!(message);
+  // Nobody is there to hear it if that fails.
+  if (process.connected) process.send!(message, undefined, undefined, () => {});
 }

@@ -2,62 +2,80 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AggregatorRegistry } from '@prometheus-io/client';
 import { within } from '../http/deadline.ts';
 import type { Log } from '../http/logging.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { CommandFailed } from './output.ts';
-import type { Question, ToPrimary, ToWorker } from './worker-messages.ts';
+import { DATABASE_FILE, type Question, type ToPrimary, type ToWorker } from './worker-messages.ts';
+import { type MetricsOfWorker, WorkerMetrics } from './worker-metrics.ts';
 
 /** Before a worker that ended takes another one's place: one that cannot start does not keep a core busy. */
 const RESTART_PAUSE_MS = 1_000;
 /** For an answer of a worker; what it asks itself takes less. */
-const ANSWER_WITHIN_MS = 2_000;
+const ANSWER_WITHIN_MS = 1_500;
+/** How often each worker is asked something, and after what time without an answer it is ended. */
+const LOOK_EVERY_MS = 5_000;
+const STUCK_AFTER_MS = 30_000;
+
+interface Member {
+  readonly worker: Worker;
+  /** Resolves to its exit code when it has ended and its log has been read; null if a signal ended it. */
+  readonly ended: Promise<number | null>;
+  /** Gets connections. */
+  isServing: boolean;
+  /** On the clock of performance.now(). */
+  answeredAt: number;
+  /** Questions that wait for its answer. */
+  readonly asked: Map<number, PromiseWithResolvers<unknown>>;
+}
 
 /**
  * Processes that share the public port, each with its own list and connections. The primary, in which
- * this runs, hands them connections, brings their logs together, and starts another where one ends.
+ * this runs, brings their logs and metrics together, and starts another where one ends.
  */
 export class Workers {
   readonly #log: Log;
-  readonly #serving = new Set<Worker>();
-  readonly #asked = new Map<number, (answer: unknown) => void>();
+  readonly #databaseFile: string;
+  readonly #members = new Set<Member>();
+  readonly #metrics = new WorkerMetrics();
   #questions = 0;
   #isStopping = false;
 
-  constructor(log: Log) {
+  /** @param databaseFile that all of them must have */
+  constructor(log: Log, databaseFile: string) {
     this.#log = log;
+    this.#databaseFile = databaseFile;
+    // Otherwise connections that were handed to a worker which then dies stay open for ever.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     process.on('exit', () => {
-      for (const { process: child } of all()) child.kill('SIGKILL');
+      for (const { worker } of this.#members) worker.process.kill('SIGKILL');
     });
+    setInterval(() => this.#endStuckOnes(), LOOK_EVERY_MS).unref();
   }
 
   /**
    * Starts a worker; where it listens, when it does. Should it end after that, another takes its place.
    * @throws CommandFailed when it ends before
    */
-  start(): Promise<AddressInfo> {
-    const worker = cluster.fork();
-    this.#forwardLog(worker);
-    return new Promise((resolve, reject) => {
+  async start(): Promise<AddressInfo> {
+    const worker = cluster.fork({ [DATABASE_FILE]: this.#databaseFile });
+    const member = this.#follow(worker);
+    const serving = new Promise<AddressInfo>((resolve) => {
       worker.on('message', (message: ToPrimary) => {
-        if (message.type === 'answer') this.#asked.get(message.id)?.(message.answer);
-        else {
-          this.#serving.add(worker);
-          const { pid } = worker.process;
-          this.#log.logger.info({ worker: worker.id, pid }, 'a worker is serving');
-          resolve(message.address);
-        }
-      });
-      worker.on('exit', (code, signal) => {
-        const hasServed = this.#serving.delete(worker);
-        if (!this.#isStopping) {
-          this.#log.logger.error({ worker: worker.id, code, signal }, 'a worker has ended');
-          if (hasServed) void sleep(RESTART_PAUSE_MS).then(() => this.keepStarting());
-        }
-        reject(new CommandFailed('a worker could not start; the reason is above'));
+        if (message.type === 'answer') member.asked.get(message.id)?.resolve(message.answer);
+        else member.isServing = message.type === 'serving';
+        if (message.type === 'serving') resolve(message.address);
       });
     });
+    const address = await Promise.race([serving, member.ended]);
+    if (typeof address === 'number' || address === null) {
+      throw new CommandFailed('a worker could not start; the reason is above');
+    }
+    const { pid } = worker.process;
+    this.#log.logger.info({ worker: worker.id, pid, ...address }, 'a worker is serving');
+    void member.ended.then(() => sleep(RESTART_PAUSE_MS)).then(() => this.keepStarting());
+    return address;
   }
 
   /** Starts a worker, again and again until it serves. */
@@ -75,45 +93,98 @@ export class Workers {
 
   /** Whether those that get connections are ready, and there are any. */
   async areReady(): Promise<boolean> {
-    const answers = await this.#askAll('isReady').catch(() => []);
+    const answers = await Promise.all(
+      this.#serving().map((member) => this.#ask(member, 'isReady').catch(() => false)),
+    );
     return answers.length > 0 && answers.every((isReady) => isReady === true);
   }
 
-  /** Of all workers together. @throws StoreUnavailable when one does not answer */
+  /** Of all workers together, those that have ended included. @throws StoreUnavailable if there are none */
   async metrics(): Promise<string> {
-    const answers = (await this.#askAll('metrics')) as object[];
-    return AggregatorRegistry.aggregate(answers).metrics();
+    const members = this.#serving();
+    if (members.length === 0) throw new StoreUnavailable('no worker is serving');
+    await Promise.all(
+      members.map(async (member) => {
+        const answer = await this.#ask(member, 'metrics').catch(() => undefined);
+        // One that does not answer counts with what it said last.
+        if (answer !== undefined) this.#metrics.set(member.worker.id, answer as MetricsOfWorker);
+      }),
+    );
+    return this.#metrics.text();
   }
 
-  /** Lets each end in good order. @throws Error when one did not */
+  /** Lets each end in good order. @throws Error when one that has served did not */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const codes = await Promise.all(
-      all().map(async (worker) => {
-        const ended = once(worker, 'exit');
+      [...this.#members].map(async ({ worker, ended, isServing }) => {
         tell(worker, { type: 'stop' });
-        const [code] = await ended;
-        return code;
+        const code = await ended;
+        return isServing ? code : 0;
       }),
     );
     if (codes.some((code) => code !== 0)) throw new Error('a worker did not end in good order');
   }
 
-  #askAll(question: Question): Promise<unknown[]> {
-    return Promise.all([...this.#serving].map((worker) => this.#ask(worker, question)));
+  #follow(worker: Worker): Member {
+    const child = worker.process;
+    const ended = Promise.race([
+      once(child, 'close').then(([code]) => code as number | null),
+      // It could not be started, or not be told something.
+      new Promise<null>((resolve) => {
+        worker.on('error', (error) => {
+          this.#log.logger.error({ worker: worker.id, err: error }, 'a worker cannot be reached');
+          child.kill('SIGKILL');
+          if (child.pid === undefined) resolve(null);
+        });
+      }),
+    ]);
+    const answeredAt = performance.now();
+    const member: Member = { worker, ended, isServing: false, answeredAt, asked: new Map() };
+    this.#members.add(member);
+    void ended.then((code) => {
+      this.#members.delete(member);
+      for (const { reject } of member.asked.values()) reject(new StoreUnavailable('it has ended'));
+      this.#metrics.end(worker.id);
+      if (this.#isStopping) return;
+      const { signalCode: signal } = child;
+      this.#log.logger.error({ worker: worker.id, code, signal }, 'a worker has ended');
+    });
+    this.#forwardLog(worker);
+    return member;
   }
 
-  #ask(worker: Worker, question: Question): Promise<unknown> {
+  #serving(): Member[] {
+    return [...this.#members].filter(({ isServing }) => isServing);
+  }
+
+  /** @throws StoreUnavailable when it does not answer, or has ended */
+  #ask(member: Member, question: Question): Promise<unknown> {
     const id = this.#questions++;
-    const answered = new Promise((resolve) => this.#asked.set(id, resolve));
-    tell(worker, { type: 'ask', id, question });
-    return within(ANSWER_WITHIN_MS, () => answered).finally(() => this.#asked.delete(id));
+    const asked = Promise.withResolvers<unknown>();
+    member.asked.set(id, asked);
+    tell(member.worker, { type: 'ask', id, question });
+    return within(ANSWER_WITHIN_MS, async () => {
+      const answer = await asked.promise;
+      member.answeredAt = performance.now();
+      return answer;
+    }).finally(() => member.asked.delete(id));
+  }
+
+  /** A worker that answers nothing any more gets connections all the same. */
+  #endStuckOnes(): void {
+    for (const member of this.#serving()) {
+      this.#ask(member, 'isReady').catch(() => {});
+      if (performance.now() - member.answeredAt < STUCK_AFTER_MS) continue;
+      this.#log.logger.error({ worker: member.worker.id }, 'a worker is stuck and is ended');
+      member.worker.process.kill('SIGKILL');
+    }
   }
 
   /** In whole lines, so that those of several workers do not mix. */
   #forwardLog(worker: Worker): void {
     let rest = '';
-    worker.process.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    worker.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       const end = text.lastIndexOf('\n') + 1;
       if (end > 0) this.#log.write(rest + text.slice(0, end));
       rest = end > 0 ? text.slice(end) : rest + text;
@@ -121,10 +192,7 @@ export class Workers {
   }
 }
 
-function all(): Worker[] {
-  return Object.values(cluster.workers ?? {}) as Worker[];
-}
-
 function tell(worker: Worker, message: ToWorker): void {
-  if (worker.isConnected()) worker.send(message);
+  // Where it fails the worker has ended, or 'error' tells it.
+  if (worker.isConnected()) worker.send(message, () => {});
 }

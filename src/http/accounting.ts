@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { ANSWER_WITHIN_MS } from './limits.ts';
 import { logRequest } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -7,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When its headers had come: milliseconds on the clock of performance.now(). */
     arrivedAt: number;
+    /** Until when it is to be answered, on the same clock. */
+    answerBy: number;
   }
 }
 
@@ -17,6 +20,7 @@ export function accountForRequests(
   logger: Logger,
 ): void {
   server.decorateRequest('arrivedAt', 0);
+  server.decorateRequest('answerBy', 0);
   server.addHook('onRequest', (request, reply, done) => {
     account(metrics, logger, request, reply);
     done();
@@ -31,6 +35,7 @@ export function account(
   reply: FastifyReply,
 ): void {
   request.arrivedAt = performance.now();
+  request.answerBy = request.arrivedAt + ANSWER_WITHIN_MS;
   reply.raw.on('close', () => {
     const operation = request.routeOptions.config?.operation ?? 'none';
     const status = reply.raw.headersSent ? String(reply.raw.statusCode) : 'aborted';

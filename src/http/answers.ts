@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errorAnswer } from './errors.ts';
 
 /**
@@ -56,7 +56,10 @@ export function refuse(
   reply.raw.end(error.body, 'latin1');
 }
 
+/** Answers a request that could not be carried out, and says why in the log. */
+export type FailedRequest = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
 /** RFC 9112, section 6: these two headers say that there is a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
-  return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined;
+  return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
 }

@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
-import { refuse } from './answers.ts';
+import { type FailedRequest, hasBody, refuse } from './answers.ts';
 import { inTime } from './deadline.ts';
 import type { ErrorCode } from './errors.ts';
 import { headerCount } from './well-formed.ts';
@@ -23,10 +23,15 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /**
  * Lets nobody in without a key: neither to a route that does not call itself public nor to an
  * unknown path below the base path, so that who has no key learns nothing about paths.
+ * @param fail answers when it cannot be known whose key it is
  */
-export function requireApiKey(server: FastifyInstance, keyRing: KeyRing, basePath: string): void {
-  server.decorateRequest('apiKey', null);
-  server.addHook('onRequest', (request, reply, done) => {
+export function requireApiKey(
+  server: FastifyInstance,
+  keyRing: KeyRing,
+  basePath: string,
+  fail: FailedRequest,
+): void {
+  const authenticate: onRequestHookHandler = (request, reply, done) => {
     if (isPublic(request, basePath)) {
       done();
       return;
@@ -45,8 +50,20 @@ export function requireApiKey(server: FastifyInstance, keyRing: KeyRing, basePat
       done();
     };
     const known = keyRing.remembered(secret);
-    if (known !== undefined) admit(known);
-    else inTime(request, () => keyRing.authenticate(secret)).then(admit, done);
+    if (known !== undefined) {
+      admit(known);
+      return;
+    }
+    inTime(request, () => keyRing.authenticate(secret))
+      .then(admit)
+      .catch((error) => fail(error, request, reply));
+  };
+  server.decorateRequest('apiKey', null);
+  server.addHook('onRequest', authenticate);
+  // A body may have taken long to come, and the key may have been revoked meanwhile.
+  server.addHook('preValidation', (request, reply, done) => {
+    if (hasBody(request.raw)) authenticate.call(server, request, reply, done);
+    else done();
   });
 }
 

@@ -3,14 +3,17 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { hasBody, refuse } from './answers.ts';
 import type { ErrorCode } from './errors.ts';
-import { MAX_BODY_BYTES } from './limits.ts';
+import { ANSWER_WITHIN_MS, MAX_BODY_BYTES } from './limits.ts';
 
 /** Lets requests through whose bodies, if they have any, have come whole. */
 export function discardBodies(server: FastifyInstance, bodies: Bodies): void {
   server.addHook('preParsing', (request, reply, payload, done) => {
     bodies.discard(request.raw, (problem) => {
-      if (problem === undefined) done(null, payload);
-      else refuse(reply, problem, { connection: 'close' });
+      if (problem === undefined) {
+        // However long it took to come, there is all the time to answer.
+        if (hasBody(request.raw)) request.answerBy = performance.now() + ANSWER_WITHIN_MS;
+        done(null, payload);
+      } else refuse(reply, problem, { connection: 'close' });
     });
   });
 }

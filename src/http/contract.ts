@@ -14,10 +14,11 @@ export const CONTRACT_PATH = '/openapi/v1.yaml';
 
 /** Serves the contract, its servers and dates those of this configuration, to anybody. */
 export function addContract(server: FastifyInstance, config: Config): void {
+  const source = readFileSync(SOURCE, 'utf8');
   let rendered: Contract | undefined;
   // When it is first asked for: that takes as long as half of all else at the start.
   const contract = () => {
-    rendered ??= render(config);
+    rendered ??= render(source, config);
     return rendered;
   };
   serve(server, CONTRACT_PATH, 'application/yaml', () => contract().yaml);
@@ -34,8 +35,8 @@ interface Contract {
   readonly json: Document;
 }
 
-function render(config: Config): Contract {
-  const document = parseDocument(readFileSync(SOURCE, 'utf8'));
+function render(source: string, config: Config): Contract {
+  const document = parseDocument(source);
   document.set('servers', document.createNode(servers(config)));
   const sunset = new Date(config.petLookup.sunsetAt).toISOString();
   document.setIn(['paths', '/pets/{petId}', 'get', 'x-sunset'], sunset);

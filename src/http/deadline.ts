@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../store/store.ts';
-import { ANSWER_WITHIN_MS } from './limits.ts';
 
 /**
  * What `ask` gives, if it comes while the request can still be answered in time; what the store does
@@ -12,8 +11,8 @@ export function inTime<T>(request: FastifyRequest, ask: () => Promise<T>): Promi
 }
 
 /** Milliseconds in which the request can still be answered in time; may be negative. */
-export function timeLeft({ arrivedAt }: FastifyRequest): number {
-  return ANSWER_WITHIN_MS - (performance.now() - arrivedAt);
+export function timeLeft({ answerBy }: FastifyRequest): number {
+  return answerBy - performance.now();
 }
 
 /** @throws StoreUnavailable after `ms`; whatever `ask` throws. */

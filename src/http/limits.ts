@@ -12,7 +12,7 @@ export const MAX_PIPELINED = 100;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** From the first byte of a request to its last. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** From the arrival of a request to a 503, if the store does not do its part; answers take 2 s at most. */
+/** From the arrival of all of a request to a 503, if the store does not do its part; answers take 2 s at most. */
 export const ANSWER_WITHIN_MS = 1_800;
 /** How often the two time-outs above are looked after. */
 export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;

@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { StoreUnavailable } from '../store/store.ts';
 import { answer, refuse } from './answers.ts';
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
@@ -33,7 +34,9 @@ export function buildOperations({ metrics, isReady }: OperationsParts): FastifyI
     answerText(reply, 200, await metrics(), METRICS_TYPE);
   });
   server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
-  server.setErrorHandler((_error, _request, reply) => refuse(reply, 'internal_error'));
+  server.setErrorHandler((error, _request, reply) =>
+    refuse(reply, error instanceof StoreUnavailable ? 'store_unavailable' : 'internal_error'),
+  );
   return server;
 }
 

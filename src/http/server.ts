@@ -1,5 +1,5 @@
 import { METHODS, type Server } from 'node:http';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { findInOrder, KeyRing } from '../keys/key-ring.ts';
@@ -8,7 +8,7 @@ import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
 import { account, accountForRequests } from './accounting.ts';
-import { refuse } from './answers.ts';
+import { type FailedRequest, refuse } from './answers.ts';
 import { requireApiKey } from './authentication.ts';
 import { Bodies, discardBodies } from './bodies.ts';
 import { type BrokenRequestListeners, brokenRequestListeners } from './broken-requests.ts';
@@ -49,6 +49,7 @@ export interface ServerParts {
  */
 export function buildServer(parts: ServerParts): FastifyInstance {
   const { config, store, listing, metrics, logger } = parts;
+  const fail = failing(logger);
   const turns = new Turns();
   const bodies = new Bodies();
   const listeners = brokenRequestListeners(logger, metrics, turns, bodies);
@@ -73,7 +74,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   markDeprecated(server, config.petLookup, CONTRACT_PATH);
   refuseMalformed(server);
   const keyRing = new KeyRing((digest) => lookUps.submit(digest), config.environment);
-  requireApiKey(server, keyRing, config.basePath);
+  requireApiKey(server, keyRing, config.basePath, fail);
   discardBodies(server, bodies);
 
   addContract(server, config);
@@ -88,9 +89,10 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     findPet: (id) => store.pet(id),
     petLookupSunsetAt: config.petLookup.sunsetAt,
     metrics,
+    fail,
   });
   server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
-  server.setErrorHandler((error, request, reply) => answerError(logger, error, request, reply));
+  server.setErrorHandler(fail);
   return server;
 }
 
@@ -148,18 +150,18 @@ function configureNode(server: Server, listeners: BrokenRequestListeners): void 
 }
 
 /** For what nobody has foreseen, and for a store that is not there. */
-function answerError(
-  logger: Logger,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  const line = { requestId: request.id, err: error };
-  if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
-    logger.warn(line, 'the store is not available');
-    refuse(reply, 'store_unavailable');
-  } else {
-    logger.error(line, 'a request failed');
-    refuse(reply, 'internal_error');
-  }
+function failing(logger: Logger): FailedRequest {
+  return (error, request, reply) => {
+    const line = { requestId: request.id, err: error };
+    if (reply.raw.headersSent) {
+      logger.error(line, 'an answer failed on its way');
+      reply.raw.destroy();
+    } else if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
+      logger.warn(line, 'the store is not available');
+      refuse(reply, 'store_unavailable');
+    } else {
+      logger.error(line, 'a request failed');
+      refuse(reply, 'internal_error');
+    }
+  };
 }

@@ -5,7 +5,7 @@ import type { Listing, Moment } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
 import { bestCoding, CODINGS, type Coding } from './accept-encoding.ts';
-import { answer, answerEmpty, answerHead, refuse } from './answers.ts';
+import { answer, answerEmpty, answerHead, type FailedRequest, refuse } from './answers.ts';
 import type { CompressedLists } from './compressed-lists.ts';
 import { hasCurrent } from './conditional.ts';
 import { inTime, timeLeft } from './deadline.ts';
@@ -34,6 +34,7 @@ export interface V1 {
   /** Milliseconds since the epoch. */
   readonly petLookupSunsetAt: number;
   readonly metrics: Metrics;
+  readonly fail: FailedRequest;
 }
 
 /** The operations of contract/v1.yaml, under the names they have there. */
@@ -43,17 +44,29 @@ export function addV1(server: FastifyInstance, v1: V1): void {
   const pet = `${v1.basePath}/pets/:petId`;
 
   server.get(orders, { config: { operation: 'listOrders' } }, (request, reply) =>
-    listOrders(v1, request, reply),
+    carryOut(listOrders, v1, request, reply),
   );
   server.delete(order, { config: { operation: 'cancelOrder' } }, (request, reply) =>
-    cancelOrder(v1, request, reply),
+    carryOut(cancelOrder, v1, request, reply),
   );
   server.get(pet, { config: { operation: 'getPet', deprecated: true } }, (request, reply) =>
-    getPet(v1, request, reply),
+    carryOut(getPet, v1, request, reply),
   );
   refuseOtherMethods(server, orders, ['GET', 'HEAD']);
   refuseOtherMethods(server, order, ['DELETE']);
   refuseOtherMethods(server, pet, ['GET', 'HEAD'], { deprecated: true });
+}
+
+type Operation = (v1: V1, request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Fastify would say nothing of an error after the head of the answer. */
+function carryOut(
+  operation: Operation,
+  v1: V1,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  operation(v1, request, reply).catch((error) => v1.fail(error, request, reply));
 }
 
 async function listOrders(v1: V1, request: FastifyRequest, reply: FastifyReply) {

@@ -46,7 +46,8 @@ export function withEntries(
     while (nextEntry < entries.length && (beyond === undefined || entries[nextEntry]!.id < beyond));
     const touchedEntries = entries.slice(from, nextEntry);
     let block = blocks[touched];
-    if (block !== undefined && isFullBefore(block, touchedEntries[0]!)) {
+    const isLast = touched === blocks.length - 1;
+    if (isLast && block !== undefined && isFullBefore(block, touchedEntries[0]!)) {
       result.push(block);
       block = undefined;
     }
@@ -69,7 +70,7 @@ function blockFor(blocks: readonly Block[], id: OrderId): number {
   return low;
 }
 
-/** Whether a block would only grow too long by what comes behind it. */
+/** Whether the last block would only grow too long by what comes behind it. */
 function isFullBefore({ ids }: Block, { id }: Entry): boolean {
   return ids.length >= BLOCK_ORDERS && id > ids.at(-1)!;
 }

@@ -38,6 +38,9 @@ export function parseTimestamp(text: string): number | undefined {
 
 /** RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
 export function formatTimestamp(time: number): string {
+  if (!Number.isInteger(time) || time < EARLIEST || time > LATEST) {
+    return new Date(time).toISOString();
+  }
   const day = Math.floor(time / DAY);
   const milliseconds = time - day * DAY;
   const minutes = Math.floor(milliseconds / MINUTE);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { copyStore } from './copy.ts';
 import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/address.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
@@ -38,6 +38,13 @@ export function databaseLabel(url: string): string {
 /** Whether there is something at `url` already. */
 export async function storeExists(url: string): Promise<boolean> {
   return isPostgresUrl(url) ? postgresStoreExists(url) : existsSync(sqlitePath(url));
+}
+
+/** Which file it is, wherever it may have been moved; empty for a database that is none. */
+export function databaseFile(url: string): string {
+  if (isPostgresUrl(url)) return '';
+  const { dev, ino } = statSync(sqlitePath(url), { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 /** Copies the store to an SQLite database at `file`, while it is in use. @throws StoreNotUsable */

@@ -137,6 +137,28 @@ test('blocks stay few however the orders leave', async () => {
   assert.ok(chunks.length < 12, `${chunks.length} chunks for ${count} orders`);
 });
 
+test('orders that come one by one, downwards or here and there, leave no crumbs', async () => {
+  const id = (index: number) => BigInt(index);
+  const orders = {
+    downwards: Array.from({ length: 3_000 }, (_, index) => id(20_000 - index)),
+    'here and there': Array.from({ length: 3_000 }, (_, index) =>
+      id(1_000 + ((index * 7_919) % 9_973)),
+    ),
+  };
+  for (const [how, ids] of Object.entries(orders)) {
+    const store = new PlainStore();
+    const listing = new Listing(store);
+    store.apply(Array.from({ length: 512 }, (_, index) => place(id(index))));
+    store.apply(Array.from({ length: 512 }, (_, index) => place(id(30_000 + index))));
+    for (const each of ids) {
+      store.apply([place(each)]);
+      await listing.current();
+    }
+    const { count, chunks } = await listing.current();
+    assert.ok(chunks.length < 20, `${how}: ${chunks.length} chunks for ${count} orders`);
+  }
+});
+
 test('whoever asks while a look is under way shares the next one, which begins later', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);

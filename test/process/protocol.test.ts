@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { parseAnswers, serve } from './program.ts';
+import { parseAnswers, run, serve } from './program.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
@@ -288,4 +288,26 @@ test('CONNECT is refused with an Error record', async (t) => {
   const { raw } = await serve(t);
   const [answer] = await raw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
   assert.equal(answer!.status, 400);
+});
+
+test('a body may come slowly; its key must be good still when it has come', async (t) => {
+  const { port, secret, database } = await serve(t, ['--sample', '10']);
+  const slowly = async (id: number, meanwhile: () => Promise<unknown>) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `DELETE /v1/store/orders/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
+        'Connection: close\r\nContent-Length: 2\r\n\r\nx',
+    );
+    await meanwhile();
+    // Longer than a key is trusted, and than an answer may take.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    socket.write('y');
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    return parseAnswers(text)[0]!.status;
+  };
+  assert.equal(await slowly(1, async () => {}), 204);
+  const { stdout } = await run(['keys', 'list', '--json', '--database', database]);
+  const [{ id: key }] = JSON.parse(stdout);
+  assert.equal(await slowly(2, () => run(['keys', 'revoke', key, '--database', database])), 401);
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINES } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { type Running, run, serve } from './program.ts';
+import { type Running, run, serve, started } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 const CLIENTS = 8;
@@ -21,7 +22,7 @@ async function serveWithTwo(t: TestContext, args: readonly string[] = [], databa
 }
 
 function workersOf({ stdout }: Running): number[] {
-  const lines = [...stdout().matchAll(/"pid":(\d+),"msg":"a worker is serving"/g)];
+  const lines = [...stdout().matchAll(/"pid":(\d+),[^\n]*"msg":"a worker is serving"/g)];
   return lines.map(([, pid]) => Number(pid));
 }
 
@@ -92,6 +93,61 @@ test('a worker that ends is replaced, and the others serve meanwhile', async (t)
   await until(() => workersOf(running).length === 3);
   assert.equal(await running.stop(), 0);
 });
+
+test('what workers have counted is counted still when they have ended', async (t) => {
+  const running = await serveWithTwo(t);
+  const counted = async () => {
+    const metrics = await (await fetch(`${running.operations}/metrics`)).text();
+    return Number(/requests_total{operation="listOrders",status="200"} (\d+)/.exec(metrics)?.[1]);
+  };
+  for (let call = 0; call < 40; call += 1) await callAnew(running, 'GET', ORDERS);
+  assert.equal(await counted(), 40);
+  const [first, second] = workersOf(running);
+  process.kill(first!, 'SIGKILL');
+  await until(() => workersOf(running).length === 3);
+  process.kill(second!, 'SIGKILL');
+  await until(() => workersOf(running).length === 4);
+  await callAnew(running, 'GET', ORDERS);
+  assert.equal(await counted(), 41);
+});
+
+test('a worker that is held up is not ready, and the others are counted', async (t) => {
+  const running = await serveWithTwo(t);
+  const [first] = workersOf(running);
+  process.kill(first!, 'SIGSTOP');
+  assert.equal((await fetch(`${running.operations}/readyz`)).status, 503);
+  assert.equal((await fetch(`${running.operations}/metrics`)).status, 200);
+  process.kill(first!, 'SIGCONT');
+  await until(async () => (await fetch(`${running.operations}/readyz`)).status === 200);
+});
+
+test('a worker that finds another file in place of the database does not serve it', async (t) => {
+  const running = await serveWithTwo(t, ['--sample', '10']);
+  const path = running.database.slice('sqlite:'.length);
+  renameSync(path, `${path}.old`);
+  copyFileSync(`${path}.old`, path);
+  process.kill(workersOf(running)[0]!, 'SIGKILL');
+  await until(() => /another file than the one/.test(running.stderr()));
+  assert.equal(workersOf(running).length, 2);
+});
+
+for (const delay of [150, 250, 350, 450]) {
+  test(`SIGTERM ${delay} ms after the start ends all without complaint`, async (t) => {
+    const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+    const child = started(t, [
+      ...['serve', '--workers', '2', '--database', database],
+      ...['--port', '0', '--operations-port', '0'],
+    ]);
+    const said: Buffer[] = [];
+    child.stderr!.on('data', (chunk) => said.push(chunk));
+    await sleep(delay);
+    child.kill('SIGTERM');
+    const [code, signal] = await once(child, 'close');
+    // Before it listens for signals it ends as any program does.
+    assert.ok(code === 0 || signal === 'SIGTERM', `${code} ${signal}`);
+    assert.doesNotMatch(String(Buffer.concat(said)), /Error|could not/);
+  });
+}
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} to all processes at once: each ends in good order, exit 0`, async (t) => {
