@@ -26,6 +26,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   growth,
 };
 
+/** Left out of a quick look, unless they are named. */
+const LONG = ['memory', 'workers', 'growth'];
+
 /** Programs from outside, how they tell their version, and Debian's package of each. */
 const PROGRAMS = {
   wrk: { flag: '--version', package: 'wrk' },
@@ -52,18 +55,21 @@ const context = new Context(isQuick);
 const results: { title: string; rows: Row[] }[] = [];
 try {
   for (const [name, { title, needs, run }] of Object.entries(SCENARIOS)) {
-    if (only.length > 0 && !only.includes(name)) continue;
+    const isWanted = only.length === 0 ? !(isQuick && LONG.includes(name)) : only.includes(name);
+    if (!isWanted) continue;
     const lacking = needs.filter((program) => missing.includes(program));
     if (lacking.length > 0) {
       console.error(`Left out, for want of ${lacking.join(' and ')}: ${title}`);
       continue;
     }
     console.error(title);
+    const begin = performance.now();
     const rows = await run(context);
     results.push({ title, rows });
     for (const { what, against, values, figure, unit } of rows) {
       console.error(`  ${what}: ${figure.toFixed(2)} ${unit} ${against} (${values})`);
     }
+    console.error(`  (${((performance.now() - begin) / 1000).toFixed(0)} s)`);
   }
 } finally {
   await stopAll();

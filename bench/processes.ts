@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { freePort } from '../test/postgres.ts';
 
 /** Servers run on the first core, the load that they get on the second, so that neither slows the other. */
 export const SERVER_CORE = '0';
@@ -29,10 +28,18 @@ export interface StartOptions {
   /** The environment variable that tells it the port, where its command does not. */
   readonly portVariable?: string;
   /** What is asked until it answers 200; otherwise an open port will do. */
-  readonly readyPath?: (port: number) => string;
+  readonly readyUrl?: string;
 }
 
 const running = new Set<ChildProcess>();
+
+/** Below those that the system gives to clients, of which there are many here. */
+let lastPort = 21_000;
+
+export function newPort(): number {
+  lastPort += 1;
+  return lastPort;
+}
 
 /** Ends what a scenario that failed has left. */
 export async function stopAll(): Promise<void> {
@@ -42,9 +49,9 @@ export async function stopAll(): Promise<void> {
 /** Starts a program that listens on the port it is given, and waits until it does. */
 export async function startServer(
   command: (port: number) => readonly string[],
-  { env = {}, isFree = false, cwd, portVariable, readyPath }: StartOptions = {},
+  { env = {}, isFree = false, cwd, portVariable, readyUrl }: StartOptions = {},
 ): Promise<Server> {
-  const port = await freePort();
+  const port = newPort();
   const bound = isFree ? [] : ['taskset', '-c', SERVER_CORE];
   const [program, ...args] = [...bound, ...command(port)];
   const child = spawn(program!, args, {
@@ -58,7 +65,7 @@ export async function startServer(
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   running.add(child);
-  const isUp = readyPath === undefined ? () => accepts(port) : () => answers(readyPath(port));
+  const isUp = readyUrl === undefined ? () => accepts(port) : () => answers(readyUrl);
   const begin = performance.now();
   while (!(await isUp())) {
     if (child.exitCode !== null) throw new Error(`${program} has ended (${child.exitCode})`);

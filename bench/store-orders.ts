@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Server, type StartOptions, startServer } from './processes.ts';
+import { newPort, type Server, type StartOptions, startServer } from './processes.ts';
 
 const PROGRAM = fileURLToPath(new URL('../bin/store-orders.js', import.meta.url));
 
@@ -39,19 +39,16 @@ export async function startService(
   options: StartOptions & { key?: string } = {},
 ): Promise<Service> {
   const key = options.key ?? cli(['keys', 'create', '--name', 'bench'], database).trim();
-  let operationsPort = 0;
+  const operationsPort = newPort();
   const server = await startServer(
-    (port) => {
-      operationsPort = port + 1;
-      return [
-        ...[process.execPath, PROGRAM, 'serve', '--no-first-key', '--log-level', 'warn'],
-        ...['--port', String(port), '--operations-port', String(operationsPort)],
-      ];
-    },
+    (port) => [
+      ...[process.execPath, PROGRAM, 'serve', '--no-first-key', '--log-level', 'warn'],
+      ...['--port', String(port), '--operations-port', String(operationsPort)],
+    ],
     {
       ...options,
       env: { DATABASE_URL: database, ...options.env },
-      readyPath: (port) => `http://127.0.0.1:${port + 1}/readyz`,
+      readyUrl: `http://127.0.0.1:${operationsPort}/readyz`,
     },
   );
   return {
