@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../http/deadline.ts';
@@ -128,17 +127,15 @@ export class Workers {
 
   #follow(worker: Worker): Member {
     const child = worker.process;
-    const ended = Promise.race([
-      once(child, 'close').then(([code]) => code as number | null),
+    const ended = new Promise<number | null>((resolve) => {
+      child.on('close', resolve);
       // It could not be started, or not be told something.
-      new Promise<null>((resolve) => {
-        worker.on('error', (error) => {
-          this.#log.logger.error({ worker: worker.id, err: error }, 'a worker cannot be reached');
-          child.kill('SIGKILL');
-          if (child.pid === undefined) resolve(null);
-        });
-      }),
-    ]);
+      worker.on('error', (error) => {
+        this.#log.logger.error({ worker: worker.id, err: error }, 'a worker cannot be reached');
+        child.kill('SIGKILL');
+        if (child.pid === undefined) resolve(null);
+      });
+    });
     const answeredAt = performance.now();
     const member: Member = { worker, ended, isServing: false, answeredAt, asked: new Map() };
     this.#members.add(member);
