@@ -83,7 +83,7 @@ function chart(title: string, rows: readonly Row[]): string {
     const y = 36 + index * LINE;
     const fill = isReached(row) ? '#2f7d5b' : '#b4552d';
     return `<text x="${LEFT - 8}" y="${y + 14}" text-anchor="end">${xml(`${row.what} : ${row.against}`)}</text>
-<rect x="${LEFT}" y="${y}" width="${(x(row.figure) - LEFT).toFixed(1)}" height="18" fill="${fill}"/>
+<rect x="${LEFT}" y="${y}" width="${Math.max(0, x(row.figure) - LEFT).toFixed(1)}" height="18" fill="${fill}"/>
 <line x1="${x(goal).toFixed(1)}" x2="${x(goal).toFixed(1)}" y1="${y - 3}" y2="${y + 21}" stroke="#222"/>
 <text x="${(x(row.figure) + 6).toFixed(1)}" y="${y + 14}">${row.figure.toFixed(2)} ${row.unit}</text>`;
   });
