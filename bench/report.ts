@@ -76,9 +76,10 @@ const LINE = 34;
 function chart(title: string, rows: readonly Row[]): string {
   const height = 44 + rows.length * LINE;
   const bars = rows.map((row, index) => {
-    // Each line has a scale of its own: its goal is in the middle of what is left of it.
-    const goal = row.reach === undefined ? row.figure : goalOf(row.reach);
-    const most = Math.max(row.figure, goal) * 1.25;
+    // Each line has a scale of its own, with a mark at its goal or, for a ratio without one, at the same.
+    const same = row.unit === '×' ? 1 : row.figure;
+    const goal = row.reach === undefined ? same : goalOf(row.reach);
+    const most = Math.max(row.figure, goal) * 1.25 || 1;
     const x = (value: number) => LEFT + (value / most) * (WIDTH - LEFT - 90);
     const y = 36 + index * LINE;
     const fill = isReached(row) ? '#2f7d5b' : '#b4552d';
