@@ -1,7 +1,7 @@
-/** One of those that are compared; `measure` takes the number of the round and gives a rate. */
+/** One of those that are compared; `measure` gives a rate. */
 export interface Side {
   readonly name: string;
-  readonly measure: (round: number) => Promise<number>;
+  readonly measure: () => Promise<number>;
 }
 
 export interface Spread {
@@ -28,16 +28,24 @@ export async function compare(
   const rates = new Map<Side, number[]>([ours, ...peers].map((side) => [side, []]));
   for (let round = 0; round <= rounds; round += 1) {
     for (const [side, values] of rates) {
-      const rate = await side.measure(round);
+      const rate = await side.measure();
       if (round > 0) values.push(rate);
     }
   }
-  const own = rates.get(ours)!;
-  return peers.map((peer) => ({
-    peer: peer.name,
-    rates: [spread(own), spread(rates.get(peer)!)],
-    ratio: spread(own.map((rate, round) => rate / rates.get(peer)![round]!)),
-  }));
+  return peers.map((peer) => comparison(peer.name, rates.get(ours)!, rates.get(peer)!));
+}
+
+/** Of rates measured in the same rounds. */
+export function comparison(
+  peer: string,
+  own: readonly number[],
+  theirs: readonly number[],
+): Comparison {
+  return {
+    peer,
+    rates: [spread(own), spread(theirs)],
+    ratio: spread(own.map((rate, round) => rate / theirs[round]!)),
+  };
 }
 
 export function spread(values: readonly number[]): Spread {

@@ -70,10 +70,10 @@ export function ratioRows(
   what: string,
   comparisons: readonly Comparison[],
   unit: string,
-  reach: readonly (number | undefined)[],
+  reaches: readonly (Row['reach'] | undefined)[],
 ): Row[] {
   return comparisons.map(({ peer, rates, ratio }, index) => {
-    const atLeast = reach[index];
+    const reach = reaches[index];
     return {
       what,
       against: peer,
@@ -82,7 +82,7 @@ export function ratioRows(
       least: ratio.least,
       most: ratio.most,
       unit: '×' as const,
-      ...(atLeast !== undefined && { reach: { atLeast } }),
+      ...(reach !== undefined && { reach }),
     };
   });
 }

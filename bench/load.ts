@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Side } from './compare.ts';
+import type { Context } from './context.ts';
 import { runOnLoadCore, versionOf } from './processes.ts';
 
 const AUTOCANNON = fileURLToPath(new URL('node_modules/.bin/autocannon', import.meta.url));
@@ -18,8 +20,6 @@ export interface Load {
 
 export interface Result {
   readonly requestsPerSecond: number;
-  /** Milliseconds. */
-  readonly p99: number;
   /** Answers with a status of 400 or more. */
   readonly errors: number;
 }
@@ -27,6 +27,23 @@ export interface Result {
 /** Asks as fast as the answers come, for a while. */
 export function applyLoad(load: Load, folder: string): Promise<Result> {
   return hasWrk ? withWrk(load, folder) : withAutocannon(load);
+}
+
+/** Asks for one thing again and again; errors do not count as answers, unless they are expected. */
+export function asking(
+  name: string,
+  load: Pick<Load, 'url' | 'headers' | 'connections'>,
+  { seconds, folder }: Context,
+  { expectsErrors = false } = {},
+): Side {
+  return {
+    name,
+    measure: async () => {
+      const { requestsPerSecond, errors } = await applyLoad({ ...load, seconds }, folder);
+      if (errors > 0 && !expectsErrors) throw new Error(`${name} has answered ${errors} errors`);
+      return requestsPerSecond;
+    },
+  };
 }
 
 async function withWrk(load: Load, folder: string): Promise<Result> {
@@ -39,16 +56,12 @@ async function withWrk(load: Load, folder: string): Promise<Result> {
   ];
   writeFileSync(script, settings.join('\n'));
   const output = await runOnLoadCore([
-    ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '30s'],
+    ...['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s'],
     ...['-s', script, url],
   ]);
-  const found = (pattern: RegExp) => pattern.exec(output)?.slice(1) ?? [];
-  const [p99, unit] = found(/99%\s+([\d.]+)(us|ms|s|m)\b/);
-  const scale = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }[unit as 'us'];
   return {
-    requestsPerSecond: Number(found(/Requests\/sec:\s+([\d.]+)/)[0]),
-    p99: Number(p99) * scale,
-    errors: Number(found(/Non-2xx or 3xx responses: (\d+)/)[0] ?? 0),
+    requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)![1]),
+    errors: Number(/Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? 0),
   };
 }
 
@@ -70,6 +83,6 @@ async function withAutocannon(load: Load): Promise<Result> {
     ...[process.execPath, AUTOCANNON, '--json', '--no-progress', '-m', method],
     ...['-c', String(connections), '-d', String(seconds), ...fields, url],
   ]);
-  const { requests, latency, non2xx } = JSON.parse(output);
-  return { requestsPerSecond: requests.average, p99: latency.p99, errors: non2xx };
+  const result = JSON.parse(output);
+  return { requestsPerSecond: result.requests.average, errors: result['4xx'] + result['5xx'] };
 }

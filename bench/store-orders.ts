@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newPort, type Server, type StartOptions, startServer } from './processes.ts';
 
@@ -7,7 +8,7 @@ const PROGRAM = fileURLToPath(new URL('../bin/store-orders.js', import.meta.url)
 export interface Service extends Server {
   readonly list: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly operations: string;
+  readonly key: string;
 }
 
 /** Runs a command; what it printed on stdout. */
@@ -55,6 +56,16 @@ export async function startService(
     ...server,
     list: `${server.origin}/v1/store/orders`,
     headers: { Authorization: `Bearer ${key}` },
-    operations: `http://127.0.0.1:${operationsPort}`,
+    key,
   };
+}
+
+/** Until the list comes in the coding: the first answers may not wait for it. */
+export async function untilCompressed(service: Service, coding: string): Promise<void> {
+  const headers = { ...service.headers, 'accept-encoding': coding };
+  for (;;) {
+    const response = await fetch(service.list, { method: 'HEAD', headers });
+    if (response.headers.get('content-encoding') === coding) return;
+    await sleep(200);
+  }
 }

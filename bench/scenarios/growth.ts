@@ -1,6 +1,6 @@
 import { spread } from '../compare.ts';
 import { type Context, type Row, type Scenario, shown } from '../context.ts';
-import { applyLoad } from '../load.ts';
+import { asking } from '../load.ts';
 import { startService } from '../store-orders.ts';
 import { listAndCancel } from './list-during-cancels.ts';
 import { startTime } from './start.ts';
@@ -57,15 +57,13 @@ async function costsOf(context: Context, count: number): Promise<Costs> {
   const service = await startService(database);
   const { list: url, headers } = service;
   let firstId = 1;
-  const listsPerSecond = async () => {
-    const { seconds, folder } = context;
-    const load = { url, headers, connections: LIST_CONNECTIONS, seconds };
-    return (await applyLoad(load, folder)).requestsPerSecond;
-  };
+  const { measure: listsPerSecond } = asking(
+    'store-orders',
+    { url, headers, connections: LIST_CONNECTIONS },
+    context,
+  );
   const cancelsPerSecond = async () => {
-    const report = await listAndCancel({
-      port: Number(new URL(url).port),
-      key: headers.Authorization!.slice('Bearer '.length),
+    const report = await listAndCancel(service, {
       listConnections: 0,
       // As fast as the answers come.
       cancelsPerSecond: Number.MAX_SAFE_INTEGER,

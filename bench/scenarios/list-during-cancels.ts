@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Report, Task } from '../clients/list-and-cancel.ts';
-import { spread } from '../compare.ts';
-import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import { comparison } from '../compare.ts';
+import { type Context, type Row, ratioRows, type Scenario, shown } from '../context.ts';
 import { runOnLoadCore } from '../processes.ts';
-import { startService } from '../store-orders.ts';
+import { type Service, startService } from '../store-orders.ts';
 
 const ORDERS = 100_000;
 const CONNECTIONS = 8;
@@ -17,32 +17,27 @@ export const listDuringCancels: Scenario = {
 };
 
 /** Runs the client that does both. */
-export async function listAndCancel(task: Task): Promise<Report> {
+export async function listAndCancel(
+  { origin, key }: Service,
+  what: Omit<Task, 'port' | 'key'>,
+): Promise<Report> {
+  const task: Task = { port: Number(new URL(origin).port), key, ...what };
   return JSON.parse(await runOnLoadCore([process.execPath, CLIENT, JSON.stringify(task)]));
 }
 
 /** Lists alone, cancels alone, and both: each round all three. */
 async function listedDuringCancels(context: Context): Promise<Row[]> {
   const service = await startService(context.database(ORDERS, 'during-cancels'));
-  const { port } = new URL(service.origin);
-  const key = service.headers.Authorization!.slice('Bearer '.length);
   let firstId = 1;
   const run = async (listConnections: number, cancelsPerSecond: number): Promise<Report> => {
     const { seconds } = context;
-    const report = await listAndCancel({
-      port: Number(port),
-      key,
-      listConnections,
-      cancelsPerSecond,
-      firstId,
-      seconds,
-      maxCancels: ORDERS,
-    });
+    const load = { listConnections, cancelsPerSecond, firstId, seconds, maxCancels: ORDERS };
+    const report = await listAndCancel(service, load);
     firstId = report.nextId;
     return report;
   };
   try {
-    const rounds: { lists: Report; cancels: Report; both: Report }[] = [];
+    const rounds: Round[] = [];
     for (let round = 0; round <= context.rounds; round += 1) {
       const lists = await run(CONNECTIONS, 0);
       const cancels = await run(0, CANCELS_PER_SECOND);
@@ -55,39 +50,34 @@ async function listedDuringCancels(context: Context): Promise<Row[]> {
   }
 }
 
-function rowsOf(rounds: readonly { lists: Report; cancels: Report; both: Report }[]): Row[] {
-  const median = (value: (round: (typeof rounds)[number]) => number) =>
-    spread(rounds.map(value)).median;
-  const rate = spread(rounds.map(({ lists, both }) => both.listsPerSecond / lists.listsPerSecond));
-  const p99 = spread(rounds.map(({ cancels, both }) => both.cancelP99 / cancels.cancelP99));
+interface Round {
+  readonly lists: Report;
+  readonly cancels: Report;
+  readonly both: Report;
+}
+
+function rowsOf(rounds: readonly Round[]): Row[] {
+  const rates = (of: keyof Round, what: 'listsPerSecond' | 'cancelsPerSecond' | 'cancelP99') =>
+    rounds.map((round) => round[of][what]);
+  const lists = comparison(
+    'lists alone',
+    rates('both', 'listsPerSecond'),
+    rates('lists', 'listsPerSecond'),
+  );
+  const cancels = comparison(
+    'as many as were asked for',
+    rates('both', 'cancelsPerSecond'),
+    rounds.map(() => CANCELS_PER_SECOND),
+  );
+  const p99 = comparison(
+    'p99 of cancels alone',
+    rates('both', 'cancelP99'),
+    rates('cancels', 'cancelP99'),
+  );
   return [
-    {
-      what: 'lists during cancels',
-      against: 'lists alone',
-      values: `${shown(median(({ both }) => both.listsPerSecond))} / ${shown(median(({ lists }) => lists.listsPerSecond))} lists/s`,
-      figure: rate.median,
-      least: rate.least,
-      most: rate.most,
-      unit: '×',
-      reach: { atLeast: 0.5 },
-    },
-    {
-      what: 'cancels a second during lists',
-      against: 'as many as were asked for',
-      values: `${shown(median(({ both }) => both.cancelsPerSecond))} / ${shown(CANCELS_PER_SECOND)} cancels/s`,
-      figure: median(({ both }) => both.cancelsPerSecond / CANCELS_PER_SECOND),
-      unit: '×',
-    },
-    {
-      what: 'p99 of cancels during lists',
-      against: 'p99 of cancels alone',
-      values: `${shown(median(({ both }) => both.cancelP99))} / ${shown(median(({ cancels }) => cancels.cancelP99))} ms`,
-      figure: p99.median,
-      least: p99.least,
-      most: p99.most,
-      unit: '×',
-      reach: { atMost: 3 },
-    },
+    ...ratioRows('lists during cancels', [lists], 'lists/s', [{ atLeast: 0.5 }]),
+    ...ratioRows('cancels a second during lists', [cancels], 'cancels/s', []),
+    ...ratioRows('p99 of cancels during lists', [p99], 'ms', [{ atMost: 3 }]),
     {
       what: 'stale lists',
       against: 'cancels acknowledged before each list',

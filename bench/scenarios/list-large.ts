@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { compare, type Side } from '../compare.ts';
+import { compare } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
-import { applyLoad } from '../load.ts';
+import { asking } from '../load.ts';
 import { startNginx } from '../peers/nginx.ts';
-import { startService } from '../store-orders.ts';
+import { startService, untilCompressed } from '../store-orders.ts';
 
 const CONNECTIONS = 8;
 /** What store-orders uses too. */
@@ -36,7 +36,7 @@ async function listed(
   coding: string,
   reach: number,
 ): Promise<Row[]> {
-  const { folder, rounds, seconds } = context;
+  const { folder, rounds } = context;
   const count = context.orders(most);
   const isCompressed = coding !== 'identity';
   const ours = await startService(context.database(count, 'large'));
@@ -44,17 +44,11 @@ async function listed(
   writeFileSync(join(folder, 'large.json'), body);
   if (isCompressed) {
     writeFileSync(join(folder, 'large.json.gz'), gzipSync(body, { level: GZIP_LEVEL }));
-    // The first time it is made.
-    await fetch(ours.list, { headers: { ...ours.headers, 'accept-encoding': coding } });
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await untilCompressed(ours, coding);
   }
   const nginx = await startNginx(folder);
-  const side = (name: string, url: string, headers: Record<string, string>): Side => ({
-    name,
-    measure: async () =>
-      (await applyLoad({ url, headers, connections: CONNECTIONS, seconds }, folder))
-        .requestsPerSecond,
-  });
+  const side = (name: string, url: string, headers: Record<string, string>) =>
+    asking(name, { url, headers, connections: CONNECTIONS }, context);
   try {
     const accepting = { 'Accept-Encoding': coding };
     const gzip = { 'Accept-Encoding': isCompressed ? 'gzip' : 'identity' };
@@ -70,7 +64,7 @@ async function listed(
       rounds,
     );
     const what = `list ${count.toLocaleString('en-US')} orders${isCompressed ? `, ${coding}` : ''}`;
-    return ratioRows(what, comparisons, 'lists/s', [reach]);
+    return ratioRows(what, comparisons, 'lists/s', [{ atLeast: reach }]);
   } finally {
     await ours.stop();
     await nginx.stop();

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Cluster } from '../../test/postgres.ts';
-import { compare, type Side } from '../compare.ts';
+import { compare } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
-import { applyLoad } from '../load.ts';
+import { asking } from '../load.ts';
 import { startNginx } from '../peers/nginx.ts';
 import { startServer } from '../processes.ts';
 import { fill, startService } from '../store-orders.ts';
@@ -21,7 +21,7 @@ export const listSmall: Scenario = {
 };
 
 async function listSmallOrders(context: Context): Promise<Row[]> {
-  const { folder, rounds, seconds } = context;
+  const { folder, rounds } = context;
   const ours = await startService(context.database(ORDERS, 'small'));
   const body = await (await fetch(ours.list, { headers: ours.headers })).text();
   writeFileSync(join(folder, 'small.json'), body);
@@ -39,15 +39,8 @@ async function listSmallOrders(context: Context): Promise<Row[]> {
     (port) => [process.execPath, JSON_SERVER, '--port', String(port), join(folder, 'db.json')],
     { cwd: folder },
   );
-  const side = (name: string, url: string, headers = {}): Side => ({
-    name,
-    measure: async () => {
-      const load = { url, headers, connections: CONNECTIONS, seconds };
-      const { requestsPerSecond, errors } = await applyLoad(load, folder);
-      if (errors > 0) throw new Error(`${name} has answered ${errors} errors`);
-      return requestsPerSecond;
-    },
-  });
+  const side = (name: string, url: string, headers = {}) =>
+    asking(name, { url, headers, connections: CONNECTIONS }, context);
   try {
     const comparisons = await compare(
       side('store-orders', ours.list, ours.headers),
@@ -58,7 +51,10 @@ async function listSmallOrders(context: Context): Promise<Row[]> {
       ],
       rounds,
     );
-    return ratioRows('list 1,000 orders', comparisons, 'lists/s', [1, 60, undefined]);
+    return ratioRows('list 1,000 orders', comparisons, 'lists/s', [
+      { atLeast: 1 },
+      { atLeast: 60 },
+    ]);
   } finally {
     for (const server of [ours, nginx, express, jsonServer]) await server.stop();
     await cluster.remove();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, type Row, type Scenario, shown } from '../context.ts';
 import { applyLoad } from '../load.ts';
 import { residentBytes } from '../memory-of.ts';
-import { type Service, startService } from '../store-orders.ts';
+import { type Service, startService, untilCompressed } from '../store-orders.ts';
 
 const ORDERS = 1_000_000;
 const CLIENTS = 1_000;
@@ -27,7 +27,7 @@ async function perOrder(context: Context): Promise<Row[]> {
     for (const service of [empty, full]) await serveUnchanged(service, context);
     const before = residentBytes(empty.child.pid!);
     const listed = residentBytes(full.child.pid!);
-    for (const coding of ['gzip', 'zstd']) await compress(full, coding);
+    for (const coding of ['gzip', 'zstd']) await untilCompressed(full, coding);
     const compressed = residentBytes(full.child.pid!);
     return [
       {
@@ -57,16 +57,6 @@ async function serveUnchanged(service: Service, { folder, seconds }: Context): P
   await response.arrayBuffer();
   const headers = { ...service.headers, 'If-None-Match': response.headers.get('etag')! };
   await applyLoad({ url: service.list, headers, connections: 64, seconds }, folder);
-}
-
-/** Until the list comes in the coding: the first answers may not wait for it. */
-async function compress(service: Service, coding: string): Promise<void> {
-  const headers = { ...service.headers, 'accept-encoding': coding };
-  for (;;) {
-    const response = await fetch(service.list, { method: 'HEAD', headers });
-    if (response.headers.get('content-encoding') === coding) return;
-    await sleep(200);
-  }
 }
 
 async function slowReaders(context: Context): Promise<Row> {

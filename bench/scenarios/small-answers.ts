@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { newSecret } from '../../src/keys/api-key.ts';
-import { compare, type Side } from '../compare.ts';
+import { compare } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
-import { applyLoad } from '../load.ts';
+import { asking } from '../load.ts';
 import { startServer } from '../processes.ts';
 import { startService } from '../store-orders.ts';
 
@@ -35,6 +35,7 @@ export const refusedKey: Scenario = {
       0.8,
       service,
       {
+        isRefused: true,
         own: { Authorization: `Bearer ${newSecret('production')}` },
         peer: {},
       },
@@ -43,12 +44,14 @@ export const refusedKey: Scenario = {
 };
 
 interface Headers {
+  /** Whether ours refuses them. */
+  readonly isRefused?: boolean;
   readonly own: Readonly<Record<string, string>>;
   readonly peer: Readonly<Record<string, string>>;
 }
 
 async function against(
-  { folder, rounds, seconds }: Context,
+  context: Context,
   what: string,
   program: string,
   name: string,
@@ -59,19 +62,15 @@ async function against(
   const other = await startServer(() => [process.execPath, peer(program)], {
     portVariable: 'PORT',
   });
-  const side = (label: string, url: string, fields: Headers['own']): Side => ({
-    name: label,
-    measure: async () =>
-      (await applyLoad({ url, headers: fields, connections: 64, seconds }, folder))
-        .requestsPerSecond,
-  });
+  const side = (label: string, url: string, fields: Headers['own'], expectsErrors = false) =>
+    asking(label, { url, headers: fields, connections: 64 }, context, { expectsErrors });
   try {
     const comparisons = await compare(
-      side('store-orders', service.list, headers.own),
+      side('store-orders', service.list, headers.own, headers.isRefused),
       [side(name, `${other.origin}/v1/store/orders`, headers.peer)],
-      rounds,
+      context.rounds,
     );
-    return ratioRows(what, comparisons, 'answers/s', [reach]);
+    return ratioRows(what, comparisons, 'answers/s', [{ atLeast: reach }]);
   } finally {
     await service.stop();
     await other.stop();

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { compare } from '../compare.ts';
-import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
 import { runOnCore, SERVER_CORE } from '../processes.ts';
 import { startService } from '../store-orders.ts';
 
@@ -15,24 +15,12 @@ export const start: Scenario = {
 
 async function started(context: Context): Promise<Row[]> {
   const database = context.database(context.orders(ORDERS), 'start');
-  const [comparison] = await compare(
+  const comparisons = await compare(
     { name: 'store-orders', measure: () => startTime(database) },
     [{ name: 'node:sqlite, all rows as arrays', measure: () => readTime(database) }],
     context.rounds,
   );
-  const { peer, rates, ratio } = comparison!;
-  return [
-    {
-      what: 'from start to ready',
-      against: peer,
-      values: `${rates.map(({ median }) => shown(median)).join(' / ')} ms`,
-      figure: ratio.median,
-      least: ratio.least,
-      most: ratio.most,
-      unit: '×',
-      reach: { atMost: 1.5 },
-    },
-  ];
+  return ratioRows('from start to ready', comparisons, 'ms', [{ atMost: 1.5 }]);
 }
 
 /** Milliseconds from the start of the process until it is ready. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster } from '../../test/postgres.ts';
-import { compare, type Side } from '../compare.ts';
+import { compare } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario, shown } from '../context.ts';
-import { applyLoad } from '../load.ts';
+import { asking } from '../load.ts';
 import { residentBytes } from '../memory-of.ts';
 import { fill, type Service, startService } from '../store-orders.ts';
 import { cancelling } from './cancel.ts';
@@ -23,7 +23,7 @@ async function onSqlite(context: Context): Promise<Row[]> {
   const one = await startWith(1, context.database(count, 'one-worker'));
   const two = await startWith(2, context.database(count, 'two-workers'));
   try {
-    const rows = [await memoryRow(one, two), ...(await compared('lists', one, two, context))];
+    const rows = [await memoryRow(one, two), ...(await listed(one, two, context))];
     return [...rows, ...(await cancelled('SQLite', one, two, context))];
   } finally {
     await one.stop();
@@ -53,19 +53,15 @@ async function startWith(count: number, database: string): Promise<Service> {
   return service;
 }
 
-async function compared(
-  what: string,
-  one: Service,
-  two: Service,
-  { folder, seconds, rounds }: Context,
-): Promise<Row[]> {
-  const side = (name: string, { list: url, headers }: Service): Side => ({
-    name,
-    measure: async () =>
-      (await applyLoad({ url, headers, connections: 8, seconds }, folder)).requestsPerSecond,
-  });
-  const comparisons = await compare(side('two workers', two), [side('one worker', one)], rounds);
-  return ratioRows(`${what}, two workers`, comparisons, 'lists/s', []);
+async function listed(one: Service, two: Service, context: Context): Promise<Row[]> {
+  const side = (name: string, { list: url, headers }: Service) =>
+    asking(name, { url, headers, connections: 8 }, context);
+  const comparisons = await compare(
+    side('two workers', two),
+    [side('one worker', one)],
+    context.rounds,
+  );
+  return ratioRows('lists, two workers', comparisons, 'lists/s', []);
 }
 
 async function cancelled(

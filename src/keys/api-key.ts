@@ -73,12 +73,7 @@ export function withoutSecrets(text: string): string {
 }
 
 function checksum(text: string): string {
-  let digits = '';
-  // Fits into a number, and is made for every secret that is not known.
-  for (let rest = crc32(text); rest > 0; rest = Math.floor(rest / 62)) {
-    digits = BASE62[rest % 62] + digits;
-  }
-  return digits.padStart(CHECKSUM_LENGTH, '0');
+  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 }
 
 function base62(value: bigint, length: number): string {

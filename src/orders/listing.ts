@@ -49,7 +49,6 @@ const CLOSE = Buffer.from(']');
 export class Listing {
   readonly #source: ChangeSource;
   readonly #onRefresh: (changed: number) => void;
-  #blocks: readonly Block[] = [];
   #snapshot: Snapshot | undefined;
   /** The look that is under way, and the one that comes next. */
   #running: Promise<unknown> = Promise.resolve();
@@ -84,10 +83,9 @@ export class Listing {
   async #refresh(): Promise<Snapshot> {
     const known = this.#snapshot;
     const current =
-      (known && (await this.#catchUp(known, this.#blocks, known.replacedBytes))) ??
+      (known && (await this.#catchUp(known, known.replacedBytes))) ??
       (await this.#catchUp(
         undefined,
-        [],
         known === undefined ? 0 : known.replacedBytes + known.byteLength,
       ));
     if (current === undefined) throw new Error('the source cannot tell its orders');
@@ -96,15 +94,14 @@ export class Listing {
   }
 
   /**
-   * `known`, whose blocks are `from`, with what changed since: all of it or, if the source fails on
+   * `known` with what changed since: all of it or, if the source fails on
    * the way, nothing. Undefined if `known` is not in the source's past.
    */
   async #catchUp(
     known: Snapshot | undefined,
-    from: readonly Block[],
     replacedBefore: number,
   ): Promise<Snapshot | undefined> {
-    let draft = from;
+    let draft = known?.blocks ?? [];
     let replacedBytes = replacedBefore;
     let changed = 0;
     const moment = await this.#source.changes(known?.moment, (orders) => {
@@ -120,7 +117,6 @@ export class Listing {
     if (moment === undefined) return undefined;
     this.#onRefresh(changed);
     if (moment.revision === known?.moment.revision) return known;
-    this.#blocks = draft;
     return snapshotOf(moment, draft, replacedBytes);
   }
 }

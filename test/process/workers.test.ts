@@ -4,6 +4,7 @@ import { copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../postgres.ts';
 import { ENGINES } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { type Running, run, serve, started } from './program.ts';
@@ -17,21 +18,13 @@ async function serveWithTwo(t: TestContext, args: readonly string[] = [], databa
   const running = await serve(t, ['--workers', '2', ...args], {
     ...(database !== undefined && { database }),
   });
-  await until(() => workersOf(running).length === 2);
+  await eventually(async () => assert.ok(workersOf(running).length === 2));
   return running;
 }
 
 function workersOf({ stdout }: Running): number[] {
   const lines = [...stdout().matchAll(/"pid":(\d+),[^\n]*"msg":"a worker is serving"/g)];
   return lines.map(([, pid]) => Number(pid));
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    if (await isSo()) return;
-    await sleep(20);
-  }
-  assert.fail('it did not come about within 10 seconds');
 }
 
 function isRunning(pid: number): boolean {
@@ -87,10 +80,12 @@ test('a worker that ends is replaced, and the others serve meanwhile', async (t)
   const running = await serveWithTwo(t);
   const [first] = workersOf(running);
   process.kill(first!, 'SIGKILL');
-  await until(() => /"signal":"SIGKILL","msg":"a worker has ended"/.test(running.stdout()));
+  await eventually(async () =>
+    assert.ok(/"signal":"SIGKILL","msg":"a worker has ended"/.test(running.stdout())),
+  );
   assert.equal((await callAnew(running, 'GET', ORDERS)).status, 200);
   assert.equal((await fetch(`${running.operations}/readyz`)).status, 200);
-  await until(() => workersOf(running).length === 3);
+  await eventually(async () => assert.ok(workersOf(running).length === 3));
   assert.equal(await running.stop(), 0);
 });
 
@@ -104,9 +99,9 @@ test('what workers have counted is counted still when they have ended', async (t
   assert.equal(await counted(), 40);
   const [first, second] = workersOf(running);
   process.kill(first!, 'SIGKILL');
-  await until(() => workersOf(running).length === 3);
+  await eventually(async () => assert.ok(workersOf(running).length === 3));
   process.kill(second!, 'SIGKILL');
-  await until(() => workersOf(running).length === 4);
+  await eventually(async () => assert.ok(workersOf(running).length === 4));
   await callAnew(running, 'GET', ORDERS);
   assert.equal(await counted(), 41);
 });
@@ -118,7 +113,7 @@ test('a worker that is held up is not ready, and the others are counted', async 
   assert.equal((await fetch(`${running.operations}/readyz`)).status, 503);
   assert.equal((await fetch(`${running.operations}/metrics`)).status, 200);
   process.kill(first!, 'SIGCONT');
-  await until(async () => (await fetch(`${running.operations}/readyz`)).status === 200);
+  await eventually(async () => assert.ok((await fetch(`${running.operations}/readyz`)).ok));
 });
 
 test('a worker that finds another file in place of the database does not serve it', async (t) => {
@@ -127,7 +122,7 @@ test('a worker that finds another file in place of the database does not serve i
   renameSync(path, `${path}.old`);
   copyFileSync(`${path}.old`, path);
   process.kill(workersOf(running)[0]!, 'SIGKILL');
-  await until(() => /another file than the one/.test(running.stderr()));
+  await eventually(async () => assert.ok(/another file than the one/.test(running.stderr())));
   assert.equal(workersOf(running).length, 2);
 });
 
@@ -164,7 +159,7 @@ test('workers do not outlive a primary that was killed', async (t) => {
   const workers = workersOf(running);
   running.child.kill('SIGKILL');
   await once(running.child, 'close');
-  await until(() => !workers.some(isRunning));
+  await eventually(async () => assert.ok(!workers.some(isRunning)));
 });
 
 test('where the first worker cannot serve it says why, once, and the whole ends: exit 1', async (t) => {

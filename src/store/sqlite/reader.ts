@@ -149,7 +149,8 @@ async function visitPages(
 ): Promise<void> {
   for (const rows of pages) {
     await visit(rows.map(orderFromRow));
-    await nextTurn();
+    // One that is not full is the last.
+    if (rows.length === PAGE) await nextTurn();
   }
 }
 
