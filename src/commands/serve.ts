@@ -144,7 +144,8 @@ async function listenForOperations(
   config: Config,
   { logger }: Log,
 ): Promise<void> {
-  logger.info(`Operations listening at ${await operations.listen(config.operations)}`);
+  const { address, port } = await operations.listen(config.operations);
+  logger.info(`Operations listening at http://${urlHost(address)}:${port}`);
 }
 
 async function begin(

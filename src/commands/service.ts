@@ -43,10 +43,10 @@ export async function openService(
     store,
     registry: metrics.registry,
     listen: async () => {
-      await server.listen({ host: config.host, port: config.port });
+      const address = await server.listen(config);
       unwatch = watchStore(listing, logger);
       isServing = true;
-      return server.addresses()[0] as AddressInfo;
+      return address;
     },
     isReady: async () => {
       if (!isServing) return false;

@@ -1,63 +1,60 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { type ErrorCode, errorAnswer } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { IDLE_TIMEOUT_MS } from './limits.ts';
 
-/**
- * Writes the head of an answer; the body is the caller's. All answers begin here, past Fastify's own
- * way of sending, which has more steps than ours need.
- */
+/** Names and values in turn, as Node takes them at the least cost; no name twice. */
+export type Headers = readonly string[];
+
+/** How long the connection stays; Node says it only where it keeps that time itself. */
+const KEEP_ALIVE = ['keep-alive', `timeout=${IDLE_TIMEOUT_MS / 1000}`] as const;
+
+/** Writes the head of an answer; the body is the caller's. */
 export function answerHead(
-  reply: FastifyReply,
+  { id, route, response }: Exchange,
   status: number,
-  headers: OutgoingHttpHeaders,
+  headers: Headers,
 ): void {
-  reply.hijack();
-  reply.raw.writeHead(status, { ...commonHeaders(reply.request.id), ...headers });
+  const connection = response.shouldKeepAlive ? KEEP_ALIVE : [];
+  response.writeHead(status, [...commonHeaders(id), ...connection, ...route.headers, ...headers]);
 }
 
 /** What every answer carries. */
-export function commonHeaders(requestId: string): Record<string, string> {
-  return { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' };
+export function commonHeaders(requestId: string): Headers {
+  return ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
 }
 
 /** Answers. To HEAD, Node sends no body. */
-export function answer(
-  reply: FastifyReply,
-  status: number,
-  headers: OutgoingHttpHeaders,
-  body: Buffer,
-): void {
-  answerHead(reply, status, { ...headers, 'content-length': body.length });
-  reply.raw.end(body);
+export function answer(exchange: Exchange, status: number, headers: Headers, body: Buffer): void {
+  answerHead(exchange, status, [...headers, 'content-length', String(body.length)]);
+  exchange.response.end(body);
 }
 
 /** Answers what has no body. */
-export function answerEmpty(
-  reply: FastifyReply,
-  status: 204 | 304,
-  headers: OutgoingHttpHeaders = {},
-): void {
-  answerHead(reply, status, headers);
-  reply.raw.end();
+export function answerEmpty(exchange: Exchange, status: 204 | 304, headers: Headers = []): void {
+  answerHead(exchange, status, headers);
+  exchange.response.end();
 }
 
 /** Answers with an Error record; `headers` go with it. */
-export function refuse(
-  reply: FastifyReply,
-  code: ErrorCode,
-  headers: OutgoingHttpHeaders = {},
-): void {
+export function refuse(exchange: Exchange, code: ErrorCode, headers: Headers = []): void {
+  const { request, response } = exchange;
   const error = errorAnswer(code);
   // The rest of a body that nobody wants any more is not waited for.
-  const { raw } = reply.request;
-  if (hasBody(raw) && !raw.complete) reply.raw.shouldKeepAlive = false;
-  answerHead(reply, error.status, { ...error.headers, ...headers });
+  if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
+  answerHead(exchange, error.status, [...error.headers, ...headers]);
   // As text it goes out in one piece with the head.
-  reply.raw.end(error.body, 'latin1');
+  response.end(error.body, 'latin1');
+}
+
+/** Refuses what leaves the connection in doubt: what follows may be no request. */
+export function refuseAndClose(exchange: Exchange, code: ErrorCode): void {
+  exchange.response.shouldKeepAlive = false;
+  refuse(exchange, code);
 }
 
 /** Answers a request that could not be carried out, and says why in the log. */
-export type FailedRequest = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+export type FailedRequest = (error: unknown, exchange: Exchange) => void;
 
 /** RFC 9112, section 6: these two headers say that there is a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {

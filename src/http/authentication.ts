@@ -1,88 +1,62 @@
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { ApiKey } from '../keys/api-key.ts';
+import type { IncomingMessage } from 'node:http';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
-import { type FailedRequest, hasBody, refuse } from './answers.ts';
+import { type FailedRequest, refuse } from './answers.ts';
 import { inTime } from './deadline.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Exchange } from './exchange.ts';
 import { headerCount } from './well-formed.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whose request it is; null until that is known, and on public routes. */
-    apiKey: ApiKey | null;
-  }
-  interface FastifyContextConfig {
-    /** Needs no key. Everything that does not say so does. */
-    public?: true;
-  }
-}
 
 /** RFC 9110, section 11.4, and RFC 6750, section 2.1: the scheme in any case, one b64token. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Calls `next` for a request that may go on, and answers all others. */
+export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
 
 /**
  * Lets nobody in without a key: neither to a route that does not call itself public nor to an
  * unknown path below the base path, so that who has no key learns nothing about paths.
  * @param fail answers when it cannot be known whose key it is
  */
-export function requireApiKey(
-  server: FastifyInstance,
-  keyRing: KeyRing,
-  basePath: string,
-  fail: FailedRequest,
-): void {
-  const authenticate: onRequestHookHandler = (request, reply, done) => {
-    if (isPublic(request, basePath)) {
-      done();
+export function authentication(keyRing: KeyRing, fail: FailedRequest): Authenticate {
+  return (exchange, next) => {
+    if (exchange.route.isPublic) {
+      next(exchange);
       return;
     }
-    const { secret, problem } = bearerToken(request);
+    const { secret, problem } = bearerToken(exchange.request);
     if (secret === undefined) {
-      refuse(reply, problem);
+      refuse(exchange, problem);
       return;
     }
     const admit = ({ key, refusal }: Authentication) => {
       if (key === undefined) {
-        refuse(reply, refusal);
+        refuse(exchange, refusal);
         return;
       }
-      request.apiKey = key;
-      done();
+      exchange.apiKey = key;
+      next(exchange);
     };
     const known = keyRing.remembered(secret);
     if (known !== undefined) {
       admit(known);
       return;
     }
-    inTime(request, () => keyRing.authenticate(secret))
+    inTime(exchange, () => keyRing.authenticate(secret))
       .then(admit)
-      .catch((error) => fail(error, request, reply));
+      .catch((error) => fail(error, exchange));
   };
-  server.decorateRequest('apiKey', null);
-  server.addHook('onRequest', authenticate);
-  // A body may have taken long to come, and the key may have been revoked meanwhile.
-  server.addHook('preValidation', (request, reply, done) => {
-    if (hasBody(request.raw)) authenticate.call(server, request, reply, done);
-    else done();
-  });
-}
-
-function isPublic(request: FastifyRequest, basePath: string): boolean {
-  if (!request.is404) return request.routeOptions.config.public === true;
-  const path = request.raw.url?.split('?', 1)[0] ?? '';
-  return path !== basePath && !path.startsWith(`${basePath}/`);
 }
 
 type BearerToken =
   | { readonly secret: string; readonly problem?: undefined }
   | { readonly secret?: undefined; readonly problem: ErrorCode };
 
-function bearerToken({ raw, headers }: FastifyRequest): BearerToken {
-  const { authorization } = headers;
+function bearerToken(request: IncomingMessage): BearerToken {
+  const { authorization } = request.headers;
   if (authorization === undefined || authorization === '') return { problem: 'api_key_missing' };
   const secret = BEARER.exec(authorization)?.[1];
   // Node keeps the first of several; another program before us may have believed the last.
-  if (secret === undefined || headerCount(raw, 'authorization') > 1) {
+  if (secret === undefined || headerCount(request, 'authorization') > 1) {
     return { problem: 'api_key_malformed' };
   }
   return { secret };

@@ -1,22 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import { hasBody, refuse } from './answers.ts';
 import type { ErrorCode } from './errors.ts';
-import { ANSWER_WITHIN_MS, MAX_BODY_BYTES } from './limits.ts';
-
-/** Lets requests through whose bodies, if they have any, have come whole. */
-export function discardBodies(server: FastifyInstance, bodies: Bodies): void {
-  server.addHook('preParsing', (request, reply, payload, done) => {
-    bodies.discard(request.raw, (problem) => {
-      if (problem === undefined) {
-        // However long it took to come, there is all the time to answer.
-        if (hasBody(request.raw)) request.answerBy = performance.now() + ANSWER_WITHIN_MS;
-        done(null, payload);
-      } else refuse(reply, problem, { connection: 'close' });
-    });
-  });
-}
+import { MAX_BODY_BYTES } from './limits.ts';
 
 /**
  * Reads request bodies to nowhere. No operation has one, but what frames it must be valid, and is
@@ -28,10 +13,10 @@ export class Bodies {
   /** What is wrong with the bytes of a connection from which no body is being read yet. */
   readonly #broken = new WeakMap<Socket, ErrorCode>();
 
-  /** Calls `done` when all of the body has come, or with what is wrong with it. */
+  /** Calls `done` when all of the request's body has come, or with what is wrong with it. */
   discard(request: IncomingMessage, done: (problem?: ErrorCode) => void): void {
     const problem = this.#broken.get(request.socket);
-    if (!hasBody(request) || request.complete || problem !== undefined) {
+    if (request.complete || problem !== undefined) {
       done(request.complete ? undefined : problem);
       return;
     }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -6,7 +5,7 @@ import { commonHeaders } from './answers.ts';
 import type { Bodies } from './bodies.ts';
 import { type ErrorCode, errorAnswer } from './errors.ts';
 import type { Metrics } from './metrics.ts';
-import { requestId } from './request-id.ts';
+import { newRequestId, requestId } from './request-id.ts';
 import type { Turns } from './turns.ts';
 
 /** What Node tells of a connection whose bytes are no request. */
@@ -17,7 +16,7 @@ interface ClientError extends Error {
 
 export type BrokenRequestListeners = ReturnType<typeof brokenRequestListeners>;
 
-/** Listeners that answer with an Error record what never becomes a request of Fastify's. */
+/** Listeners that answer with an Error record what never becomes a request. */
 export function brokenRequestListeners(
   logger: Logger,
   metrics: Metrics,
@@ -26,7 +25,7 @@ export function brokenRequestListeners(
 ) {
   const report = (code: ErrorCode, id: string, reason: string | undefined) => {
     const { status } = errorAnswer(code);
-    metrics.requests.inc({ operation: 'none', status: String(status) });
+    metrics.requests.add('none', status);
     logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
   };
 
@@ -48,7 +47,7 @@ export function brokenRequestListeners(
       socket.destroy();
       return;
     }
-    refuse(socket, code, randomUUID(), error.code);
+    refuse(socket, code, newRequestId(), error.code);
   };
 
   const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
@@ -84,17 +83,14 @@ function errorCode({ code, rawPacket }: ClientError): ErrorCode {
   return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
 }
 
-function rawHeaders(code: ErrorCode, id: string): Record<string, string> {
-  return {
-    ...commonHeaders(id),
-    ...errorAnswer(code).headers,
-    date: new Date().toUTCString(),
-    connection: 'close',
-  };
+function rawHeaders(code: ErrorCode, id: string): string[] {
+  const { headers } = errorAnswer(code);
+  const date = new Date().toUTCString();
+  return [...commonHeaders(id), ...headers, 'date', date, 'connection', 'close'];
 }
 
 function rawAnswer(code: ErrorCode, id: string): string {
   const { status, body } = errorAnswer(code);
-  const head = Object.entries(rawHeaders(code, id)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = rawHeaders(code, id).map((part, index) => part + (index % 2 === 0 ? ': ' : '\r\n'));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
 }

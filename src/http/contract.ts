@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
 import { parseDocument } from 'yaml';
 import type { Config } from '../config.ts';
 import { answer, answerEmpty } from './answers.ts';
 import { hasCurrent } from './conditional.ts';
-import { refuseOtherMethods } from './methods.ts';
+import type { Handle, Routes } from './routes.ts';
 
 const SOURCE = new URL('../../contract/v1.yaml', import.meta.url);
 
@@ -13,7 +12,7 @@ const SOURCE = new URL('../../contract/v1.yaml', import.meta.url);
 export const CONTRACT_PATH = '/openapi/v1.yaml';
 
 /** Serves the contract, its servers and dates those of this configuration, to anybody. */
-export function addContract(server: FastifyInstance, config: Config): void {
+export function addContract(routes: Routes, config: Config): void {
   const source = readFileSync(SOURCE, 'utf8');
   let rendered: Contract | undefined;
   // When it is first asked for: that takes as long as half of all else at the start.
@@ -21,8 +20,16 @@ export function addContract(server: FastifyInstance, config: Config): void {
     rendered ??= render(source, config);
     return rendered;
   };
-  serve(server, CONTRACT_PATH, 'application/yaml', () => contract().yaml);
-  serve(server, '/openapi/v1.json', 'application/json', () => contract().json);
+  const add = (path: string, handle: Handle) =>
+    routes.add(path, { isPublic: true }, { GET: { operation: 'none', handle } });
+  add(
+    CONTRACT_PATH,
+    serving('application/yaml', () => contract().yaml),
+  );
+  add(
+    '/openapi/v1.json',
+    serving('application/json', () => contract().json),
+  );
 }
 
 interface Document {
@@ -59,18 +66,12 @@ function servers({ environment, baseUrl, stagingBaseUrl }: Config) {
   return [production, { url: stagingBaseUrl, description: 'Staging' }];
 }
 
-function serve(
-  server: FastifyInstance,
-  path: string,
-  type: string,
-  document: () => Document,
-): void {
-  const config = { public: true } as const;
-  server.get(path, { config }, (request, reply) => {
+function serving(type: string, document: () => Document): Handle {
+  return (exchange) => {
     const { body, etag } = document();
-    const headers = { etag, 'cache-control': 'no-cache' };
-    if (hasCurrent(request.headers['if-none-match'], etag)) answerEmpty(reply, 304, headers);
-    else answer(reply, 200, { ...headers, 'content-type': type }, body);
-  });
-  refuseOtherMethods(server, path, ['GET', 'HEAD'], config);
+    const headers = ['etag', etag, 'cache-control', 'no-cache'];
+    const known = exchange.request.headers['if-none-match'];
+    if (hasCurrent(known, etag)) answerEmpty(exchange, 304, headers);
+    else answer(exchange, 200, [...headers, 'content-type', type], body);
+  };
 }

@@ -1,17 +1,50 @@
-import type { FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../store/store.ts';
+import type { Exchange } from './exchange.ts';
 
 /**
  * What `ask` gives, if it comes while the request can still be answered in time; what the store does
  * after that nobody waits for.
  * @throws StoreUnavailable when time is up; then `ask` may not even have been called.
  */
-export function inTime<T>(request: FastifyRequest, ask: () => Promise<T>): Promise<T> {
-  return within(timeLeft(request), ask);
+export function inTime<T>(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
+  return within(timeLeft(exchange), ask);
+}
+
+/** Requests whose time is up within as many milliseconds of each other wait together. */
+const TOGETHER_MS = 20;
+
+/** What `inTime` does, for requests of which many wait for the same: one timer for all of them. */
+export class SharedWait<T> {
+  /** What was waited for last, until when, and how that ends. */
+  #asked: Promise<T> | undefined;
+  #until = 0;
+  #answered: Promise<T> | undefined;
+
+  /** @throws StoreUnavailable when time is up; then `ask` may not even have been called. */
+  inTime(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
+    const left = timeLeft(exchange);
+    if (left <= 0) return within(left, ask);
+    const asked = ask();
+    const isTogether =
+      asked === this.#asked && Math.abs(exchange.answerBy - this.#until) < TOGETHER_MS;
+    if (!isTogether) {
+      this.#asked = asked;
+      this.#until = exchange.answerBy;
+      this.#answered = within(left, () => asked).finally(() => this.#forget(asked));
+    }
+    return this.#answered!;
+  }
+
+  /** An old list is not kept in memory for having been waited for last. */
+  #forget(asked: Promise<T>): void {
+    if (this.#asked !== asked) return;
+    this.#asked = undefined;
+    this.#answered = undefined;
+  }
 }
 
 /** Milliseconds in which the request can still be answered in time; may be negative. */
-export function timeLeft({ answerBy }: FastifyRequest): number {
+export function timeLeft({ answerBy }: Exchange): number {
   return answerBy - performance.now();
 }
 

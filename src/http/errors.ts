@@ -44,7 +44,8 @@ export interface ErrorRecord {
 /** An Error record as it is sent. */
 export interface ErrorAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
   /** ASCII. */
   readonly body: string;
 }
@@ -62,14 +63,11 @@ export function errorAnswer(code: ErrorCode): ErrorAnswer {
 function makeAnswer(code: ErrorCode): ErrorAnswer {
   const [status, message] = ERRORS[code];
   const body = JSON.stringify({ code, message, status } satisfies ErrorRecord);
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': String(body.length),
-    // Errors are news of a moment.
-    'cache-control': 'no-store',
-    ...(status === 503 && { 'retry-after': RETRY_AFTER_S }),
-    ...(status === 401 && { 'www-authenticate': challenge(code) }),
-  };
+  const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
+  // Errors are news of a moment.
+  headers.push('cache-control', 'no-store');
+  if (status === 503) headers.push('retry-after', RETRY_AFTER_S);
+  if (status === 401) headers.push('www-authenticate', challenge(code));
   return { status, headers, body };
 }
 

@@ -16,10 +16,11 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const ANSWER_WITHIN_MS = 1_800;
 /** How often the two time-outs above are looked after. */
 export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
-/** A connection on which nothing moves: a reader that stopped reading, a peer that is gone. */
-export const IDLE_TIMEOUT_MS = 60_000;
-/** Between two requests; longer than common proxies keep theirs, so that it is they who close. */
-export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/**
+ * A connection on which nothing moves: between two requests, a reader that stopped reading, a peer that is
+ * gone. Longer than common proxies keep theirs, so that it is they who close.
+ */
+export const IDLE_TIMEOUT_MS = 72_000;
 /** How long a request that has begun to arrive may go on arriving while the server is closing. */
 export const DRAIN_REQUESTS_MS = 2_000;
 /** How often connections that have become idle are closed while the server is closing. */

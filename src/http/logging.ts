@@ -1,7 +1,7 @@
 import querystring from 'node:querystring';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Characters of log that gather for one write, and for how long: fewer, larger writes under load. */
 const BUFFER_LENGTH = 4096;
@@ -77,21 +77,20 @@ function gatheringDestination(stdout: NodeJS.WriteStream) {
 /** One line per request, when its answer is out or its reader gone. */
 export function logRequest(
   logger: Logger,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { id, request, response, path, apiKey }: Exchange,
   ms: number,
 ): void {
-  const level = reply.raw.statusCode >= 500 ? 'warn' : 'info';
+  const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
   const line = {
-    requestId: request.id,
+    requestId: id,
     method: request.method,
     // Without the query: v1 has no parameters there, and people put secrets into it.
-    path: loggable(request.raw.url?.split('?', 1)[0] ?? ''),
-    status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
+    path: loggable(path),
+    status: response.headersSent ? response.statusCode : undefined,
     ms: Math.round(ms * 1000) / 1000,
-    key: request.apiKey?.id,
-    aborted: reply.raw.writableFinished ? undefined : true,
+    key: apiKey?.id,
+    aborted: response.writableFinished ? undefined : true,
   };
   logger[level](line, 'request');
 }

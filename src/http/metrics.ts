@@ -5,8 +5,8 @@ import type { Store } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 import { within } from './deadline.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
+import { RequestTally } from './request-tally.ts';
 
-const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -21,19 +21,7 @@ export function createMetrics(store: Pick<Store, 'status'>, environment: Environ
 
   return {
     registry,
-    requests: new Counter({
-      name: 'store_orders_http_requests_total',
-      help: 'Requests by operation ("none": none of the contract) and status ("aborted": not answered).',
-      labelNames: ['operation', 'status'] as const,
-      registers,
-    }),
-    requestDuration: new Histogram({
-      name: 'store_orders_http_request_duration_seconds',
-      help: 'From the arrival of a request to the end of its answer.',
-      labelNames: ['operation', 'status'] as const,
-      buckets: DURATION_BUCKETS_S,
-      registers,
-    }),
+    requests: tallyRequests(registry),
     responseBytes: new Counter({
       name: 'store_orders_http_response_body_bytes_total',
       help: 'Bytes of response bodies handed to clients.',
@@ -59,6 +47,30 @@ export function createMetrics(store: Pick<Store, 'status'>, environment: Environ
       registers,
     }),
   };
+}
+
+function tallyRequests(registry: Registry): RequestTally {
+  const tally = new RequestTally();
+  new Counter({
+    name: 'store_orders_http_requests_total',
+    help: 'Requests by operation ("none": none of the contract) and status ("aborted": not answered).',
+    labelNames: ['operation', 'status'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, line } of tally.lines()) this.inc(labels, line.count);
+    },
+  });
+  const name = 'store_orders_http_request_duration_seconds';
+  const help = 'From the arrival of a request to the end of its answer.';
+  const aggregator = 'sum';
+  const type = 'histogram';
+  // Of a metric, a registry asks no more than this.
+  registry.registerMetric({
+    ...{ name, help, type, aggregator },
+    get: async () => ({ name, help, type, aggregator, values: tally.durations(name) }),
+  } as unknown as Histogram);
+  return tally;
 }
 
 function registerBuildInfo(registry: Registry, environment: Environment): void {

@@ -1,14 +1,23 @@
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { StoreUnavailable } from '../store/store.ts';
 import { answer, refuse } from './answers.ts';
+import { Exchange } from './exchange.ts';
 import { REQUEST_TIMEOUT_MS } from './limits.ts';
-import { requestId } from './request-id.ts';
+import { type Address, listen } from './listening.ts';
+import { type Handle, Routes } from './routes.ts';
+import { pathOf } from './well-formed.ts';
 
 export interface OperationsParts {
   /** In Prometheus' text format. */
   readonly metrics: () => Promise<string>;
   /** Whether requests should be sent here now. */
   readonly isReady: () => Promise<boolean>;
+}
+
+export interface Operations {
+  readonly listen: (address: Address) => Promise<AddressInfo>;
+  readonly close: () => Promise<void>;
 }
 
 /** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
@@ -18,33 +27,52 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * The listener for those who run the service, apart from the public one: is it alive, should it get
  * requests, what does it do. Without keys, so for the machine or its private network only.
  */
-export function buildOperations({ metrics, isReady }: OperationsParts): FastifyInstance {
-  const server = fastify({
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    genReqId: requestId,
-    // Nothing here is worth waiting for at the end.
-    forceCloseConnections: true,
+export function buildOperations(parts: OperationsParts): Operations {
+  const routes = operationsRoutes(parts);
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    const path = pathOf(request.url!);
+    const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
+    Promise.try(exchange.route.handle, exchange).catch((error) =>
+      refuse(exchange, error instanceof StoreUnavailable ? 'store_unavailable' : 'internal_error'),
+    );
   });
-  server.get('/livez', (_request, reply) => answerText(reply, 200, 'ok\n'));
-  server.get('/readyz', async (_request, reply) => {
-    if (await isReady()) answerText(reply, 200, 'ready\n');
-    else answerText(reply, 503, 'not ready\n');
+  return {
+    listen: (address) => listen(server, address),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Nothing here is worth waiting for at the end.
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function operationsRoutes({ metrics, isReady }: OperationsParts): Routes {
+  const refuseAny: Handle = (exchange) => refuse(exchange, 'not_found');
+  const nowhere = { operation: 'none', isPublic: true, headers: [], handle: refuseAny };
+  const routes = new Routes({
+    notFound: () => nowhere,
+    badUrl: nowhere,
+    otherMethods: () => refuseAny,
   });
-  server.get('/metrics', async (_request, reply) => {
-    answerText(reply, 200, await metrics(), METRICS_TYPE);
+  const get = (path: string, handle: Handle) =>
+    routes.add(path, { isPublic: true }, { GET: { operation: 'none', handle } });
+  get('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
+  get('/readyz', async (exchange) => {
+    if (await isReady()) answerText(exchange, 200, 'ready\n');
+    else answerText(exchange, 503, 'not ready\n');
   });
-  server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
-  server.setErrorHandler((error, _request, reply) =>
-    refuse(reply, error instanceof StoreUnavailable ? 'store_unavailable' : 'internal_error'),
-  );
-  return server;
+  get('/metrics', async (exchange) => {
+    answerText(exchange, 200, await metrics(), METRICS_TYPE);
+  });
+  return routes;
 }
 
 function answerText(
-  reply: FastifyReply,
+  exchange: Exchange,
   status: number,
   text: string,
   type = 'text/plain; charset=utf-8',
 ): void {
-  answer(reply, status, { 'content-type': type }, Buffer.from(text));
+  answer(exchange, status, ['content-type', type], Buffer.from(text));
 }

@@ -1,38 +1,40 @@
-import { METHODS, type Server } from 'node:http';
-import fastify, { type FastifyInstance } from 'fastify';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { findInOrder, KeyRing } from '../keys/key-ring.ts';
-import { CommandNotConfirmed, CommandQueue } from '../orders/command-queue.ts';
+import { CommandNotConfirmed, CommandQueue, outcomeOf } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
-import { account, accountForRequests } from './accounting.ts';
+import { account } from './accounting.ts';
 import { type FailedRequest, refuse } from './answers.ts';
-import { requireApiKey } from './authentication.ts';
-import { Bodies, discardBodies } from './bodies.ts';
-import { type BrokenRequestListeners, brokenRequestListeners } from './broken-requests.ts';
+import { authentication } from './authentication.ts';
+import { Bodies } from './bodies.ts';
+import { brokenRequestListeners } from './broken-requests.ts';
 import { CompressedLists } from './compressed-lists.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
-import { markDeprecated } from './deprecation.ts';
-import { drainWhenClosing } from './drain.ts';
+import { deprecationHeaders } from './deprecation.ts';
+import { draining } from './drain.ts';
+import type { ErrorCode } from './errors.ts';
+import { Exchange } from './exchange.ts';
 import {
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
-  KEEP_ALIVE_TIMEOUT_MS,
   MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
   MAX_SUPERSEDED_BYTES,
-  MAX_URL_BYTES,
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from './limits.ts';
 import { ListReaders } from './list-readers.ts';
+import { type Address, listen } from './listening.ts';
 import type { Metrics } from './metrics.ts';
-import { requestId } from './request-id.ts';
-import { Turns, takeInTurn } from './turns.ts';
+import { pipeline } from './pipeline.ts';
+import { type Route, Routes } from './routes.ts';
+import { Turns } from './turns.ts';
 import { addV1 } from './v1.ts';
-import { originForm, refuseMalformed } from './well-formed.ts';
+import { pathOf } from './well-formed.ts';
 
 export interface ServerParts {
   readonly config: Config;
@@ -43,125 +45,133 @@ export interface ServerParts {
   readonly logger: Logger;
 }
 
-/**
- * The service's public listener: hooks and routes wired to the store. Ready (`ready`, `listen`,
- * `inject`) once the list is in memory.
- */
-export function buildServer(parts: ServerParts): FastifyInstance {
+/** The service's public listener. */
+export interface PublicServer {
+  readonly routes: Routes;
+  /** Begins to serve, when the list is in memory. */
+  readonly listen: (address: Address) => Promise<AddressInfo>;
+  /** Carries out what is under way, and then ends. */
+  readonly close: () => Promise<void>;
+}
+
+/** Wires the way of every request, in order, to the store. */
+export function buildServer(parts: ServerParts): PublicServer {
   const { config, store, listing, metrics, logger } = parts;
   const fail = failing(logger);
   const turns = new Turns();
   const bodies = new Bodies();
-  const listeners = brokenRequestListeners(logger, metrics, turns, bodies);
-  const server = createFastify(logger, listeners, metrics, turns);
-  const commands = new CommandQueue<OrderCommand, OrderOutcome>(
-    (batch) => store.apply(batch),
-    (size) => metrics.batchSize.observe(size),
-  );
-
+  const routes = addRoutes(parts);
   // Look-ups gather as commands do: at most one is under way, however many keys are new.
   const lookUps = new CommandQueue((digests: readonly Uint8Array[]) =>
     findInOrder(digests, (asked) => store.keys(asked)),
   );
-
-  server.addHook('onReady', async () => {
-    await listing.current();
+  const keyRing = new KeyRing((digest) => outcomeOf(lookUps.submit(digest)), config.environment);
+  const begin = pipeline(authentication(keyRing, fail), bodies, fail);
+  let isClosing = false;
+  const server = createHttpServer();
+  server.on('request', (request, response) => {
+    const path = pathOf(request.url!);
+    const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
+    account(metrics, logger, exchange);
+    // Node loses what follows an Upgrade that nobody wants on the same connection.
+    if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    turns.take(request.socket, response, () => begin(exchange));
   });
-  drainWhenClosing(server, turns);
-  // The way of every request, in this order.
-  accountForRequests(server, metrics, logger);
-  takeInTurn(server, turns);
-  markDeprecated(server, config.petLookup, CONTRACT_PATH);
-  refuseMalformed(server);
-  const keyRing = new KeyRing((digest) => lookUps.submit(digest), config.environment);
-  requireApiKey(server, keyRing, config.basePath, fail);
-  discardBodies(server, bodies);
+  const broken = brokenRequestListeners(logger, metrics, turns, bodies);
+  server.on('clientError', broken.clientError);
+  server.on('checkExpectation', broken.checkExpectation);
+  server.on('connect', broken.connect);
 
-  addContract(server, config);
-  addV1(server, {
-    basePath: config.basePath,
+  const drain = draining(server, turns);
+  return {
+    routes,
+    listen: async (address) => {
+      await listing.current();
+      return listen(server, address);
+    },
+    close: () => {
+      isClosing = true;
+      return drain();
+    },
+  };
+}
+
+function addRoutes({ config, store, listing, metrics }: ServerParts): Routes {
+  const { basePath } = config;
+  const refusing = (code: ErrorCode, isPublic: boolean): Route => {
+    return {
+      operation: 'none',
+      isPublic,
+      headers: [],
+      handle: (exchange) => refuse(exchange, code),
+    };
+  };
+  const nothingBelow = refusing('not_found', false);
+  const nothingOutside = refusing('not_found', true);
+  const routes = new Routes({
+    notFound: (path) =>
+      path === basePath || path.startsWith(`${basePath}/`) ? nothingBelow : nothingOutside,
+    badUrl: refusing('bad_request', true),
+    otherMethods: (allowed) => {
+      const allow = allowed.join(', ');
+      return (exchange) => refuse(exchange, 'method_not_allowed', ['allow', allow]);
+    },
+  });
+  addContract(routes, config);
+  addV1(routes, {
+    basePath,
     listing,
     readers: new ListReaders(MAX_SUPERSEDED_BYTES, (count) =>
       metrics.responseBytes.inc({ operation: 'listOrders' }, count),
     ),
     compressedLists: new CompressedLists(),
-    commands,
+    commands: new CommandQueue<OrderCommand, OrderOutcome>(
+      (batch) => store.apply(batch),
+      (size) => metrics.batchSize.observe(size),
+    ),
     findPet: (id) => store.pet(id),
     petLookupSunsetAt: config.petLookup.sunsetAt,
+    petLookupHeaders: deprecationHeaders(config.petLookup, CONTRACT_PATH),
     metrics,
-    fail,
   });
-  server.setNotFoundHandler((_request, reply) => refuse(reply, 'not_found'));
-  server.setErrorHandler(fail);
-  return server;
+  return routes;
 }
 
-function createFastify(
-  logger: Logger,
-  listeners: BrokenRequestListeners,
-  metrics: Metrics,
-  turns: Turns,
-): FastifyInstance {
-  const server = fastify({
-    // Fastify would make a logger for each request; accounting.ts writes the one line that there is.
-    logger: false,
-    genReqId: requestId,
-    // A long first load of the list is no fault.
-    pluginTimeout: 0,
-    routerOptions: { maxParamLength: MAX_URL_BYTES },
-    rewriteUrl: (request) => originForm(request.url ?? ''),
-    // Requests that are on their way while we drain are carried out; Fastify's 503 is no Error record.
-    return503OnClosing: false,
-    connectionTimeout: IDLE_TIMEOUT_MS,
+function createHttpServer(): Server {
+  const server = createServer({
+    // No stream is made ready for the body of a request that has none.
+    optimizeEmptyRequests: true,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: {
-      // No stream is made ready for the body of a request that has none.
-      optimizeEmptyRequests: true,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-      // Checked in malformation, since Node's own answer is no Error record.
-      requireHostHeader: false,
-    },
-    clientErrorHandler: listeners.clientError,
-    frameworkErrors: (error, request, reply) => {
-      account(metrics, logger, request, reply);
-      const code = error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'uri_too_long' : 'bad_request';
-      turns.take(request.raw.socket, reply.raw, () => refuse(reply, code));
-    },
+    // The time-out below also ends what is idle; Node's own would begin anew with every answer.
+    keepAliveTimeout: 0,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    // `malformation` looks for it, since Node's own answer is no Error record.
+    requireHostHeader: false,
   });
-  // No operation has a body: Fastify is to look at none, of no media type.
-  for (const method of METHODS) {
-    server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-  }
-  configureNode(server.server as Server, listeners);
-  return server as unknown as FastifyInstance;
-}
-
-function configureNode(server: Server, listeners: BrokenRequestListeners): void {
+  server.timeout = IDLE_TIMEOUT_MS;
   server.maxConnections = MAX_CONNECTIONS;
   // A client that has said all it has to say may close its side and still wants its answer.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
   server.maxHeadersCount = 0;
-  server.on('checkExpectation', listeners.checkExpectation);
-  server.on('connect', listeners.connect);
+  return server;
 }
 
 /** For what nobody has foreseen, and for a store that is not there. */
 function failing(logger: Logger): FailedRequest {
-  return (error, request, reply) => {
-    const line = { requestId: request.id, err: error };
-    if (reply.raw.headersSent) {
+  return (error, exchange) => {
+    const line = { requestId: exchange.id, err: error };
+    if (exchange.response.headersSent) {
       logger.error(line, 'an answer failed on its way');
-      reply.raw.destroy();
+      exchange.response.destroy();
     } else if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
       logger.warn(line, 'the store is not available');
-      refuse(reply, 'store_unavailable');
+      refuse(exchange, 'store_unavailable');
     } else {
       logger.error(line, 'a request failed');
-      refuse(reply, 'internal_error');
+      refuse(exchange, 'internal_error');
     }
   };
 }

@@ -1,14 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { MAX_PIPELINED } from './limits.ts';
-
-/** Lets requests begin as `turns` has it. */
-export function takeInTurn(server: FastifyInstance, turns: Turns): void {
-  server.addHook('onRequest', (request, reply, done) => {
-    turns.take(request.raw.socket, reply.raw, done);
-  });
-}
 
 interface Connection {
   /** The answer to the request that came last. */

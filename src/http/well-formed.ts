@@ -1,33 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
-import { refuse } from './answers.ts';
 import type { ErrorCode } from './errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from './limits.ts';
 
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** Set by Fastify before `rewriteUrl`: the request target as it was sent. */
-    originalUrl?: string;
-  }
-}
-
-/** Turns away what Node's parser let through though it is no proper request. */
-export function refuseMalformed(server: FastifyInstance): void {
-  server.addHook('onRequest', (request, reply, done) => {
-    // Node loses what follows an Upgrade that nobody wants on the same connection.
-    if (request.headers.upgrade !== undefined) reply.raw.shouldKeepAlive = false;
-    const problem = malformation(request.raw, request.raw.originalUrl ?? request.raw.url ?? '');
-    if (problem === undefined) done();
-    // What follows an unread body on the connection cannot be trusted to be a request.
-    else refuse(reply, problem, { connection: 'close' });
-  });
-}
-
 /**
- * What is wrong with a request, or undefined.
+ * What is wrong with a request that Node's parser let through, or undefined.
  * RFC 9112, section 3.2: no or several Host fields, or a fragment in the request target.
  */
-function malformation(request: IncomingMessage, target: string): ErrorCode | undefined {
+export function malformation(request: IncomingMessage): ErrorCode | undefined {
+  const target = request.url!;
   if (target.length > MAX_URL_BYTES) return 'uri_too_long';
   if (target.includes('#')) return 'bad_request';
   const hosts = headerCount(request, 'host');
@@ -55,9 +35,17 @@ export function headerCount(request: IncomingMessage, name: string): number {
   return count;
 }
 
-/** The path and query of a request target in absolute form (RFC 9112, section 3.2.2); others as they are. */
-export function originForm(target: string): string {
-  if (target.startsWith('/')) return target;
+/**
+ * The path of a request target without its query; of one in absolute form (RFC 9112, section 3.2.2) too,
+ * others are as they are.
+ */
+export function pathOf(target: string): string {
+  const origin = target.startsWith('/') ? target : originForm(target);
+  const queryAt = origin.indexOf('?');
+  return queryAt === -1 ? origin : origin.slice(0, queryAt);
+}
+
+function originForm(target: string): string {
   const match = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
   if (match === null) return target;
   const rest = match[1]!;

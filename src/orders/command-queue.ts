@@ -13,14 +13,22 @@ export class CommandNotConfirmed extends Error {
   override readonly name = 'CommandNotConfirmed';
 }
 
-interface Waiting<Command, Outcome> {
-  readonly command: Command;
-  readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (reason: unknown) => void;
+/** A command that waits for its transaction. */
+export interface Submission<Outcome> {
+  /** Of all commands that go into the transaction: one promise for them all. */
+  readonly outcomes: Promise<readonly Outcome[]>;
+  /** Which of them is the command's. */
+  readonly index: number;
+}
+
+/** The outcome of a command, once its transaction is durable. */
+export async function outcomeOf<Outcome>(submission: Submission<Outcome>): Promise<Outcome> {
+  return (await submission.outcomes)[submission.index] as Outcome;
 }
 
 interface Batch<Command, Outcome> {
-  readonly entries: Waiting<Command, Outcome>[];
+  readonly commands: Command[];
+  readonly answer: PromiseWithResolvers<readonly Outcome[]>;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -45,23 +53,23 @@ export class CommandQueue<Command, Outcome> {
   }
 
   /**
-   * The outcome of `command`, once the transaction it went into is durable.
-   * @throws CommandNotConfirmed when the queue is full or time is up; whatever `apply` throws.
+   * Its outcomes reject with CommandNotConfirmed when time is up; with whatever `apply` throws.
+   * @throws CommandNotConfirmed when the queue is full
    */
-  submit(command: Command): Promise<Outcome> {
-    const batch = this.#gathering ?? this.#startGathering();
-    if (batch.entries.length >= MAX_BATCH) {
-      return Promise.reject(new CommandNotConfirmed('too many commands are waiting'));
+  submit(command: Command): Submission<Outcome> {
+    const { commands, answer } = this.#gathering ?? this.#startGathering();
+    if (commands.length >= MAX_BATCH) {
+      throw new CommandNotConfirmed('too many commands are waiting');
     }
-    return new Promise((resolve, reject) => {
-      batch.entries.push({ command, resolve, reject });
-      if (!this.#isCommitting) void this.#commitAll();
-    });
+    commands.push(command);
+    if (!this.#isCommitting) void this.#commitAll();
+    return { outcomes: answer.promise, index: commands.length - 1 };
   }
 
   #startGathering(): Batch<Command, Outcome> {
     const batch: Batch<Command, Outcome> = {
-      entries: [],
+      commands: [],
+      answer: Promise.withResolvers(),
       timer: setTimeout(() => this.#giveUp(batch), ANSWER_WITHIN_MS),
     };
     this.#gathering = batch;
@@ -79,13 +87,12 @@ export class CommandQueue<Command, Outcome> {
     this.#isCommitting = false;
   }
 
-  async #commit({ entries, timer }: Batch<Command, Outcome>): Promise<void> {
+  async #commit({ commands, answer, timer }: Batch<Command, Outcome>): Promise<void> {
     try {
-      this.#onBatch(entries.length);
-      const outcomes = await this.#apply(entries.map((entry) => entry.command));
-      for (const [index, entry] of entries.entries()) entry.resolve(outcomes[index] as Outcome);
+      this.#onBatch(commands.length);
+      answer.resolve(await this.#apply(commands));
     } catch (error) {
-      for (const entry of entries) entry.reject(error);
+      answer.reject(error);
     } finally {
       clearTimeout(timer);
     }
@@ -96,6 +103,6 @@ export class CommandQueue<Command, Outcome> {
     const isWaiting = this.#gathering === batch;
     if (isWaiting) this.#gathering = undefined;
     const reason = isWaiting ? 'the store is too slow' : 'the store has not confirmed in time';
-    for (const entry of batch.entries) entry.reject(new CommandNotConfirmed(reason));
+    batch.answer.reject(new CommandNotConfirmed(reason));
   }
 }

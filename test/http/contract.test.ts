@@ -24,28 +24,12 @@ test('every operation of the contract is routed under its own name', async (t) =
 
 test('every route is in the contract, or serves it', async (t) => {
   const { server } = await startService(t);
-  await server.ready();
   const documented = new Set(PUBLIC);
   for (const template of Object.keys(contract.paths)) {
-    documented.add(`/v1${template.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    documented.add(`/v1${template.replace(/\{\w+\}$/, '')}`);
   }
-  assert.deepEqual(routedPaths(server.printRoutes({ commonPrefix: false })), documented);
+  assert.deepEqual(new Set(server.routes.paths), documented);
 });
-
-/** The paths of Fastify's route tree, which is printed with one path segment a line. */
-function routedPaths(tree: string): Set<string> {
-  const stack: string[] = [];
-  const paths = new Set<string>();
-  for (const line of tree.trimEnd().split('\n')) {
-    const match = /^([│├└─\s]*)(\S+)(?: \(([A-Z, -]+)\))?$/.exec(line);
-    if (match === null) throw new Error(`cannot read the route tree: ${line}`);
-    const depth = match[1]!.length / 4;
-    stack.length = depth;
-    stack[depth] = match[2]!;
-    if (match[3] !== undefined) paths.add(stack.slice(1).join(''));
-  }
-  return paths;
-}
 
 test('every operation is secured, and every response has an example or no body', () => {
   assert.deepEqual(contract.security, [{ apiKey: [] }]);

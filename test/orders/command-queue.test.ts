@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommandNotConfirmed, CommandQueue } from '../../src/orders/command-queue.ts';
+import { CommandNotConfirmed, CommandQueue, outcomeOf } from '../../src/orders/command-queue.ts';
 
 /** Commits batches when told to, and keeps what it was given. */
 function controlledStore() {
@@ -17,9 +17,9 @@ const turn = () => new Promise(setImmediate);
 test('while one batch commits the next one gathers, in order', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const first = queue.submit(1);
+  const first = outcomeOf(queue.submit(1));
   await turn();
-  const rest = [2, 3, 4].map((command) => queue.submit(command));
+  const rest = [2, 3, 4].map((command) => outcomeOf(queue.submit(command)));
   await turn();
   assert.deepEqual(
     store.batches.map(({ commands }) => commands),
@@ -36,11 +36,11 @@ test('while one batch commits the next one gathers, in order', async () => {
 test('a batch that fails fails for all its callers, and the queue goes on', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const both = [queue.submit(1), queue.submit(2)];
+  const both = [outcomeOf(queue.submit(1)), outcomeOf(queue.submit(2))];
   await turn();
   store.batches[0]!.commit(new Error('disk full'));
   for (const one of both) await assert.rejects(one, /disk full/);
-  const later = queue.submit(3);
+  const later = outcomeOf(queue.submit(3));
   await turn();
   store.batches[1]!.commit();
   assert.equal(await later, -3);
@@ -49,10 +49,10 @@ test('a batch that fails fails for all its callers, and the queue goes on', asyn
 test('beyond 10,000 waiting commands new ones are turned away', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const first = queue.submit(0);
+  const first = outcomeOf(queue.submit(0));
   await turn();
-  const waiting = Array.from({ length: 10_000 }, (_, index) => queue.submit(index));
-  await assert.rejects(queue.submit(1), CommandNotConfirmed);
+  const waiting = Array.from({ length: 10_000 }, (_, index) => outcomeOf(queue.submit(index)));
+  assert.throws(() => queue.submit(1), CommandNotConfirmed);
   store.batches[0]!.commit();
   await first;
   await turn();
@@ -65,13 +65,13 @@ test('a caller is told when nobody knows in time, and what waited too long never
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const underWay = queue.submit(1);
+  const underWay = outcomeOf(queue.submit(1));
   await turn();
-  const waiting = queue.submit(2);
+  const waiting = outcomeOf(queue.submit(2));
   t.mock.timers.tick(2_000);
   await assert.rejects(underWay, CommandNotConfirmed);
   await assert.rejects(waiting, CommandNotConfirmed);
-  const later = queue.submit(3);
+  const later = outcomeOf(queue.submit(3));
   store.batches[0]!.commit();
   await turn();
   assert.deepEqual(store.batches[1]!.commands, [3]);

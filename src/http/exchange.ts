@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiKey } from '../keys/api-key.ts';
+import { ANSWER_WITHIN_MS } from './limits.ts';
+import { requestId } from './request-id.ts';
+import type { Match, Route } from './routes.ts';
+
+/** One request and its answer, on their way through the server. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Names the request in its answer and in the log. */
+  readonly id: string;
+  /** As it was sent, in origin form and without the query. */
+  readonly path: string;
+  readonly route: Route;
+  readonly parameter: string;
+  /** When its headers had come: milliseconds on the clock of performance.now(). */
+  readonly arrivedAt = performance.now();
+  /** Until when it is to be answered, on the same clock. */
+  answerBy = this.arrivedAt + ANSWER_WITHIN_MS;
+  /** Whose request it is; undefined until that is known, and on public routes. */
+  apiKey: ApiKey | undefined = undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    { route, parameter }: Match,
+  ) {
+    this.request = request;
+    this.response = response;
+    this.id = requestId(request);
+    this.path = path;
+    this.route = route;
+    this.parameter = parameter;
+  }
+}

@@ -1,0 +1,44 @@
+import { type FailedRequest, hasBody, refuseAndClose } from './answers.ts';
+import type { Authenticate } from './authentication.ts';
+import type { Bodies } from './bodies.ts';
+import type { Exchange } from './exchange.ts';
+import { ANSWER_WITHIN_MS } from './limits.ts';
+import { malformation } from './well-formed.ts';
+
+/**
+ * The way of a request whose turn it is: only what is well formed, from somebody with a key, and there
+ * with all of its body is carried out.
+ */
+export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: FailedRequest) {
+  const begin = (exchange: Exchange): void => {
+    const problem = malformation(exchange.request);
+    if (problem === undefined) authenticate(exchange, awaitBody);
+    else refuseAndClose(exchange, problem);
+  };
+
+  const awaitBody = (exchange: Exchange): void => {
+    if (!hasBody(exchange.request)) {
+      carryOut(exchange);
+      return;
+    }
+    bodies.discard(exchange.request, (problem) => {
+      if (problem !== undefined) {
+        refuseAndClose(exchange, problem);
+        return;
+      }
+      // However long it took to come, there is all the time to answer; but the key may have been revoked.
+      exchange.answerBy = performance.now() + ANSWER_WITHIN_MS;
+      authenticate(exchange, carryOut);
+    });
+  };
+
+  const carryOut = (exchange: Exchange): void => {
+    try {
+      exchange.route.handle(exchange)?.catch((error) => fail(error, exchange));
+    } catch (error) {
+      fail(error, exchange);
+    }
+  };
+
+  return begin;
+}
