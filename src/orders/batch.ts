@@ -17,20 +17,19 @@ export interface OrderHappening {
 
 /** Commands carried out one after another in memory, for an engine to write what came of them. */
 export class Batch {
-  readonly #orders: Map<OrderId, Order>;
+  /** The orders that the commands are about, as they were before. */
+  readonly known: ReadonlyMap<OrderId, Order>;
   /** When all of it happens, in milliseconds since the epoch. */
   readonly now = Date.now();
   /** The orders that changed, as they are in the end. */
   readonly changed = new Map<OrderId, Order>();
-  /** Those of them that are new. */
-  readonly placed = new Set<OrderId>();
   readonly happenings: OrderHappening[] = [];
   /** By how much the number of orders in each status grows. */
   readonly growth: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
 
   /** @param known those of the orders that the commands are about that exist */
   constructor(known: readonly Order[]) {
-    this.#orders = new Map(known.map((order) => [order.id, order]));
+    this.known = new Map(known.map((order) => [order.id, order]));
   }
 
   carryOut(command: OrderCommand): OrderOutcome {
@@ -55,19 +54,22 @@ export class Batch {
   }
 
   #decide(command: OrderCommand): Decision {
-    return decide(this.#orders.get(idOf(command)), command, this.now);
+    return decide(this.#find(idOf(command)), command, this.now);
   }
 
   /** Takes over what was decided, if it is a change. */
   #record({ outcome, order }: Decision, by: string | undefined): void {
     if (order === undefined) return;
-    const before = this.#orders.get(order.id);
-    this.#orders.set(order.id, order);
+    const before = this.#find(order.id);
     this.changed.set(order.id, order);
     this.happenings.push({ id: order.id, type: outcome, by });
-    if (before === undefined) this.placed.add(order.id);
-    else this.growth[before.status] -= 1;
+    if (before !== undefined) this.growth[before.status] -= 1;
     this.growth[order.status] += 1;
+  }
+
+  /** An order as it is by now. */
+  #find(id: OrderId): Order | undefined {
+    return this.changed.get(id) ?? this.known.get(id);
   }
 }
 

@@ -38,3 +38,44 @@ test('a store whose tables are damaged is refused, and the program can end', asy
   db.close();
   await assert.rejects(openStore(`sqlite:${path}`, OPTIONS), /a copy into it has not ended/);
 });
+
+test('a database of release 1.0.0 is migrated with all its histories', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  const db = new DatabaseSync(path);
+  const initial = '../../src/store/migrations/001-initial.sqlite.sql';
+  db.exec(readFileSync(new URL(initial, import.meta.url), 'utf8'));
+  db.exec(`
+    PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = 1;
+    UPDATE store SET revision = 4, cancelled = 1, shipped = 1, pending = 1;
+    INSERT INTO orders (id, status, revision) VALUES (1, 'cancelled', 3), (2, 'shipped', 4),
+      (3, 'pending', 1), (4, 'cancelled', 2);
+    INSERT INTO order_events VALUES (1, 1, 'placed', 10, NULL), (1, 3, 'cancelled', 30, 'key_a'),
+      (2, 1, 'placed', 10, NULL), (2, 4, 'shipped', 40, NULL), (3, 1, 'placed', 10, NULL),
+      (4, 2, 'placed', 20, NULL), (4, 2, 'cancelled', 20, 'key_b')`);
+  db.close();
+
+  const store = await openStore(`sqlite:${path}`, OPTIONS);
+  t.after(() => store.close());
+  await store.apply([{ type: 'cancel', id: 3n }]);
+  const history = async (id: bigint) =>
+    (await store.history(id)).map(({ revision, type, at, by }) => [revision, type, at, by]);
+  assert.deepEqual(await history(1n), [
+    [1n, 'placed', 10, undefined],
+    [3n, 'cancelled', 30, 'key_a'],
+  ]);
+  assert.deepEqual(await history(2n), [
+    [1n, 'placed', 10, undefined],
+    [4n, 'shipped', 40, undefined],
+  ]);
+  assert.deepEqual((await history(3n))[0], [1n, 'placed', 10, undefined]);
+  assert.deepEqual(await history(4n), [
+    [2n, 'placed', 20, undefined],
+    [2n, 'cancelled', 20, 'key_b'],
+  ]);
+  const { storeId } = await store.status();
+  const changed: bigint[] = [];
+  await store.changes({ storeId, revision: 2n }, (orders) => {
+    changed.push(...orders.map(({ id }) => id));
+  });
+  assert.deepEqual(changed, [1n, 2n, 3n]);
+});

@@ -45,14 +45,21 @@ for (const { name, newDatabase } of ENGINES) {
       id.map((own) => ({ type: 'ship', id: own, at: 5 }) as const),
     );
     const model = new Map<bigint, Order>();
+    const events = new Map<bigint, [revision: bigint, outcome: string][]>();
+    let revision = 0n;
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 20 }), async (commands) => {
+        let isChange = false;
         const expected = commands.map((each) => {
           const own = each.type === 'place' ? each.order.id : each.id;
           const { outcome, order } = decide(model.get(own), each, 0);
-          if (order !== undefined) model.set(own, order);
+          if (order === undefined) return outcome;
+          isChange = true;
+          model.set(own, order);
+          events.set(own, [...(events.get(own) ?? []), [revision + 1n, outcome]]);
           return outcome;
         });
+        if (isChange) revision += 1n;
         assert.deepEqual(await store.apply(commands), expected);
         const ids = [...model.keys()].sort();
         assert.deepEqual(
@@ -66,6 +73,17 @@ for (const { name, newDatabase } of ENGINES) {
     for (const [status, count] of Object.entries(orders)) {
       const expected = [...model.values()].filter((order) => order.status === status).length;
       assert.equal(count, BigInt(expected), status);
+    }
+    for (const [own, expected] of events) {
+      const history = await store.history(own);
+      assert.deepEqual(
+        history.map((event) => [event.revision, event.type]),
+        expected,
+      );
+    }
+    for (let since = 1n; since <= revision; since += 1n) {
+      const ids = [...events].filter(([, all]) => all.at(-1)![0] > since).map(([own]) => own);
+      assert.deepEqual(await changed(store, since), { revision, ids: ids.sort() });
     }
   });
 
@@ -156,6 +174,19 @@ for (const { name, newDatabase } of ENGINES) {
       seen.push(...orders.map(({ id }) => id));
     });
     assert.deepEqual(seen, [INT64_MIN, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX]);
+  });
+
+  promise('ids are exact to the ends of int64', async (_t, store) => {
+    const ids = [INT64_MIN, INT64_MIN + 1n, -(2n ** 53n) - 1n, 2n ** 53n + 1n, INT64_MAX];
+    await store.apply(ids.map((id) => place({ id, status: 'pending' })));
+    for (const id of ids) assert.deepEqual(await store.apply([cancel(id)]), ['cancelled']);
+    const repeated = await store.apply(ids.map(cancel));
+    assert.ok(repeated.every((outcome) => outcome === 'order_already_cancelled'));
+    assert.deepEqual(
+      (await store.find(ids)).map(({ id }) => id),
+      ids,
+    );
+    for (const id of ids) assert.equal((await store.history(id)).length, 2);
   });
 
   promise(
@@ -360,6 +391,10 @@ for (const { name, newDatabase } of ENGINES) {
 
 function place(order: Order): Extract<OrderCommand, { type: 'place' }> {
   return { type: 'place', order };
+}
+
+function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
+  return { type: 'cancel', id };
 }
 
 /** What changed after a revision of this store; after 0, all there is. */

@@ -51,10 +51,18 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       db.close();
       throw error;
     }
+    const previousOf = previousRevision();
     // What is synced with the last commit holds all those before it.
     db.exec('PRAGMA synchronous = NORMAL');
     return {
-      insert: async (table, rows) => insert(db, table, rows),
+      insert: async ({ name, columns }, rows) => {
+        const names = Object.keys(columns);
+        if (name !== 'order_events') insert(db, name, names, rows);
+        else {
+          const linked = rows.map((row) => [...row, previousOf(row)]);
+          insert(db, name, [...names, 'previous'], linked);
+        }
+      },
       rows: (table) => rowsOf(db, table),
       complete: async (status) => complete(db, status),
       close: async () => db.close(),
@@ -103,8 +111,27 @@ async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
   if (batch.length > 0) yield batch;
 }
 
-function insert(db: DatabaseSync, { name, columns }: Table, rows: readonly Cells[]): void {
-  const names = Object.keys(columns);
+/** Tells of events, in the order in which they are copied, the revision of their order's event before. */
+function previousRevision(): (event: Cells) => bigint {
+  let order: Cell | undefined;
+  let revision = 0n;
+  let previous = 0n;
+  return ([orderId, eventRevision]) => {
+    if (orderId !== order) {
+      order = orderId;
+      previous = 0n;
+    } else if (eventRevision !== revision) previous = revision;
+    revision = eventRevision as bigint;
+    return previous;
+  };
+}
+
+function insert(
+  db: DatabaseSync,
+  name: string,
+  names: readonly string[],
+  rows: readonly Cells[],
+): void {
   const statement = db.prepare(
     `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
   );

@@ -9,11 +9,12 @@ import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { openForReading } from './connection.ts';
 import {
+  findOrders,
   KEY_COLUMNS,
   keyFromRow,
   ORDER_COLUMNS,
+  ORDERS_BY_ID,
   orderFromRow,
-  ordersFrom,
   type Row,
   STATUS_COLUMNS,
   statusFromRow,
@@ -83,7 +84,7 @@ export class Reader {
   }
 
   find(ids: readonly OrderId[]): Order[] {
-    return ordersFrom(this.#statements.order, ids);
+    return findOrders(this.#statements.orders, ids);
   }
 
   history(id: OrderId): OrderEvent[] {
@@ -193,9 +194,13 @@ function prepareAll<Name extends string>(
 const SQL = {
   storeId: 'SELECT id FROM store',
   status: `SELECT ${STATUS_COLUMNS} FROM store`,
-  order: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ?`,
-  history: `SELECT revision, type, at, by FROM order_events WHERE order_id = ?
-    ORDER BY revision, at, type = 'placed' DESC`,
+  orders: ORDERS_BY_ID,
+  history: `WITH RECURSIVE revisions (revision) AS (
+      SELECT revision FROM orders WHERE id = ?1
+      UNION
+      SELECT previous FROM revisions CROSS JOIN order_events USING (revision) WHERE order_id = ?1)
+    SELECT revision, type, at, by FROM revisions CROSS JOIN order_events USING (revision)
+    WHERE order_id = ?1 ORDER BY revision, at, type = 'placed' DESC`,
   pet: 'SELECT id, name, tag FROM pets WHERE id = ?',
   keys: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id`,
   keyByDigest: `SELECT ${KEY_COLUMNS} FROM api_keys WHERE digest = ?`,
@@ -204,7 +209,10 @@ const SQL = {
 const CHANGES_SQL = {
   revision: 'SELECT revision FROM store',
   all: pageById("status <> 'cancelled'"),
-  // In the order of the index: sorted by id, SQLite would read all orders, or stop for a long sort.
-  changed: `SELECT ${ORDER_COLUMNS} FROM orders INDEXED BY orders_by_revision
-    WHERE revision > ? ORDER BY revision`,
+  // In the order of the events, where each order is taken at its latest: sorted by id, SQLite would read all
+  // orders, or stop for a long sort. What is placed and cancelled in one revision has two events in it.
+  changed: `SELECT ${ORDER_COLUMNS} FROM order_events AS event
+    CROSS JOIN orders ON orders.id = event.order_id AND orders.revision = event.revision
+    WHERE event.revision > ? GROUP BY event.revision, event.order_id
+    ORDER BY event.revision, event.order_id`,
 } as const;

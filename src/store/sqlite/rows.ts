@@ -7,7 +7,7 @@ import type { StoreStatus } from '../store.ts';
 export type Row = readonly SQLOutputValue[];
 
 /** The columns `orderFromRow` expects. */
-export const ORDER_COLUMNS = 'id, status, pet_id, quantity, ship_date, complete';
+export const ORDER_COLUMNS = 'orders.id, status, pet_id, quantity, ship_date, complete';
 
 export function orderFromRow(row: Row): Order {
   const [id, status, petId, quantity, shipDate, complete] = row;
@@ -21,12 +21,18 @@ export function orderFromRow(row: Row): Order {
   };
 }
 
-/** Those of the orders that exist; `statement` selects ORDER_COLUMNS by an id. */
-export function ordersFrom(statement: StatementSync, ids: readonly OrderId[]): Order[] {
-  return ids.flatMap((id) => {
-    const row = statement.get(id) as unknown as Row | undefined;
-    return row === undefined ? [] : orderFromRow(row);
-  });
+/** Selects those orders that exist of a JSON array of ids: one statement for all is a third of the work. */
+export const ORDERS_BY_ID = `SELECT ${ORDER_COLUMNS} FROM json_each(?) AS asked
+  CROSS JOIN orders ON orders.id = asked.value`;
+
+/** Those of the orders that exist; `statement` is ORDERS_BY_ID. */
+export function findOrders(statement: StatementSync, ids: readonly OrderId[]): Order[] {
+  return (statement.all(`[${ids.join()}]`) as unknown as Row[]).map(orderFromRow);
+}
+
+/** The ids of orders or what happened to them, for json_each; SQLite reads all int64 exactly. */
+export function jsonOf(items: readonly { readonly id: OrderId }[]): string {
+  return `[${items.map(({ id }) => id).join()}]`;
 }
 
 /** The columns `statusFromRow` expects. */

@@ -7,10 +7,10 @@ import {
   type OrderCommand,
   type OrderOutcome,
 } from '../../orders/lifecycle.ts';
-import type { Order, OrderId } from '../../orders/order.ts';
+import { differingFields, type Order } from '../../orders/order.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
-import { ORDER_COLUMNS, ordersFrom } from './rows.ts';
+import { findOrders, jsonOf, ORDERS_BY_ID } from './rows.ts';
 
 /** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
 export class Writer {
@@ -88,30 +88,32 @@ export class Writer {
   }
 
   #changeOrders(commands: readonly OrderCommand[]): OrderOutcome[] {
-    const batch = new Batch(this.#find(commands.map(idOf)));
+    const batch = new Batch(findOrders(this.#statements.orders, commands.map(idOf)));
     const outcomes = commands.map((command) => batch.carryOut(command));
     this.#write(batch);
     return outcomes;
   }
 
-  #find(ids: readonly OrderId[]): Order[] {
-    return ordersFrom(this.#statements.order, ids);
-  }
-
   /** A batch that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
-  #write({ changed, placed, happenings, growth, now }: Batch): void {
+  #write({ known, changed, happenings, growth, now }: Batch): void {
     if (changed.size === 0) return;
-    const [before] = this.#statements.revision.get() as unknown as [bigint];
-    const revision = before + 1n;
+    const { setRevision, insertEvents, insertOrder, updateOrder, setStatus } = this.#statements;
     const { pending, shipped, cancelled } = growth;
-    this.#statements.setRevision.run(revision, pending, shipped, cancelled);
-    const { insertOrder, updateOrder } = this.#statements;
-    for (const order of changed.values()) {
-      const isNew = placed.has(order.id);
-      (isNew ? insertOrder : updateOrder).run(...valuesOf(order, revision));
+    const [revision] = setRevision.get(pending, shipped, cancelled) as unknown as [bigint];
+    // Before their orders, which still have the revisions that the events follow.
+    for (const alike of Map.groupBy(happenings, ({ type, by }) => `${type} ${by}`).values()) {
+      const { type, by } = alike[0]!;
+      insertEvents.run(revision, type, now, orNull(by), jsonOf(alike));
     }
-    for (const { id, type, by } of happenings) {
-      this.#statements.insertEvent.run(id, revision, type, now, orNull(by));
+    const restated: Order[] = [];
+    for (const order of changed.values()) {
+      const before = known.get(order.id);
+      if (before === undefined) insertOrder.run(...valuesOf(order, revision));
+      else if (isRestated(before, order)) restated.push(order);
+      else updateOrder.run(...valuesOf(order, revision));
+    }
+    for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
+      setStatus.run(status, revision, jsonOf(alike));
     }
   }
 
@@ -121,7 +123,8 @@ export class Writer {
       return { refusal: 'out_of_turn' };
     }
     const [highestId] = this.#statements.highestId.get() as unknown as [bigint];
-    const batch = new Batch(this.#find(orders.flatMap(({ id }) => id ?? [])));
+    const ids = orders.flatMap(({ id }) => id ?? []);
+    const batch = new Batch(findOrders(this.#statements.orders, ids));
     const outcome = batch.placeAll(orders, highestId);
     if (outcome.refusal !== undefined) return outcome;
     this.#write(batch);
@@ -133,6 +136,11 @@ export class Writer {
     const row = this.#statements.importProgress.get(source) as unknown as [bigint] | undefined;
     return row === undefined ? 0 : Number(row[0]);
   }
+}
+
+/** Whether nothing but the status has changed. */
+function isRestated(before: Order, after: Order): boolean {
+  return differingFields(before, after).every((field) => field === 'status');
 }
 
 /** In the order of insertOrder and updateOrder. */
@@ -165,15 +173,18 @@ function prepareStatements(db: DatabaseSync): Statements {
 }
 
 const SQL = {
-  revision: 'SELECT revision FROM store',
-  setRevision: `UPDATE store SET revision = ?, pending = pending + ?, shipped = shipped + ?,
-    cancelled = cancelled + ?`,
-  order: `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = ?`,
+  setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?, shipped = shipped + ?,
+    cancelled = cancelled + ? RETURNING revision`,
+  orders: ORDERS_BY_ID,
   insertOrder: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   updateOrder: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?,
     revision = ? WHERE id = ?`,
-  insertEvent: 'INSERT INTO order_events (order_id, revision, type, at, by) VALUES (?, ?, ?, ?, ?)',
+  setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,
+  insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous)
+    SELECT ?, ?, ?, ?, happening.value,
+      coalesce((SELECT revision FROM orders WHERE id = happening.value), 0)
+    FROM json_each(?) AS happening`,
   insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?)`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = ? LIMIT 1',
