@@ -6,16 +6,21 @@ import { IDLE_TIMEOUT_MS } from './limits.ts';
 /** Names and values in turn, as Node takes them at the least cost; no name twice. */
 export type Headers = readonly string[];
 
-/** How long the connection stays; Node says it only where it keeps that time itself. */
-const KEEP_ALIVE = ['keep-alive', `timeout=${IDLE_TIMEOUT_MS / 1000}`] as const;
+/**
+ * How long a client may go on with its connection, so that its next request is here before the end. Node
+ * says it only where it keeps that time itself.
+ */
+const KEEP_ALIVE = ['keep-alive', `timeout=${IDLE_TIMEOUT_MS / 1000 - 2}`] as const;
 
 /** Writes the head of an answer; the body is the caller's. */
 export function answerHead(
-  { id, route, response }: Exchange,
+  { id, route, request, response }: Exchange,
   status: number,
   headers: Headers,
 ): void {
-  const connection = response.shouldKeepAlive ? KEEP_ALIVE : [];
+  // Node closes some connections of HTTP/1.0 only when it has read the head.
+  const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
+  const connection = isKept ? KEEP_ALIVE : [];
   response.writeHead(status, [...commonHeaders(id), ...connection, ...route.headers, ...headers]);
 }
 

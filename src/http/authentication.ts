@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
+import { CommandQueue } from '../orders/command-queue.ts';
 import { type FailedRequest, refuse } from './answers.ts';
-import { inTime } from './deadline.ts';
+import { QueueInTime } from './deadline.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { headerCount } from './well-formed.ts';
@@ -18,6 +19,10 @@ export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => vo
  * @param fail answers when it cannot be known whose key it is
  */
 export function authentication(keyRing: KeyRing, fail: FailedRequest): Authenticate {
+  // Look-ups gather as commands do: at most one is under way, however many keys are new.
+  const lookUps = new QueueInTime(
+    new CommandQueue((secrets: readonly string[]) => keyRing.lookUp(secrets)),
+  );
   return (exchange, next) => {
     if (exchange.route.isPublic) {
       next(exchange);
@@ -36,12 +41,13 @@ export function authentication(keyRing: KeyRing, fail: FailedRequest): Authentic
       exchange.apiKey = key;
       next(exchange);
     };
-    const known = keyRing.remembered(secret);
+    const known = keyRing.recall(secret);
     if (known !== undefined) {
       admit(known);
       return;
     }
-    inTime(exchange, () => keyRing.authenticate(secret))
+    lookUps
+      .outcomeOf(exchange, secret)
       .then(admit)
       .catch((error) => fail(error, exchange));
   };

@@ -1,3 +1,4 @@
+import type { CommandQueue } from '../orders/command-queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -40,6 +41,27 @@ export class SharedWait<T> {
     if (this.#asked !== asked) return;
     this.#asked = undefined;
     this.#answered = undefined;
+  }
+}
+
+/** A queue for commands whose outcomes are awaited no longer than the requests that bring them may last. */
+export class QueueInTime<Command, Outcome> {
+  readonly #queue: CommandQueue<Command, Outcome>;
+  readonly #waits = new SharedWait<readonly Outcome[]>();
+
+  constructor(queue: CommandQueue<Command, Outcome>) {
+    this.#queue = queue;
+  }
+
+  /** @throws what `CommandQueue.submit` and `inTime` do; then `command` may not even have been submitted. */
+  async outcomeOf(exchange: Exchange, command: Command): Promise<Outcome> {
+    let index = 0;
+    const outcomes = await this.#waits.inTime(exchange, () => {
+      const submission = this.#queue.submit(command);
+      index = submission.index;
+      return submission.outcomes;
+    });
+    return outcomes[index] as Outcome;
   }
 }
 

@@ -20,6 +20,10 @@ export function draining(server: Server, turns: Turns): () => Promise<void> {
     return answer === undefined || (!answer.headersSent && !answer.req.complete);
   };
   return () => {
+    for (const socket of sockets) {
+      const answer = turns.pending(socket);
+      if (answer !== undefined) answer.shouldKeepAlive = false;
+    }
     const until = performance.now() + DRAIN_REQUESTS_MS;
     const timer = setInterval(() => {
       server.closeIdleConnections();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { StoreUnavailable } from '../store/store.ts';
 import { answer, refuse } from './answers.ts';
 import { Exchange } from './exchange.ts';
-import { REQUEST_TIMEOUT_MS } from './limits.ts';
+import { IDLE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import { type Address, listen } from './listening.ts';
 import { type Handle, Routes } from './routes.ts';
 import { pathOf } from './well-formed.ts';
@@ -29,13 +29,15 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 export function buildOperations(parts: OperationsParts): Operations {
   const routes = operationsRoutes(parts);
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+  const options = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 0 };
+  const server = createServer(options, (request, response) => {
     const path = pathOf(request.url!);
     const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
     Promise.try(exchange.route.handle, exchange).catch((error) =>
       refuse(exchange, error instanceof StoreUnavailable ? 'store_unavailable' : 'internal_error'),
     );
   });
+  server.timeout = IDLE_TIMEOUT_MS;
   return {
     listen: (address) => listen(server, address),
     close: () =>

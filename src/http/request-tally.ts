@@ -63,7 +63,7 @@ export class RequestTally {
       let upTo = 0;
       for (const [index, le] of [...BUCKETS_S, '+Inf'].entries()) {
         upTo += line.buckets[index]!;
-        values.push({ metricName: `${name}_bucket`, labels: { ...labels, le }, value: upTo });
+        values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: upTo });
       }
       values.push({ metricName: `${name}_sum`, labels, value: line.seconds });
       values.push({ metricName: `${name}_count`, labels, value: line.timed });

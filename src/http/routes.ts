@@ -47,8 +47,8 @@ export interface Match {
 export class Routes {
   readonly #fallbacks: Fallbacks;
   readonly #whole = new Map<string, Path>();
-  /** By what precedes the parameter, with the slash. */
-  readonly #withParameter = new Map<string, Path>();
+  /** Beside what precedes the parameter, with the slash. */
+  readonly #withParameter: [prefix: string, path: Path][] = [];
 
   constructor(fallbacks: Fallbacks) {
     this.#fallbacks = fallbacks;
@@ -64,8 +64,9 @@ export class Routes {
     }
     const handle = this.#fallbacks.otherMethods([...byMethod.keys()]);
     const otherMethods = { operation: 'none', isPublic, headers, handle };
-    const paths = path.endsWith('/') ? this.#withParameter : this.#whole;
-    paths.set(path, { byMethod, otherMethods });
+    const added = { byMethod, otherMethods };
+    if (path.endsWith('/')) this.#withParameter.push([path, added]);
+    else this.#whole.set(path, added);
   }
 
   /** @param path as it was sent, without the query */
@@ -74,17 +75,18 @@ export class Routes {
     if (decoded === undefined) return { route: this.#fallbacks.badUrl, parameter: '' };
     const whole = this.#whole.get(decoded);
     if (whole !== undefined) return { route: routeOf(whole, method), parameter: '' };
-    const parameterAt = decoded.lastIndexOf('/') + 1;
-    const parameterised = this.#withParameter.get(decoded.slice(0, parameterAt));
-    if (parameterised === undefined || parameterAt === decoded.length) {
-      return { route: this.#fallbacks.notFound(decoded), parameter: '' };
+    for (const [prefix, path] of this.#withParameter) {
+      if (!decoded.startsWith(prefix)) continue;
+      const parameter = decoded.slice(prefix.length);
+      if (parameter === '' || parameter.includes('/')) break;
+      return { route: routeOf(path, method), parameter };
     }
-    return { route: routeOf(parameterised, method), parameter: decoded.slice(parameterAt) };
+    return { route: this.#fallbacks.notFound(decoded), parameter: '' };
   }
 
   /** All paths, as `add` got them. */
   get paths(): string[] {
-    return [...this.#whole.keys(), ...this.#withParameter.keys()];
+    return [...this.#whole.keys(), ...this.#withParameter.map(([prefix]) => prefix)];
   }
 }
 

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { findInOrder, KeyRing } from '../keys/key-ring.ts';
-import { CommandNotConfirmed, CommandQueue, outcomeOf } from '../orders/command-queue.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { CommandNotConfirmed, CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
@@ -61,11 +61,7 @@ export function buildServer(parts: ServerParts): PublicServer {
   const turns = new Turns();
   const bodies = new Bodies();
   const routes = addRoutes(parts);
-  // Look-ups gather as commands do: at most one is under way, however many keys are new.
-  const lookUps = new CommandQueue((digests: readonly Uint8Array[]) =>
-    findInOrder(digests, (asked) => store.keys(asked)),
-  );
-  const keyRing = new KeyRing((digest) => outcomeOf(lookUps.submit(digest)), config.environment);
+  const keyRing = new KeyRing((digests) => store.keys(digests), config.environment);
   const begin = pipeline(authentication(keyRing, fail), bodies, fail);
   let isClosing = false;
   const server = createHttpServer();

@@ -6,7 +6,7 @@ import { type Pet, petJson } from '../pets/pet.ts';
 import { bestCoding } from './accept-encoding.ts';
 import { answer, answerEmpty, answerHead, type Headers, refuse } from './answers.ts';
 import type { CompressedLists } from './compressed-lists.ts';
-import { inTime, SharedWait, timeLeft } from './deadline.ts';
+import { inTime, QueueInTime, SharedWait, timeLeft } from './deadline.ts';
 import type { Exchange } from './exchange.ts';
 import { etagsOf, knownEtag } from './list-etags.ts';
 import type { ListReaders } from './list-readers.ts';
@@ -32,7 +32,7 @@ export interface V1 {
 /** The operations of contract/v1.yaml, under the names they have there. */
 export function addV1(routes: Routes, v1: V1): void {
   const lists = new SharedWait<Snapshot>();
-  const cancels = new SharedWait<readonly OrderOutcome[]>();
+  const commands = new QueueInTime(v1.commands);
   routes.add(
     `${v1.basePath}/store/orders`,
     {},
@@ -44,7 +44,7 @@ export function addV1(routes: Routes, v1: V1): void {
     {
       DELETE: {
         operation: 'cancelOrder',
-        handle: (exchange) => cancelOrder(v1, cancels, exchange),
+        handle: (exchange) => cancelOrder(commands, exchange),
       },
     },
   );
@@ -80,8 +80,7 @@ async function listOrders(v1: V1, lists: SharedWait<Snapshot>, exchange: Exchang
 }
 
 async function cancelOrder(
-  v1: V1,
-  cancels: SharedWait<readonly OrderOutcome[]>,
+  commands: QueueInTime<OrderCommand, OrderOutcome>,
   exchange: Exchange,
 ): Promise<void> {
   const id = parseInt64(exchange.parameter);
@@ -90,13 +89,7 @@ async function cancelOrder(
     return;
   }
   const by = exchange.apiKey!.id;
-  let index = 0;
-  const outcomes = await cancels.inTime(exchange, () => {
-    const submission = v1.commands.submit({ type: 'cancel', id, by });
-    index = submission.index;
-    return submission.outcomes;
-  });
-  const outcome = outcomes[index];
+  const outcome = await commands.outcomeOf(exchange, { type: 'cancel', id, by });
   switch (outcome) {
     case 'cancelled':
       answerEmpty(exchange, 204);

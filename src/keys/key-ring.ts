@@ -16,67 +16,67 @@ export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined }
   | { readonly key?: undefined; readonly refusal: KeyRefusal };
 
-/** The key with each of `digests`, in their order; `find` need not keep it. */
-export async function findInOrder(
-  digests: readonly Uint8Array[],
-  find: (digests: readonly Uint8Array[]) => Promise<ApiKey[]>,
-): Promise<(ApiKey | undefined)[]> {
-  const names = digests.map(nameOf);
-  const asked = [...new Map(names.map((name, index) => [name, digests[index]!])).values()];
-  const found = new Map((await find(asked)).map((key) => [nameOf(key.digest), key]));
-  return names.map((name) => found.get(name));
-}
-
-function nameOf(digest: Uint8Array): string {
-  return Buffer.from(digest).toString('latin1');
-}
-
-/** Finds the key with a digest. */
-export type FindKey = (digest: Uint8Array) => Promise<ApiKey | undefined>;
+/** The keys with these digests, those there are, in any order. */
+export type FindKeys = (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
 
 /**
  * Tells whose secret it is. Only good keys are remembered, and only briefly; a secret that is not
  * remembered is always looked up, so a new key works at once and guesses take no memory.
  */
 export class KeyRing {
-  readonly #findKey: FindKey;
+  readonly #findKeys: FindKeys;
   readonly #environment: Environment;
   /** By secret. A Map compares by a seeded hash first, so how long it takes tells nothing of a secret. */
   readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
 
-  constructor(findKey: FindKey, environment: Environment) {
-    this.#findKey = findKey;
+  constructor(findKeys: FindKeys, environment: Environment) {
+    this.#findKeys = findKeys;
     this.#environment = environment;
   }
 
   /** What can be said of a secret without asking the store; undefined if nothing can. */
-  remembered(secret: string): Authentication | undefined {
+  recall(secret: string): Authentication | undefined {
     const remembered = this.#remembered.get(secret);
-    if (remembered === undefined) return undefined;
-    // The monotonic clock: a wall clock set back must not prolong trust.
-    if (performance.now() < remembered.until) return authentication(remembered.key);
-    this.#remembered.delete(secret);
-    return undefined;
-  }
-
-  /** @throws what `findKey` throws: without an answer nobody knows whether the key was revoked. */
-  async authenticate(secret: string): Promise<Authentication> {
+    if (remembered !== undefined) {
+      // The monotonic clock: a wall clock set back must not prolong trust.
+      if (performance.now() < remembered.until) return authentication(remembered.key);
+      this.#remembered.delete(secret);
+    }
     const environment = environmentOf(secret);
-    if (environment === undefined) return { refusal: 'api_key_invalid' };
-    if (environment !== this.#environment) return { refusal: 'api_key_wrong_environment' };
-
-    const digest = digestOf(secret);
-    const askedAt = performance.now();
-    const key = await this.#findKey(digest);
-    if (key === undefined || !timingSafeEqual(key.digest, digest)) {
-      return { refusal: 'api_key_invalid' };
-    }
-    if (key.revokedAt === undefined) {
-      if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-      this.#remembered.set(secret, { key, until: askedAt + TRUST_MS });
-    }
-    return authentication(key);
+    if (environment === this.#environment) return undefined;
+    return { refusal: environment === undefined ? 'api_key_invalid' : 'api_key_wrong_environment' };
   }
+
+  /**
+   * Whose the secrets are that could not be recalled, in their order; each is looked up once, however
+   * often it is there.
+   * @throws what `findKeys` throws: without an answer nobody knows whether a key was revoked.
+   */
+  async lookUp(secrets: readonly string[]): Promise<Authentication[]> {
+    const askedAt = performance.now();
+    const digests = new Map([...new Set(secrets)].map((secret) => [secret, digestOf(secret)]));
+    const keys = await this.#findKeys([...digests.values()]);
+    const byDigest = new Map(keys.map((key) => [nameOf(key.digest), key]));
+    const found = new Map<string, Authentication>();
+    for (const [secret, digest] of byDigest.size === 0 ? [] : digests) {
+      const key = byDigest.get(nameOf(digest));
+      if (key === undefined || !timingSafeEqual(key.digest, digest)) continue;
+      if (key.revokedAt === undefined) this.#remember(secret, key, askedAt + TRUST_MS);
+      found.set(secret, authentication(key));
+    }
+    return secrets.map((secret) => found.get(secret) ?? INVALID);
+  }
+
+  #remember(secret: string, key: ApiKey, until: number): void {
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(secret, { key, until });
+  }
+}
+
+const INVALID: Authentication = { refusal: 'api_key_invalid' };
+
+function nameOf(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('latin1');
 }
 
 function authentication(key: ApiKey): Authentication {

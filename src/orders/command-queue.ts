@@ -21,11 +21,6 @@ export interface Submission<Outcome> {
   readonly index: number;
 }
 
-/** The outcome of a command, once its transaction is durable. */
-export async function outcomeOf<Outcome>(submission: Submission<Outcome>): Promise<Outcome> {
-  return (await submission.outcomes)[submission.index] as Outcome;
-}
-
 interface Batch<Command, Outcome> {
   readonly commands: Command[];
   readonly answer: PromiseWithResolvers<readonly Outcome[]>;

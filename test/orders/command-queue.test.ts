@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommandNotConfirmed, CommandQueue, outcomeOf } from '../../src/orders/command-queue.ts';
+import {
+  CommandNotConfirmed,
+  CommandQueue,
+  type Submission,
+} from '../../src/orders/command-queue.ts';
 
 /** Commits batches when told to, and keeps what it was given. */
 function controlledStore() {
@@ -12,6 +16,7 @@ function controlledStore() {
     });
   return { batches, apply };
 }
+const outcomeOf = async ({ outcomes, index }: Submission<number>) => (await outcomes)[index];
 const turn = () => new Promise(setImmediate);
 
 test('while one batch commits the next one gathers, in order', async () => {
