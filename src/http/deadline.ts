@@ -23,15 +23,16 @@ export class SharedWait<T> {
 
   /** @throws StoreUnavailable when time is up; then `ask` may not even have been called. */
   inTime(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
-    const left = timeLeft(exchange);
+    const isNear =
+      this.#asked !== undefined && Math.abs(exchange.answerBy - this.#until) < TOGETHER_MS;
+    const left = isNear ? TOGETHER_MS : timeLeft(exchange);
     if (left <= 0) return within(left, ask);
     const asked = ask();
-    const isTogether =
-      asked === this.#asked && Math.abs(exchange.answerBy - this.#until) < TOGETHER_MS;
-    if (!isTogether) {
+    if (!isNear || asked !== this.#asked) {
       this.#asked = asked;
       this.#until = exchange.answerBy;
-      this.#answered = within(left, () => asked).finally(() => this.#forget(asked));
+      const ms = Math.max(timeLeft(exchange), 1);
+      this.#answered = within(ms, () => asked).finally(() => this.#forget(asked));
     }
     return this.#answered!;
   }
