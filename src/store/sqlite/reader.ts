@@ -73,7 +73,7 @@ export class Reader {
       const [revision] = current.get() as unknown as [bigint];
       if (since === undefined) await visitPages(pagesById(all), visit);
       else {
-        await visitPages(pagesOf(changed.iterate(since.revision)), (orders) =>
+        await visitPages(pagesByRevision(changed, since.revision), (orders) =>
           visit(orders.toSorted(byId)),
         );
       }
@@ -172,15 +172,16 @@ function* pagesById(page: StatementSync): Iterable<readonly Row[]> {
   }
 }
 
-function* pagesOf(rows: Iterable<unknown>): Iterable<readonly Row[]> {
-  let page: Row[] = [];
-  for (const row of rows) {
-    page.push(row as Row);
-    if (page.length < PAGE) continue;
-    yield page;
-    page = [];
+/** The orders changed after a revision, in the order of their latest events. */
+function* pagesByRevision(page: StatementSync, since: bigint): Iterable<readonly Row[]> {
+  let after = [since, INT64_MAX] as const;
+  for (;;) {
+    const rows = page.all(...after) as unknown as readonly Row[];
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE) return;
+    const [id, , , , , , revision] = rows.at(-1)!;
+    after = [revision as bigint, id as bigint];
   }
-  if (page.length > 0) yield page;
 }
 
 function prepareAll<Name extends string>(
@@ -211,8 +212,8 @@ const CHANGES_SQL = {
   all: pageById("status <> 'cancelled'"),
   // In the order of the events, where each order is taken at its latest: sorted by id, SQLite would read all
   // orders, or stop for a long sort. What is placed and cancelled in one revision has two events in it.
-  changed: `SELECT ${ORDER_COLUMNS} FROM order_events AS event
+  changed: `SELECT ${ORDER_COLUMNS}, orders.revision FROM order_events AS event
     CROSS JOIN orders ON orders.id = event.order_id AND orders.revision = event.revision
-    WHERE event.revision > ? GROUP BY event.revision, event.order_id
-    ORDER BY event.revision, event.order_id`,
+    WHERE (event.revision, event.order_id) > (?, ?) GROUP BY event.revision, event.order_id
+    ORDER BY event.revision, event.order_id LIMIT ${PAGE}`,
 } as const;
