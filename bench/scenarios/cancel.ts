@@ -9,7 +9,8 @@ import { BOTH_CORES, runOnCore, type Server, startServer } from '../processes.ts
 import { fill, startService } from '../store-orders.ts';
 
 const EMPTY = fileURLToPath(new URL('../peers/empty-fastify.ts', import.meta.url));
-const ORDERS = 1_000_000;
+/** Enough for all rounds, at some 60,000 cancels a second. */
+const ORDERS = 2_000_000;
 
 export const cancelSqlite: Scenario = {
   title: 'Durable cancel on SQLite',

@@ -5,7 +5,8 @@ import { type Context, type Row, ratioRows, type Scenario, shown } from '../cont
 import { runOnLoadCore } from '../processes.ts';
 import { type Service, startService } from '../store-orders.ts';
 
-const ORDERS = 100_000;
+/** At the beginning: as many more as are fewer at the end, when all rounds have cancelled some 72,000. */
+const ORDERS = 136_000;
 const CONNECTIONS = 8;
 const CANCELS_PER_SECOND = 2_000;
 const CLIENT = fileURLToPath(new URL('../clients/list-and-cancel.ts', import.meta.url));
