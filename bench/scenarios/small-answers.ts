@@ -17,7 +17,7 @@ export const unchanged: Scenario = {
     const etag = headers.get('etag')!;
     return against(context, 'unchanged list', 'node-http', 'bare node:http, 304', 0.9, service, {
       own: { ...service.headers, 'If-None-Match': etag },
-      peer: { 'If-None-Match': '"1"' },
+      peer: { ...service.headers, 'If-None-Match': '"1"' },
     });
   },
 };
@@ -37,12 +37,13 @@ export const refusedKey: Scenario = {
       {
         isRefused: true,
         own: { Authorization: `Bearer ${newSecret('production')}` },
-        peer: {},
+        peer: service.headers,
       },
     );
   },
 };
 
+/** The same on both sides, as far as their sense allows. */
 interface Headers {
   /** Whether ours refuses them. */
   readonly isRefused?: boolean;
