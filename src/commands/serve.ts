@@ -96,7 +96,7 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const service = await openService(config, log.logger, { create: true });
+  const service = await openService(config, log, { create: true });
   const { store, registry, isReady } = service;
   const operations = buildOperations({ isReady, metrics: () => registry.metrics() });
   const ending = stopOnSignal(log, async () => {

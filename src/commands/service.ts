@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Registry } from '@prometheus-io/client';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { within } from '../http/deadline.ts';
+import type { RequestLog } from '../http/logging.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { buildServer } from '../http/server.ts';
 import { Listing } from '../orders/listing.ts';
@@ -28,7 +28,7 @@ export interface Service {
 /** @param create whether a database that is not there is made */
 export async function openService(
   config: Config,
-  logger: Logger,
+  log: RequestLog,
   { create }: Pick<OpenOptions, 'create'>,
 ): Promise<Service> {
   const store = await openStore(config.databaseUrl, { create, isPatient: false });
@@ -36,7 +36,7 @@ export async function openService(
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
   );
-  const server = buildServer({ config, store, listing, metrics, logger });
+  const server = buildServer({ config, store, listing, metrics, log });
   let isServing = false;
   let unwatch = () => {};
   return {
@@ -44,7 +44,7 @@ export async function openService(
     registry: metrics.registry,
     listen: async () => {
       const address = await server.listen(config);
-      unwatch = watchStore(listing, logger);
+      unwatch = watchStore(listing, log.logger);
       isServing = true;
       return address;
     },

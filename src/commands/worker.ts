@@ -9,7 +9,7 @@ import { DATABASE_FILE, type Question, type ToPrimary, type ToWorker } from './w
 /** One of several processes that serve together; workers.ts is the primary, which starts it. */
 export async function serveAsWorker(config: Config, id: number): Promise<void> {
   const log = createLog(config.logLevel, { worker: id });
-  const opening = openService(config, log.logger, { create: false });
+  const opening = openService(config, log, { create: false });
   const close = async () => {
     const service = await opening.catch(() => undefined);
     await service?.close();

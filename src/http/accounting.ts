@@ -1,10 +1,9 @@
-import type { Logger } from 'pino';
 import type { Exchange } from './exchange.ts';
-import { logRequest } from './logging.ts';
+import { logRequest, type RequestLog } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Has a request logged and counted once, when its answer is out or its reader gone. */
-export function account(metrics: Metrics, logger: Logger, exchange: Exchange): void {
+export function account(metrics: Metrics, log: RequestLog, exchange: Exchange): void {
   const { response, route } = exchange;
   response.on('close', () => {
     const ms = performance.now() - exchange.arrivedAt;
@@ -13,6 +12,6 @@ export function account(metrics: Metrics, logger: Logger, exchange: Exchange): v
       response.headersSent ? response.statusCode : 0,
       ms / 1000,
     );
-    logRequest(logger, exchange, ms);
+    logRequest(log, exchange, ms);
   });
 }

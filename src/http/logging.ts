@@ -11,23 +11,37 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** How long the end of the program waits for the log to be read. */
 const LAST_FLUSH_MS = 500;
 
-export interface Log {
+/** Where what happens is told, and requests one by one. */
+export interface RequestLog {
   readonly logger: Logger;
   /** Writes lines that are a log already. */
   readonly write: (lines: string) => void;
+  /** What each line says beside its own, as it stands in one: `"worker":1,` or nothing. */
+  readonly base: string;
+}
+
+export interface Log extends RequestLog {
   /** Writes out what has gathered, unless nobody reads it. */
   readonly end: () => Promise<void>;
 }
 
 /** JSON lines on stdout, each with the fields of `base`; lines for people when stdout is a terminal. */
-export function createLog(
-  level: string,
-  base: Readonly<Record<string, unknown>> | null = null,
-): Log {
+export function createLog(level: string, base: Readonly<Record<string, unknown>> = {}): Log {
   const { write, end } = process.stdout.isTTY
     ? terminalDestination(process.stdout)
     : gatheringDestination(process.stdout);
-  return { logger: pino({ level, base }, { write }), write, end };
+  return { ...requestLog(level, base, write), end };
+}
+
+export function requestLog(
+  level: string,
+  base: Readonly<Record<string, unknown>>,
+  write: (lines: string) => void,
+): RequestLog {
+  const fields = Object.entries(base).map(
+    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`,
+  );
+  return { logger: pino({ level, base }, { write }), write, base: fields.join('') };
 }
 
 function terminalDestination(stdout: NodeJS.WriteStream) {
@@ -74,29 +88,30 @@ function gatheringDestination(stdout: NodeJS.WriteStream) {
   };
 }
 
-/** One line per request, when its answer is out or its reader gone. */
-export function logRequest(
-  logger: Logger,
-  { id, request, response, path, apiKey }: Exchange,
-  ms: number,
-): void {
+/**
+ * One line per request, when its answer is out or its reader gone. Put together here: the logger takes a
+ * tenth of the time of a small answer to make the same line of an object.
+ */
+export function logRequest({ logger, write, base }: RequestLog, exchange: Exchange, ms: number) {
+  const { id, request, response, path, apiKey } = exchange;
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
-  const line = {
-    requestId: id,
-    method: request.method,
-    // Without the query: v1 has no parameters there, and people put secrets into it.
-    path: loggable(path),
-    status: response.headersSent ? response.statusCode : undefined,
-    ms: Math.round(ms * 1000) / 1000,
-    key: apiKey?.id,
-    aborted: response.writableFinished ? undefined : true,
-  };
-  logger[level](line, 'request');
+  const status = response.headersSent ? `,"status":${response.statusCode}` : '';
+  const key = apiKey === undefined ? '' : `,"key":"${apiKey.id}"`;
+  const aborted = response.writableFinished ? '' : ',"aborted":true';
+  // Without the query: v1 has no parameters there, and people put secrets into it.
+  write(
+    `{"level":${logger.levels.values[level]},"time":${Date.now()},${base}"requestId":"${id}",` +
+      `"method":"${request.method}","path":${JSON.stringify(loggable(path))}${status},` +
+      `"ms":${Math.round(ms * 1000) / 1000}${key}${aborted},"msg":"request"}\n`,
+  );
 }
+
+const MAY_HOLD_SECRET = /%|so_/i;
 
 /** A path without secrets, also without percent-encoded ones. */
 function loggable(path: string): string {
+  if (!MAY_HOLD_SECRET.test(path)) return path;
   const decoded = querystring.unescape(path);
   const redacted = withoutSecrets(decoded);
   return redacted === decoded ? path : redacted;

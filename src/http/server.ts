@@ -29,6 +29,7 @@ import {
 } from './limits.ts';
 import { ListReaders } from './list-readers.ts';
 import { type Address, listen } from './listening.ts';
+import type { RequestLog } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { pipeline } from './pipeline.ts';
 import { type Route, Routes } from './routes.ts';
@@ -42,7 +43,7 @@ export interface ServerParts {
   /** Of `store`. */
   readonly listing: Listing;
   readonly metrics: Metrics;
-  readonly logger: Logger;
+  readonly log: RequestLog;
 }
 
 /** The service's public listener. */
@@ -56,8 +57,8 @@ export interface PublicServer {
 
 /** Wires the way of every request, in order, to the store. */
 export function buildServer(parts: ServerParts): PublicServer {
-  const { config, store, listing, metrics, logger } = parts;
-  const fail = failing(logger);
+  const { config, store, listing, metrics, log } = parts;
+  const fail = failing(log.logger);
   const turns = new Turns();
   const bodies = new Bodies();
   const routes = addRoutes(parts);
@@ -68,12 +69,12 @@ export function buildServer(parts: ServerParts): PublicServer {
   server.on('request', (request, response) => {
     const path = pathOf(request.url!);
     const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
-    account(metrics, logger, exchange);
+    account(metrics, log, exchange);
     // Node loses what follows an Upgrade that nobody wants on the same connection.
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     turns.take(request.socket, response, () => begin(exchange));
   });
-  const broken = brokenRequestListeners(logger, metrics, turns, bodies);
+  const broken = brokenRequestListeners(log.logger, metrics, turns, bodies);
   server.on('clientError', broken.clientError);
   server.on('checkExpectation', broken.checkExpectation);
   server.on('connect', broken.connect);

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
+import { requestLog } from '../../src/http/logging.ts';
 import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
 import { buildServer, type PublicServer } from '../../src/http/server.ts';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
@@ -59,16 +58,10 @@ export async function startService(
   const store = await open(t, url, false);
   const metrics = createMetrics(store, config.environment);
   const lines: string[] = [];
-  const sink = new Writable({
-    write: (line, _encoding, done) => {
-      lines.push(String(line));
-      done();
-    },
-  });
-  const logger = pino({ level: config.logLevel }, sink);
+  const log = requestLog(config.logLevel, {}, (line) => lines.push(line));
   const wrapped = wrapStore(store);
   const listing = new Listing(wrapped);
-  const server = buildServer({ config, store: wrapped, listing, metrics, logger });
+  const server = buildServer({ config, store: wrapped, listing, metrics, log });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const agent = new Agent({ keepAlive: true });
   t.after(async () => {

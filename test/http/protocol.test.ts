@@ -89,6 +89,22 @@ testService('every request leaves one log line that its X-Request-Id finds', asy
   }
 });
 
+testService('a log line is JSON whatever the path, and says whose request it was', async (t) => {
+  const { call, log, key } = await startService(t);
+  for (const path of ['/v1/"\\', "/v1/'<>{}", '/v1/%22%0A', `${ORDERS}/${'9'.repeat(500)}`]) {
+    const { status, headers } = await call('DELETE', path);
+    const line = log()
+      .split('\n')
+      .find((each) => each.includes(`"${headers['x-request-id']}"`));
+    const { level, time, ms, ...said } = JSON.parse(line!);
+    assert.equal(level, 30);
+    assert.ok(Math.abs(Date.now() - time) < 60_000 && ms >= 0);
+    const requestId = headers['x-request-id'];
+    const expected = { requestId, method: 'DELETE', path, status, key: key.id, msg: 'request' };
+    assert.deepEqual(said, expected);
+  }
+});
+
 testService('a base path of its own moves every operation and nothing else', async (t) => {
   const { call } = await startService(t, { BASE_URL: 'https://pets.example/shop/v1/' });
   assert.equal((await call('GET', '/shop/v1/store/orders')).status, 200);
