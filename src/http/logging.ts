@@ -89,8 +89,8 @@ function gatheringDestination(stdout: NodeJS.WriteStream) {
 }
 
 /**
- * One line per request, when its answer is out or its reader gone. Put together here: the logger takes a
- * tenth of the time of a small answer to make the same line of an object.
+ * One line per request, when its answer is out or its reader gone. Put together here: the logger takes
+ * five times as long (0.6 µs, beside 10 for a small answer) to make the same line.
  */
 export function logRequest({ logger, write, base }: RequestLog, exchange: Exchange, ms: number) {
   const { id, request, response, path, apiKey } = exchange;
