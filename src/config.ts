@@ -179,7 +179,7 @@ function parseBaseUrl(text: string): string | undefined {
   const path = url.pathname.replace(/\/$/, '');
   const isPlain = url.search === '' && url.hash === '' && url.username === '';
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
-  // What the router would take for a pattern or normalise is not a literal path.
+  // Paths are decoded before they are compared, so this one must stand as it is.
   const isLiteral = /^[0-9A-Za-z/._~-]*$/.test(path) && !path.includes('//');
   if (!isPlain || !isWeb || !isLiteral || !path.endsWith(VERSION_PREFIX)) return undefined;
   return url.origin + path;

@@ -98,7 +98,11 @@ async function serve(flags: ServeFlags): Promise<void> {
 async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
   const service = await openService(config, log, { create: true });
   const { store, registry, isReady } = service;
-  const operations = buildOperations({ isReady, metrics: () => registry.metrics() });
+  const operations = buildOperations({
+    isReady,
+    metrics: () => registry.metrics(),
+    logger: log.logger,
+  });
   const ending = stopOnSignal(log, async () => {
     await service.close();
     await operations.close();
@@ -121,6 +125,7 @@ async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Pr
   const operations = buildOperations({
     isReady: () => workers.areReady(),
     metrics: () => workers.metrics(),
+    logger: log.logger,
   });
   const ending = stopOnSignal(log, async () => {
     await workers.stop();

@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { type ErrorCode, errorAnswer } from './errors.ts';
+import { type ErrorCode, errorAnswer, type Headers } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import { IDLE_TIMEOUT_MS } from './limits.ts';
+import { KEEP_ALIVE_MS } from './limits.ts';
 
-/** Names and values in turn, as Node takes them at the least cost; no name twice. */
-export type Headers = readonly string[];
-
-/**
- * How long a client may go on with its connection, so that its next request is here before the end. Node
- * says it only where it keeps that time itself.
- */
-const KEEP_ALIVE = ['keep-alive', `timeout=${IDLE_TIMEOUT_MS / 1000 - 2}`] as const;
+/** Node says it only where it keeps that time itself. */
+const KEEP_ALIVE = ['keep-alive', `timeout=${KEEP_ALIVE_MS / 1000}`] as const;
 
 /** Writes the head of an answer; the body is the caller's. */
 export function answerHead(
@@ -57,9 +51,6 @@ export function refuseAndClose(exchange: Exchange, code: ErrorCode): void {
   exchange.response.shouldKeepAlive = false;
   refuse(exchange, code);
 }
-
-/** Answers a request that could not be carried out, and says why in the log. */
-export type FailedRequest = (error: unknown, exchange: Exchange) => void;
 
 /** RFC 9112, section 6: these two headers say that there is a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
 import { CommandQueue } from '../orders/command-queue.ts';
-import { type FailedRequest, refuse } from './answers.ts';
+import { refuse } from './answers.ts';
 import { QueueInTime } from './deadline.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import type { FailedRequest } from './failures.ts';
 import { headerCount } from './well-formed.ts';
 
 /** RFC 9110, section 11.4, and RFC 6750, section 2.1: the scheme in any case, one b64token. */

@@ -14,8 +14,6 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-export type BrokenRequestListeners = ReturnType<typeof brokenRequestListeners>;
-
 /** Listeners that answer with an Error record what never becomes a request. */
 export function brokenRequestListeners(
   logger: Logger,

@@ -23,16 +23,14 @@ export class SharedWait<T> {
 
   /** @throws StoreUnavailable when time is up; then `ask` may not even have been called. */
   inTime(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
-    const isNear =
-      this.#asked !== undefined && Math.abs(exchange.answerBy - this.#until) < TOGETHER_MS;
-    const left = isNear ? TOGETHER_MS : timeLeft(exchange);
+    const left = timeLeft(exchange);
     if (left <= 0) return within(left, ask);
     const asked = ask();
-    if (!isNear || asked !== this.#asked) {
+    const isNear = Math.abs(exchange.answerBy - this.#until) < TOGETHER_MS;
+    if (asked !== this.#asked || !isNear) {
       this.#asked = asked;
       this.#until = exchange.answerBy;
-      const ms = Math.max(timeLeft(exchange), 1);
-      this.#answered = within(ms, () => asked).finally(() => this.#forget(asked));
+      this.#answered = within(left, () => asked).finally(() => this.#forget(asked));
     }
     return this.#answered!;
   }

@@ -1,4 +1,4 @@
-import type { Headers } from './answers.ts';
+import type { Headers } from './errors.ts';
 
 /** Marks a deprecated operation: since when it is (RFC 9745), when it ends (RFC 8594), where to read about it. */
 export function deprecationHeaders(

@@ -41,11 +41,13 @@ export interface ErrorRecord {
   readonly status: number;
 }
 
+/** Names and values in turn, as Node takes them at the least cost; no name twice. */
+export type Headers = readonly string[];
+
 /** An Error record as it is sent. */
 export interface ErrorAnswer {
   readonly status: number;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
+  readonly headers: Headers;
   /** ASCII. */
   readonly body: string;
 }

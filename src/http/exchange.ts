@@ -13,6 +13,7 @@ export class Exchange {
   /** As it was sent, in origin form and without the query. */
   readonly path: string;
   readonly route: Route;
+  /** See Match. */
   readonly parameter: string;
   /** When its headers had come: milliseconds on the clock of performance.now(). */
   readonly arrivedAt = performance.now();

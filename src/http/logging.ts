@@ -33,6 +33,7 @@ export function createLog(level: string, base: Readonly<Record<string, unknown>>
   return { ...requestLog(level, base, write), end };
 }
 
+/** A log whose lines, each with the fields of `base`, go to `write`. */
 export function requestLog(
   level: string,
   base: Readonly<Record<string, unknown>>,
@@ -92,7 +93,11 @@ function gatheringDestination(stdout: NodeJS.WriteStream) {
  * One line per request, when its answer is out or its reader gone. Put together here: the logger takes
  * five times as long (0.6 µs, beside 10 for a small answer) to make the same line.
  */
-export function logRequest({ logger, write, base }: RequestLog, exchange: Exchange, ms: number) {
+export function logRequest(
+  { logger, write, base }: RequestLog,
+  exchange: Exchange,
+  ms: number,
+): void {
   const { id, request, response, path, apiKey } = exchange;
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
@@ -107,12 +112,9 @@ export function logRequest({ logger, write, base }: RequestLog, exchange: Exchan
   );
 }
 
-const MAY_HOLD_SECRET = /%|so_/i;
-
 /** A path without secrets, also without percent-encoded ones. */
 function loggable(path: string): string {
-  if (!MAY_HOLD_SECRET.test(path)) return path;
-  const decoded = querystring.unescape(path);
+  const decoded = path.includes('%') ? querystring.unescape(path) : path;
   const redacted = withoutSecrets(decoded);
   return redacted === decoded ? path : redacted;
 }

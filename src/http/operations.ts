@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { StoreUnavailable } from '../store/store.ts';
+import type { Logger } from 'pino';
 import { answer, refuse } from './answers.ts';
 import { Exchange } from './exchange.ts';
+import { failing } from './failures.ts';
 import { IDLE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import { type Address, listen } from './listening.ts';
 import { type Handle, Routes } from './routes.ts';
@@ -13,6 +14,7 @@ export interface OperationsParts {
   readonly metrics: () => Promise<string>;
   /** Whether requests should be sent here now. */
   readonly isReady: () => Promise<boolean>;
+  readonly logger: Logger;
 }
 
 export interface Operations {
@@ -29,13 +31,12 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 export function buildOperations(parts: OperationsParts): Operations {
   const routes = operationsRoutes(parts);
+  const fail = failing(parts.logger);
   const options = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 0 };
   const server = createServer(options, (request, response) => {
     const path = pathOf(request.url!);
     const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
-    Promise.try(exchange.route.handle, exchange).catch((error) =>
-      refuse(exchange, error instanceof StoreUnavailable ? 'store_unavailable' : 'internal_error'),
-    );
+    Promise.try(exchange.route.handle, exchange).catch((error) => fail(error, exchange));
   });
   server.timeout = IDLE_TIMEOUT_MS;
   return {

@@ -1,7 +1,8 @@
-import { type FailedRequest, hasBody, refuseAndClose } from './answers.ts';
+import { hasBody, refuseAndClose } from './answers.ts';
 import type { Authenticate } from './authentication.ts';
 import type { Bodies } from './bodies.ts';
 import type { Exchange } from './exchange.ts';
+import type { FailedRequest } from './failures.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { malformation } from './well-formed.ts';
 

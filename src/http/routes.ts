@@ -1,4 +1,4 @@
-import type { Headers } from './answers.ts';
+import type { Headers } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Answers a request. What it throws becomes an Error record. */
@@ -75,11 +75,11 @@ export class Routes {
     if (decoded === undefined) return { route: this.#fallbacks.badUrl, parameter: '' };
     const whole = this.#whole.get(decoded);
     if (whole !== undefined) return { route: routeOf(whole, method), parameter: '' };
-    for (const [prefix, path] of this.#withParameter) {
+    for (const [prefix, found] of this.#withParameter) {
       if (!decoded.startsWith(prefix)) continue;
       const parameter = decoded.slice(prefix.length);
-      if (parameter === '' || parameter.includes('/')) break;
-      return { route: routeOf(path, method), parameter };
+      if (parameter === '' || parameter.includes('/')) continue;
+      return { route: routeOf(found, method), parameter };
     }
     return { route: this.#fallbacks.notFound(decoded), parameter: '' };
   }

@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { KeyRing } from '../keys/key-ring.ts';
-import { CommandNotConfirmed, CommandQueue } from '../orders/command-queue.ts';
+import { CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
-import { type Store, StoreUnavailable } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { account } from './accounting.ts';
-import { type FailedRequest, refuse } from './answers.ts';
+import { refuse } from './answers.ts';
 import { authentication } from './authentication.ts';
 import { Bodies } from './bodies.ts';
 import { brokenRequestListeners } from './broken-requests.ts';
@@ -18,6 +17,7 @@ import { deprecationHeaders } from './deprecation.ts';
 import { draining } from './drain.ts';
 import type { ErrorCode } from './errors.ts';
 import { Exchange } from './exchange.ts';
+import { failing } from './failures.ts';
 import {
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
@@ -48,6 +48,7 @@ export interface ServerParts {
 
 /** The service's public listener. */
 export interface PublicServer {
+  /** For a test to compare with the contract. */
   readonly routes: Routes;
   /** Begins to serve, when the list is in memory. */
   readonly listen: (address: Address) => Promise<AddressInfo>;
@@ -141,7 +142,7 @@ function createHttpServer(): Server {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // The time-out below also ends what is idle; Node's own would begin anew with every answer.
+    // The time-out below ends idle connections too; Node's own would set a timer anew for every answer.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
     // `malformation` looks for it, since Node's own answer is no Error record.
@@ -154,21 +155,4 @@ function createHttpServer(): Server {
   // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
   server.maxHeadersCount = 0;
   return server;
-}
-
-/** For what nobody has foreseen, and for a store that is not there. */
-function failing(logger: Logger): FailedRequest {
-  return (error, exchange) => {
-    const line = { requestId: exchange.id, err: error };
-    if (exchange.response.headersSent) {
-      logger.error(line, 'an answer failed on its way');
-      exchange.response.destroy();
-    } else if (error instanceof StoreUnavailable || error instanceof CommandNotConfirmed) {
-      logger.warn(line, 'the store is not available');
-      refuse(exchange, 'store_unavailable');
-    } else {
-      logger.error(line, 'a request failed');
-      refuse(exchange, 'internal_error');
-    }
-  };
 }

@@ -58,13 +58,15 @@ export class KeyRing {
     const keys = await this.#findKeys([...digests.values()]);
     const byDigest = new Map(keys.map((key) => [nameOf(key.digest), key]));
     const found = new Map<string, Authentication>();
-    for (const [secret, digest] of byDigest.size === 0 ? [] : digests) {
+    for (const [secret, digest] of digests) {
       const key = byDigest.get(nameOf(digest));
-      if (key === undefined || !timingSafeEqual(key.digest, digest)) continue;
-      if (key.revokedAt === undefined) this.#remember(secret, key, askedAt + TRUST_MS);
-      found.set(secret, authentication(key));
+      const isKnown = key !== undefined && timingSafeEqual(key.digest, digest);
+      if (isKnown && key.revokedAt === undefined) {
+        this.#remember(secret, key, askedAt + TRUST_MS);
+      } else this.#remembered.delete(secret);
+      found.set(secret, isKnown ? authentication(key) : { refusal: 'api_key_invalid' });
     }
-    return secrets.map((secret) => found.get(secret) ?? INVALID);
+    return secrets.map((secret) => found.get(secret)!);
   }
 
   #remember(secret: string, key: ApiKey, until: number): void {
@@ -72,8 +74,6 @@ export class KeyRing {
     this.#remembered.set(secret, { key, until });
   }
 }
-
-const INVALID: Authentication = { refusal: 'api_key_invalid' };
 
 function nameOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString('latin1');

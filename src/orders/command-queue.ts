@@ -11,8 +11,8 @@ const MAX_BATCH = 10_000;
  */
 const GATHERING_TURNS = 3;
 const GATHERING_MS = 1;
-/** From being queued to being answered. A caller that waited this long is told that nobody knows. */
-const ANSWER_WITHIN_MS = 2_000;
+/** From a batch's first command on. Callers that still wait then are told that nobody knows. */
+const GIVE_UP_AFTER_MS = 2_000;
 
 /** Thrown to a caller whose command was not carried out, or of which that is not known. */
 export class CommandNotConfirmed extends Error {
@@ -35,7 +35,8 @@ interface Batch<Command, Outcome> {
 
 /**
  * Group commit: while one batch commits, the next one gathers, so that throughput grows with load
- * and at most one transaction is under way. Commands keep their order.
+ * and at most one transaction is under way. Commands keep their order. What is only looked up can
+ * gather in the same way.
  */
 export class CommandQueue<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
@@ -71,7 +72,7 @@ export class CommandQueue<Command, Outcome> {
     const batch: Batch<Command, Outcome> = {
       commands: [],
       answer: Promise.withResolvers(),
-      timer: setTimeout(() => this.#giveUp(batch), ANSWER_WITHIN_MS),
+      timer: setTimeout(() => this.#giveUp(batch), GIVE_UP_AFTER_MS),
     };
     this.#gathering = batch;
     return batch;

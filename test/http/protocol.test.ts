@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../../src/http/limits.ts';
+import {
+  IDLE_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  MAX_BODY_BYTES,
+  MAX_URL_BYTES,
+} from '../../src/http/limits.ts';
 import { startService, testService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -60,6 +65,21 @@ testService('a body that calls itself too large is 413 before it is read', async
   assert.equal(answer.status, 413);
   assert.equal(code(answer), 'body_too_large');
   assert.equal(answer.headers.connection, 'close');
+});
+
+testService('an answer says how long its connection stays, which is longer', async (t) => {
+  const { call } = await startService(t);
+  for (const [method, path] of [
+    ['GET', ORDERS],
+    ['DELETE', `${ORDERS}/1`],
+    ['GET', '/nope'],
+  ] as const) {
+    const { headers } = await call(method, path);
+    assert.equal(headers['keep-alive'], `timeout=${KEEP_ALIVE_MS / 1000}`);
+  }
+  assert.ok(KEEP_ALIVE_MS < IDLE_TIMEOUT_MS);
+  const { headers } = await call('GET', `${ORDERS}#x`);
+  assert.deepEqual([headers.connection, headers['keep-alive']], ['close', undefined]);
 });
 
 testService('a sane X-Request-Id comes back, any other is replaced', async (t) => {

@@ -41,6 +41,22 @@ test('while one batch commits the next one gathers, in order', async () => {
   assert.deepEqual(await Promise.all(rest), [-2, -3, -4]);
 });
 
+test('callers of one batch who come back a turn or two later share the next one', async () => {
+  const store = controlledStore();
+  const queue = new CommandQueue(store.apply);
+  const first = outcomeOf(queue.submit(1));
+  await turn();
+  const waiting = outcomeOf(queue.submit(2));
+  store.batches[0]!.commit();
+  await first;
+  await new Promise(setImmediate);
+  const back = outcomeOf(queue.submit(3));
+  await turn();
+  assert.deepEqual(store.batches[1]!.commands, [2, 3]);
+  store.batches[1]!.commit();
+  assert.deepEqual(await Promise.all([waiting, back]), [-2, -3]);
+});
+
 test('a batch that fails fails for all its callers, and the queue goes on', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/connection.ts';
 import { StoreNotUsable } from '../../src/store/store.ts';
@@ -39,12 +39,14 @@ test('a store whose tables are damaged is refused, and the program can end', asy
   await assert.rejects(openStore(`sqlite:${path}`, OPTIONS), /a copy into it has not ended/);
 });
 
-test('a database of release 1.0.0 is migrated with all its histories', async (t) => {
+/** As release 1.0.0 left it. */
+function oldDatabase(t: TestContext) {
   const path = join(temporaryFolder(t), 'a.db');
   const db = new DatabaseSync(path);
   const initial = '../../src/store/migrations/001-initial.sqlite.sql';
   db.exec(readFileSync(new URL(initial, import.meta.url), 'utf8'));
   db.exec(`
+    PRAGMA journal_mode = WAL;
     PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = 1;
     UPDATE store SET revision = 4, cancelled = 1, shipped = 1, pending = 1;
     INSERT INTO orders (id, status, revision) VALUES (1, 'cancelled', 3), (2, 'shipped', 4),
@@ -52,8 +54,22 @@ test('a database of release 1.0.0 is migrated with all its histories', async (t)
     INSERT INTO order_events VALUES (1, 1, 'placed', 10, NULL), (1, 3, 'cancelled', 30, 'key_a'),
       (2, 1, 'placed', 10, NULL), (2, 4, 'shipped', 40, NULL), (3, 1, 'placed', 10, NULL),
       (4, 2, 'placed', 20, NULL), (4, 2, 'cancelled', 20, 'key_b')`);
-  db.close();
+  return { path, db };
+}
 
+test('opening a database waits for another process that migrates it', async (t) => {
+  const { path, db } = oldDatabase(t);
+  db.exec('BEGIN IMMEDIATE');
+  const opening = openStore(`sqlite:${path}`, OPTIONS);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  db.exec('COMMIT');
+  db.close();
+  await (await opening).close();
+});
+
+test('a database of release 1.0.0 is migrated with all its histories', async (t) => {
+  const { path, db } = oldDatabase(t);
+  db.close();
   const store = await openStore(`sqlite:${path}`, OPTIONS);
   t.after(() => store.close());
   await store.apply([{ type: 'cancel', id: 3n }]);

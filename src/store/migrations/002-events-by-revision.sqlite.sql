@@ -1,5 +1,5 @@
 -- Events in the order in which they happened: they are only ever added at the end, and what changed after
--- a revision is read off them, so that a cancel writes two pages that are its own and not five.
+-- a revision is read off them, so that a cancel writes two pages of its own and not four.
 -- previous: the revision of the order's event before this one, 0 for the first; it leads from an order's
 -- latest event, which has the order's revision, to all of them. Written in one transaction with its order,
 -- so there is no foreign key.

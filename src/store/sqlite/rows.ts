@@ -27,12 +27,12 @@ export const ORDERS_BY_ID = `SELECT ${ORDER_COLUMNS} FROM json_each(?) AS asked
 
 /** Those of the orders that exist; `statement` is ORDERS_BY_ID. */
 export function findOrders(statement: StatementSync, ids: readonly OrderId[]): Order[] {
-  return (statement.all(`[${ids.join()}]`) as unknown as Row[]).map(orderFromRow);
+  return (statement.all(jsonOf(ids)) as unknown as Row[]).map(orderFromRow);
 }
 
-/** The ids of orders or what happened to them, for json_each; SQLite reads all int64 exactly. */
-export function jsonOf(items: readonly { readonly id: OrderId }[]): string {
-  return `[${items.map(({ id }) => id).join()}]`;
+/** For json_each, which reads all int64 exactly. */
+export function jsonOf(ids: readonly OrderId[]): string {
+  return `[${ids.join()}]`;
 }
 
 /** The columns `statusFromRow` expects. */

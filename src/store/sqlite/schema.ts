@@ -6,6 +6,9 @@ import { retryWhileBusy } from './connection.ts';
 /** "STOR": marks a file as ours, https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION_ID = 0x53544f52n;
 
+/** At a start nobody waits for an answer yet, but another process may be migrating: some seconds for millions of orders. */
+export const MIGRATION_WAIT_MS = 60_000;
+
 const FOLDER = new URL('../migrations/', import.meta.url);
 const MIGRATIONS = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.sqlite.sql'))

@@ -9,7 +9,7 @@ import {
   retryWhileBusy,
   storeError,
 } from './connection.ts';
-import { migrate, missingMigrations } from './schema.ts';
+import { MIGRATION_WAIT_MS, migrate, missingMigrations } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** How the thread is started. */
@@ -38,7 +38,7 @@ function open() {
       // First of all, so that a file that is not ours stays as it is.
       retryWhileBusy(lockWaitMs, () => missingMigrations(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
-      migrate(db, lockWaitMs);
+      migrate(db, MIGRATION_WAIT_MS);
       probeForWriting(db);
       return db;
     } catch (error) {

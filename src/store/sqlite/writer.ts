@@ -103,7 +103,7 @@ export class Writer {
     // Before their orders, which still have the revisions that the events follow.
     for (const alike of Map.groupBy(happenings, ({ type, by }) => `${type} ${by}`).values()) {
       const { type, by } = alike[0]!;
-      insertEvents.run(revision, type, now, orNull(by), jsonOf(alike));
+      insertEvents.run(revision, type, now, orNull(by), jsonOf(alike.map(({ id }) => id)));
     }
     const restated: Order[] = [];
     for (const order of changed.values()) {
@@ -113,7 +113,7 @@ export class Writer {
       else updateOrder.run(...valuesOf(order, revision));
     }
     for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
-      setStatus.run(status, revision, jsonOf(alike));
+      setStatus.run(status, revision, jsonOf(alike.map(({ id }) => id)));
     }
   }
 

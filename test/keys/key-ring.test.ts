@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+
+/** A ring over some keys, and how many digests were looked up each time. */
+function ringOf(...secrets: readonly string[]) {
+  const keys = secrets.map((secret, index) =>
+    newApiKey(secret, { name: `key ${index}`, environment: 'production', now: 0 }),
+  );
+  const asked: number[] = [];
+  const ring = new KeyRing(async (digests) => {
+    asked.push(digests.length);
+    const names = new Set(digests.map(String));
+    // In no particular order: last first.
+    return keys.filter(({ digest }) => names.has(String(digest))).reverse();
+  }, 'production');
+  return { ring, keys, asked };
+}
+
+const [a, b, unknown] = Array.from({ length: 3 }, () => newSecret('production')) as [
+  string,
+  string,
+  string,
+];
+
+test('secrets are looked up once each, and answered in their order', async () => {
+  const { ring, keys, asked } = ringOf(a, b);
+  const found = await ring.lookUp([b, unknown, a, b, unknown]);
+  assert.deepEqual(
+    found.map(({ key, refusal }) => key?.name ?? refusal),
+    [keys[1]!.name, 'api_key_invalid', keys[0]!.name, keys[1]!.name, 'api_key_invalid'],
+  );
+  assert.deepEqual(asked, [3]);
+});
+
+test('a good key is recalled, and only a good one', async () => {
+  const { ring } = ringOf(a);
+  assert.equal(ring.recall(a), undefined);
+  await ring.lookUp([a, unknown]);
+  assert.equal(ring.recall(a)?.key?.name, 'key 0');
+  assert.equal(ring.recall(unknown), undefined);
+});
+
+test('what never was a secret of this environment is refused without a look', () => {
+  const { ring } = ringOf();
+  assert.equal(ring.recall('so_live_nonsense')?.refusal, 'api_key_invalid');
+  assert.equal(ring.recall(newSecret('staging'))?.refusal, 'api_key_wrong_environment');
+});
+
+test('a key that was found revoked is not recalled, however lately it was good', async () => {
+  const { ring, keys } = ringOf(a);
+  await ring.lookUp([a]);
+  keys[0] = { ...keys[0]!, revokedAt: 1 };
+  const [after] = await ring.lookUp([a]);
+  assert.equal(after!.refusal, 'api_key_revoked');
+  assert.equal(ring.recall(a), undefined);
+});
+
+test('a key that has expired meanwhile is refused though it is remembered', async () => {
+  const { ring, keys } = ringOf(a);
+  const key = keys[0] as { -readonly [Name in keyof ApiKey]: ApiKey[Name] };
+  key.expiresAt = Date.now() + 60_000;
+  await ring.lookUp([a]);
+  key.expiresAt = Date.now() - 1;
+  assert.equal(ring.recall(a)?.refusal, 'api_key_expired');
+});
+
+test('trust begins when the look began, not when it ended', async (t) => {
+  const secret = newSecret('production');
+  const key = newApiKey(secret, { name: 'k', environment: 'production', now: 0 });
+  let now = 1_000;
+  t.mock.method(performance, 'now', () => now);
+  const ring = new KeyRing(async () => {
+    now += 499;
+    return [key];
+  }, 'production');
+  await ring.lookUp([secret]);
+  assert.equal(ring.recall(secret)?.key, key);
+  now += 1;
+  assert.equal(ring.recall(secret), undefined);
+});
