@@ -5,9 +5,8 @@ import { type Context, type Row, ratioRows, type Scenario, shown } from '../cont
 import { asking } from '../load.ts';
 import { residentBytes } from '../memory-of.ts';
 import { fill, type Service, startService } from '../store-orders.ts';
-import { cancelling } from './cancel.ts';
+import { cancelling, ENOUGH } from './cancel.ts';
 
-const ORDERS = 1_000_000;
 /** Until the second worker serves too; the first one's being ready is enough for the whole. */
 const SECOND_WORKER_MS = 4_000;
 const MEGABYTE = 1024 * 1024;
@@ -19,11 +18,11 @@ export const workers: Scenario = {
 };
 
 async function onSqlite(context: Context): Promise<Row[]> {
-  const count = context.orders(ORDERS);
+  const count = context.orders(ENOUGH.sqlite);
   const one = await startWith(1, context.database(count, 'one-worker'));
   const two = await startWith(2, context.database(count, 'two-workers'));
   try {
-    const rows = [await memoryRow(one, two), ...(await listed(one, two, context))];
+    const rows = [await memoryRow(count, one, two), ...(await listed(one, two, context))];
     return [...rows, ...(await cancelled('SQLite', one, two, context))];
   } finally {
     await one.stop();
@@ -34,7 +33,7 @@ async function onSqlite(context: Context): Promise<Row[]> {
 async function onPostgres(context: Context): Promise<Row[]> {
   const clusters = [await Cluster.start(), await Cluster.start()];
   const [first, second] = clusters.map((cluster) => cluster.url());
-  for (const url of [first!, second!]) fill(url, context.orders(ORDERS));
+  for (const url of [first!, second!]) fill(url, context.orders(ENOUGH.postgres));
   const one = await startWith(1, first!);
   const two = await startWith(2, second!);
   try {
@@ -78,10 +77,10 @@ async function cancelled(
   return ratioRows(`cancels, ${engine}, two workers`, comparisons, 'cancels/s', []);
 }
 
-async function memoryRow(one: Service, two: Service): Promise<Row> {
+async function memoryRow(orders: number, one: Service, two: Service): Promise<Row> {
   const [before, after] = [one, two].map(({ child }) => residentBytes(child.pid!));
   return {
-    what: 'memory, two workers and the primary',
+    what: `memory, two workers and the primary, ${shown(orders)} orders`,
     against: 'one process',
     values: `${shown(after! / MEGABYTE)} / ${shown(before! / MEGABYTE)} MB`,
     figure: (after! - before!) / MEGABYTE,
