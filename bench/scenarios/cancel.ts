@@ -8,7 +8,7 @@ import { applyLoad } from '../load.ts';
 import { BOTH_CORES, runOnCore, type Server, startServer } from '../processes.ts';
 import { fill, startService } from '../store-orders.ts';
 
-const EMPTY = fileURLToPath(new URL('../peers/empty-fastify.ts', import.meta.url));
+const EMPTY = fileURLToPath(new URL('../peers/empty-fastify.js', import.meta.url));
 /** Enough for all rounds: on SQLite, at up to 80,000 cancels a second; on PostgreSQL, at half of that. */
 export const ENOUGH = { sqlite: 2_000_000, postgres: 1_000_000 } as const;
 

@@ -6,7 +6,7 @@ import { asking } from '../load.ts';
 import { startServer } from '../processes.ts';
 import { startService } from '../store-orders.ts';
 
-const peer = (name: string) => fileURLToPath(new URL(`../peers/${name}.ts`, import.meta.url));
+const peer = (name: string) => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
 
 export const unchanged: Scenario = {
   title: 'If-None-Match, unchanged, 64 connections',
@@ -15,7 +15,7 @@ export const unchanged: Scenario = {
     const service = await startService(context.database(1_000, 'unchanged'));
     const { headers } = await fetch(service.list, { headers: service.headers });
     const etag = headers.get('etag')!;
-    return against(context, 'unchanged list', 'node-http', 'bare node:http, 304', 0.9, service, {
+    return against(context, 'unchanged list', 'node-http.ts', 'bare node:http, 304', 0.9, service, {
       own: { ...service.headers, 'If-None-Match': etag },
       peer: { ...service.headers, 'If-None-Match': '"1"' },
     });
@@ -30,7 +30,7 @@ export const refusedKey: Scenario = {
     return against(
       context,
       'refused key (401)',
-      'empty-fastify',
+      'empty-fastify.js',
       'empty Fastify handler',
       0.8,
       service,
