@@ -20,13 +20,11 @@ export function addContract(routes: Routes, config: Config): void {
     rendered ??= render(source, config);
     return rendered;
   };
-  const add = (path: string, handle: Handle) =>
-    routes.add(path, { isPublic: true }, { GET: { operation: 'none', handle } });
-  add(
+  routes.addPublic(
     CONTRACT_PATH,
     serving('application/yaml', () => contract().yaml),
   );
-  add(
+  routes.addPublic(
     '/openapi/v1.json',
     serving('application/json', () => contract().json),
   );

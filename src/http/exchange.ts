@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
-import type { Match, Route } from './routes.ts';
+import type { Route, Routes } from './routes.ts';
+import { pathOf } from './well-formed.ts';
 
 /** One request and its answer, on their way through the server. */
 export class Exchange {
@@ -22,16 +23,12 @@ export class Exchange {
   /** Whose request it is; undefined until that is known, and on public routes. */
   apiKey: ApiKey | undefined = undefined;
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    path: string,
-    { route, parameter }: Match,
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, routes: Routes) {
     this.request = request;
     this.response = response;
     this.id = requestId(request);
-    this.path = path;
+    this.path = pathOf(request.url!);
+    const { route, parameter } = routes.find(request.method!, this.path);
     this.route = route;
     this.parameter = parameter;
   }

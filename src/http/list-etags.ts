@@ -1,5 +1,5 @@
 import type { Moment } from '../orders/listing.ts';
-import { CODINGS, type Coding } from './accept-encoding.ts';
+import type { Coding } from './accept-encoding.ts';
 import { hasCurrent } from './conditional.ts';
 
 /** Each coding has its own, since it is other bytes: RFC 9110, section 8.8.3.3. */
@@ -19,10 +19,7 @@ export function etagsOf(moment: Moment): ListEtags {
   return etags;
 }
 
-/** The one of `etags` that the client has already. */
+/** The first of `etags` that the client has already. */
 export function knownEtag(etags: ListEtags, ifNoneMatch: string | undefined): string | undefined {
-  if (ifNoneMatch === undefined) return undefined;
-  if (hasCurrent(ifNoneMatch, etags.identity)) return etags.identity;
-  const coding = CODINGS.find((each) => hasCurrent(ifNoneMatch, etags[each]));
-  return coding === undefined ? undefined : etags[coding];
+  return Object.values(etags).find((etag) => hasCurrent(ifNoneMatch, etag));
 }

@@ -6,8 +6,8 @@ import { Exchange } from './exchange.ts';
 import { failing } from './failures.ts';
 import { IDLE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import { type Address, listen } from './listening.ts';
+import { carryOut } from './pipeline.ts';
 import { type Handle, Routes } from './routes.ts';
-import { pathOf } from './well-formed.ts';
 
 export interface OperationsParts {
   /** In Prometheus' text format. */
@@ -34,9 +34,7 @@ export function buildOperations(parts: OperationsParts): Operations {
   const fail = failing(parts.logger);
   const options = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 0 };
   const server = createServer(options, (request, response) => {
-    const path = pathOf(request.url!);
-    const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
-    Promise.try(exchange.route.handle, exchange).catch((error) => fail(error, exchange));
+    carryOut(new Exchange(request, response, routes), fail);
   });
   server.timeout = IDLE_TIMEOUT_MS;
   return {
@@ -58,14 +56,12 @@ function operationsRoutes({ metrics, isReady }: OperationsParts): Routes {
     badUrl: nowhere,
     otherMethods: () => refuseAny,
   });
-  const get = (path: string, handle: Handle) =>
-    routes.add(path, { isPublic: true }, { GET: { operation: 'none', handle } });
-  get('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
-  get('/readyz', async (exchange) => {
+  routes.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
+  routes.addPublic('/readyz', async (exchange) => {
     if (await isReady()) answerText(exchange, 200, 'ready\n');
     else answerText(exchange, 503, 'not ready\n');
   });
-  get('/metrics', async (exchange) => {
+  routes.addPublic('/metrics', async (exchange) => {
     answerText(exchange, 200, await metrics(), METRICS_TYPE);
   });
   return routes;

@@ -19,7 +19,7 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Faile
 
   const awaitBody = (exchange: Exchange): void => {
     if (!hasBody(exchange.request)) {
-      carryOut(exchange);
+      carryOut(exchange, fail);
       return;
     }
     bodies.discard(exchange.request, (problem) => {
@@ -29,17 +29,18 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Faile
       }
       // However long it took to come, there is all the time to answer; but the key may have been revoked.
       exchange.answerBy = performance.now() + ANSWER_WITHIN_MS;
-      authenticate(exchange, carryOut);
+      authenticate(exchange, () => carryOut(exchange, fail));
     });
   };
 
-  const carryOut = (exchange: Exchange): void => {
-    try {
-      exchange.route.handle(exchange)?.catch((error) => fail(error, exchange));
-    } catch (error) {
-      fail(error, exchange);
-    }
-  };
-
   return begin;
+}
+
+/** Has a request answered by where it goes to or, if that fails, by `fail`. */
+export function carryOut(exchange: Exchange, fail: FailedRequest): void {
+  try {
+    exchange.route.handle(exchange)?.catch((error) => fail(error, exchange));
+  } catch (error) {
+    fail(error, exchange);
+  }
 }

@@ -4,10 +4,8 @@ const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 /** Requests of one operation with one status. */
 interface Line {
   count: number;
-  /** Those of `count` whose time is known. */
-  timed: number;
   seconds: number;
-  /** By the first of BUCKETS_S that is not faster than they are. */
+  /** Those whose time is known, by the first of BUCKETS_S that is not faster than they are. */
   readonly buckets: number[];
 }
 
@@ -23,7 +21,6 @@ export class RequestTally {
     const line = this.#line(operation, status);
     line.count += 1;
     if (seconds === undefined) return;
-    line.timed += 1;
     line.seconds += seconds;
     let bucket = 0;
     while (bucket < BUCKETS_S.length && seconds > BUCKETS_S[bucket]!) bucket += 1;
@@ -39,7 +36,7 @@ export class RequestTally {
     let line = byStatus.get(status);
     if (line === undefined) {
       const buckets = Array.from({ length: BUCKETS_S.length + 1 }, () => 0);
-      line = { count: 0, timed: 0, seconds: 0, buckets };
+      line = { count: 0, seconds: 0, buckets };
       byStatus.set(status, line);
     }
     return line;
@@ -59,14 +56,14 @@ export class RequestTally {
     const values: { metricName: string; labels: Record<string, string | number>; value: number }[] =
       [];
     for (const { labels, line } of this.lines()) {
-      if (line.timed === 0) continue;
+      if (line.buckets.every((count) => count === 0)) continue;
       let upTo = 0;
       for (const [index, le] of [...BUCKETS_S, '+Inf'].entries()) {
         upTo += line.buckets[index]!;
         values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: upTo });
       }
       values.push({ metricName: `${name}_sum`, labels, value: line.seconds });
-      values.push({ metricName: `${name}_count`, labels, value: line.timed });
+      values.push({ metricName: `${name}_count`, labels, value: upTo });
     }
     return values;
   }

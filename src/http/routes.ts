@@ -69,6 +69,11 @@ export class Routes {
     else this.#whole.set(path, added);
   }
 
+  /** What anybody may GET and is no operation of the contract. */
+  addPublic(path: string, handle: Handle): void {
+    this.add(path, { isPublic: true }, { GET: { operation: 'none', handle } });
+  }
+
   /** @param path as it was sent, without the query */
   find(method: string, path: string): Match {
     const decoded = path.includes('%') ? decodedPath(path) : path;

@@ -35,7 +35,6 @@ import { pipeline } from './pipeline.ts';
 import { type Route, Routes } from './routes.ts';
 import { Turns } from './turns.ts';
 import { addV1 } from './v1.ts';
-import { pathOf } from './well-formed.ts';
 
 export interface ServerParts {
   readonly config: Config;
@@ -68,8 +67,7 @@ export function buildServer(parts: ServerParts): PublicServer {
   let isClosing = false;
   const server = createHttpServer();
   server.on('request', (request, response) => {
-    const path = pathOf(request.url!);
-    const exchange = new Exchange(request, response, path, routes.find(request.method!, path));
+    const exchange = new Exchange(request, response, routes);
     account(metrics, log, exchange);
     // Node loses what follows an Upgrade that nobody wants on the same connection.
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
