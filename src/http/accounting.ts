@@ -1,3 +1,4 @@
+import { onceClosed } from './close-in-stages.ts';
 import type { Exchange } from './exchange.ts';
 import { logRequest, type RequestLog } from './logging.ts';
 import type { Metrics } from './metrics.ts';
@@ -5,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 /** Has a request logged and counted once, when its answer is out or its reader gone. */
 export function account(metrics: Metrics, log: RequestLog, exchange: Exchange): void {
   const { response, route } = exchange;
-  response.on('close', () => {
+  onceClosed(response, () => {
     const ms = performance.now() - exchange.arrivedAt;
     metrics.requests.add(
       route.operation,

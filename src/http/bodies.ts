@@ -3,13 +3,18 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from './errors.ts';
 import { MAX_BODY_BYTES } from './limits.ts';
 
+/** A body of which some is still to come, and how to end its reading. */
+interface Reading {
+  readonly request: IncomingMessage;
+  readonly end: (problem: ErrorCode) => void;
+}
+
 /**
  * Reads request bodies to nowhere. No operation has one, but what frames it must be valid, and is
  * seen to be so before the request has an effect.
  */
 export class Bodies {
-  /** How to end the reading that is under way on a connection. */
-  readonly #reading = new WeakMap<Socket, (problem: ErrorCode) => void>();
+  readonly #reading = new WeakMap<Socket, Reading>();
   /** What is wrong with the bytes of a connection from which no body is being read yet. */
   readonly #broken = new WeakMap<Socket, ErrorCode>();
 
@@ -33,7 +38,7 @@ export class Bodies {
       if (bytes > MAX_BODY_BYTES) end('body_too_large');
     });
     request.on('end', () => end());
-    this.#reading.set(request.socket, end);
+    this.#reading.set(request.socket, { request, end });
   }
 
   /**
@@ -41,9 +46,11 @@ export class Bodies {
    * Whether one is being read.
    */
   fail(socket: Socket, problem: ErrorCode): boolean {
-    const end = this.#reading.get(socket);
-    if (end === undefined) this.#broken.set(socket, problem);
-    else end(problem);
-    return end !== undefined;
+    const reading = this.#reading.get(socket);
+    // All of it has come, though "end" is still to be emitted: what is broken follows it.
+    const isBroken = reading !== undefined && !reading.request.complete;
+    if (isBroken) reading.end(problem);
+    else this.#broken.set(socket, problem);
+    return isBroken;
   }
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { commonHeaders } from './answers.ts';
 import type { Bodies } from './bodies.ts';
+import { closeInStages, onceClosed } from './close-in-stages.ts';
 import { type ErrorCode, errorAnswer } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { newRequestId, requestId } from './request-id.ts';
@@ -21,6 +22,9 @@ export function brokenRequestListeners(
   turns: Turns,
   bodies: Bodies,
 ) {
+  /** Connections that end after the answers that are under way. */
+  const ending = new WeakSet<Socket>();
+
   const report = (code: ErrorCode, id: string, reason: string | undefined) => {
     const { status } = errorAnswer(code);
     metrics.requests.add('none', status);
@@ -29,23 +33,20 @@ export function brokenRequestListeners(
 
   const refuse = (socket: Socket, code: ErrorCode, id: string, reason: string | undefined) => {
     report(code, id, reason);
-    socket.end(rawAnswer(code, id), () => socket.destroy());
+    socket.write(rawAnswer(code, id));
+    closeInStages(socket);
   };
 
   const clientError = (error: ClientError, socket: Socket): void => {
+    // It is gone, or ended and whatever comes is discarded.
+    if (!socket.writable) return;
     const code = errorCode(error);
-    if (socket.writable && bodies.fail(socket, code)) return;
+    if (bodies.fail(socket, code)) return;
     const pending = turns.pending(socket);
-    if (pending !== undefined && socket.writable) {
-      endAfter(pending, socket);
-      return;
-    }
+    if (pending !== undefined) endAfter(pending, socket);
     // A request that was answered before it had all come is not answered again.
-    if (error.code === 'ECONNRESET' || !socket.writable || turns.isHalfRead(socket)) {
-      socket.destroy();
-      return;
-    }
-    refuse(socket, code, newRequestId(), error.code);
+    else if (turns.isHalfRead(socket)) closeInStages(socket);
+    else refuse(socket, code, newRequestId(), error.code);
   };
 
   const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
@@ -59,17 +60,18 @@ export function brokenRequestListeners(
     });
   };
 
-  const connect = (request: IncomingMessage, socket: Socket): void => {
-    refuse(socket, 'bad_request', requestId(request), 'CONNECT');
+  /** What came before was a request: it gets its answer, and what followed gets none. */
+  const endAfter = (pending: ServerResponse, socket: Socket): void => {
+    // Until then nothing is read, or a client could keep the connection by sending on. Node resumes reading after
+    // each answer, so this may be called again.
+    socket.pause();
+    if (ending.has(socket)) return;
+    ending.add(socket);
+    pending.shouldKeepAlive = false;
+    onceClosed(pending, () => closeInStages(socket));
   };
 
-  return { clientError, checkExpectation, connect };
-}
-
-/** What came before was a request: it gets its answer, and what followed gets none. */
-function endAfter(pending: ServerResponse, socket: Socket): void {
-  pending.shouldKeepAlive = false;
-  pending.once('close', () => socket.destroySoon());
+  return { clientError, checkExpectation };
 }
 
 function errorCode({ code, rawPacket }: ClientError): ErrorCode {

@@ -15,15 +15,19 @@ export function draining(server: Server, turns: Turns): () => Promise<void> {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
+  const pending = () => [...sockets].flatMap((socket) => turns.pending(socket) ?? []);
   const isStillSending = (socket: Socket): boolean => {
     const answer = turns.pending(socket);
     return answer === undefined || (!answer.headersSent && !answer.req.complete);
   };
+  // Node takes a connection for idle whose answer has been ended but waits, in part, for its client to read. So it
+  // closes none while there is an answer to come, neither now and then below nor when the closing begins.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if (pending().length === 0) closeIdle();
+  };
   return () => {
-    for (const socket of sockets) {
-      const answer = turns.pending(socket);
-      if (answer !== undefined) answer.shouldKeepAlive = false;
-    }
+    for (const answer of pending()) answer.shouldKeepAlive = false;
     const until = performance.now() + DRAIN_REQUESTS_MS;
     const timer = setInterval(() => {
       server.closeIdleConnections();

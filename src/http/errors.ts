@@ -29,6 +29,7 @@ const ERRORS = {
     503,
     'The store cannot be reached or did not confirm in time, so the outcome is unknown; try again.',
   ],
+  http_version_not_supported: [505, 'This service speaks HTTP/1.1.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof ERRORS;

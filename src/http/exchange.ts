@@ -32,4 +32,12 @@ export class Exchange {
     this.route = route;
     this.parameter = parameter;
   }
+
+  /**
+   * Gives it all the time there is to answer, from now on: when its turn comes, however long an answer before
+   * it took on its way, and when its body has come.
+   */
+  allowTime(): void {
+    this.answerBy = performance.now() + ANSWER_WITHIN_MS;
+  }
 }

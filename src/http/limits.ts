@@ -23,6 +23,8 @@ export const ANSWER_WITHIN_MS = 1_800;
 export const IDLE_TIMEOUT_MS = 72_000;
 /** For how long a client is told that it may use a connection again, so that its request comes before the end. */
 export const KEEP_ALIVE_MS = 70_000;
+/** How long a client whose connection has ended may go on sending, or leave its own side open. */
+export const LINGER_MS = 5_000;
 /** How long a request that has begun to arrive may go on arriving while the server is closing. */
 export const DRAIN_REQUESTS_MS = 2_000;
 /** How often connections that have become idle are closed while the server is closing. */

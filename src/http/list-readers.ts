@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Snapshot } from '../orders/listing.ts';
+import { onceClosed } from './close-in-stages.ts';
 import type { EncodedList } from './compressed-lists.ts';
 
 /**
@@ -33,6 +34,8 @@ export class ListReaders {
    * is copied.
    */
   send(response: ServerResponse, snapshot: Snapshot, { chunks }: EncodedList = snapshot): void {
+    // Its client may have left while the list was made ready.
+    if (response.destroyed) return;
     this.#register(response, snapshot);
     let next = 0;
     const writeMore = () => {
@@ -63,7 +66,7 @@ export class ListReaders {
       this.#cutOff(snapshot);
     }
     responses.add(response);
-    response.once('close', () => {
+    onceClosed(response, () => {
       responses.delete(response);
       if (responses.size === 0) this.#readers.delete(snapshot);
     });

@@ -3,7 +3,6 @@ import type { Authenticate } from './authentication.ts';
 import type { Bodies } from './bodies.ts';
 import type { Exchange } from './exchange.ts';
 import type { FailedRequest } from './failures.ts';
-import { ANSWER_WITHIN_MS } from './limits.ts';
 import { malformation } from './well-formed.ts';
 
 /**
@@ -12,6 +11,7 @@ import { malformation } from './well-formed.ts';
  */
 export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: FailedRequest) {
   const begin = (exchange: Exchange): void => {
+    exchange.allowTime();
     const problem = malformation(exchange.request);
     if (problem === undefined) authenticate(exchange, awaitBody);
     else refuseAndClose(exchange, problem);
@@ -27,8 +27,8 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Faile
         refuseAndClose(exchange, problem);
         return;
       }
-      // However long it took to come, there is all the time to answer; but the key may have been revoked.
-      exchange.answerBy = performance.now() + ANSWER_WITHIN_MS;
+      exchange.allowTime();
+      // The key may have been revoked meanwhile.
       authenticate(exchange, () => carryOut(exchange, fail));
     });
   };

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { CommandQueue } from '../orders/command-queue.ts';
@@ -11,6 +11,7 @@ import { refuse } from './answers.ts';
 import { authentication } from './authentication.ts';
 import { Bodies } from './bodies.ts';
 import { brokenRequestListeners } from './broken-requests.ts';
+import { closeInStages } from './close-in-stages.ts';
 import { CompressedLists } from './compressed-lists.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -32,6 +33,7 @@ import { type Address, listen } from './listening.ts';
 import type { RequestLog } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { pipeline } from './pipeline.ts';
+import { Request } from './request.ts';
 import { type Route, Routes } from './routes.ts';
 import { Turns } from './turns.ts';
 import { addV1 } from './v1.ts';
@@ -76,7 +78,6 @@ export function buildServer(parts: ServerParts): PublicServer {
   const broken = brokenRequestListeners(log.logger, metrics, turns, bodies);
   server.on('clientError', broken.clientError);
   server.on('checkExpectation', broken.checkExpectation);
-  server.on('connect', broken.connect);
 
   const drain = draining(server, turns);
   return {
@@ -135,6 +136,7 @@ function addRoutes({ config, store, listing, metrics }: ServerParts): Routes {
 
 function createHttpServer(): Server {
   const server = createServer({
+    IncomingMessage: Request,
     // No stream is made ready for the body of a request that has none.
     optimizeEmptyRequests: true,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -152,5 +154,9 @@ function createHttpServer(): Server {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
   server.maxHeadersCount = 0;
+  // Node calls it after the last answer of a connection.
+  server.on('connection', (socket: Socket) => {
+    socket.destroySoon = () => closeInStages(socket);
+  });
   return server;
 }

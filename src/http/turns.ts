@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { onceClosed } from './close-in-stages.ts';
 import { MAX_PIPELINED } from './limits.ts';
 
 interface Connection {
@@ -36,7 +37,7 @@ export class Turns {
       socket.destroy();
       return;
     }
-    before.once('close', () => {
+    onceClosed(before, () => {
       connection.waiting -= 1;
       if (isOpen(socket)) begin();
     });
@@ -59,10 +60,7 @@ function isOpen(socket: Socket): boolean {
   return !socket.destroyed && !socket.writableEnded;
 }
 
-/**
- * Node destroys an answer when it is out, after it has ended the connection if that was the last one.
- * It counts as finished before, when nobody can tell yet whether the connection stays.
- */
+/** Out, or its connection is gone; see `onceClosed`. */
 function isOver(response: ServerResponse): boolean {
   return response.destroyed;
 }

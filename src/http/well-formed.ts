@@ -3,10 +3,13 @@ import type { ErrorCode } from './errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from './limits.ts';
 
 /**
- * What is wrong with a request that Node's parser let through, or undefined.
- * RFC 9112, section 3.2: no or several Host fields, or a fragment in the request target.
+ * What is wrong with a request that Node's parser let through, or undefined: RFC 9112, section 3.2, no or
+ * several Host fields, or a fragment in the request target; CONNECT, which is for proxies; another
+ * version than 1.1 or 1.0.
  */
 export function malformation(request: IncomingMessage): ErrorCode | undefined {
+  if (request.httpVersionMajor !== 1) return 'http_version_not_supported';
+  if (request.method === 'CONNECT') return 'bad_request';
   const target = request.url!;
   if (target.length > MAX_URL_BYTES) return 'uri_too_long';
   if (target.includes('#')) return 'bad_request';

@@ -87,3 +87,28 @@ test('a reader who takes all there is leaves everybody else their turns', async 
   await once(takesAll, 'finish');
   assert.ok(turns >= CHUNKS, `${CHUNKS} chunks in ${turns} turns of the event loop`);
 });
+
+test('a list whose client left before it was ready holds no snapshot', async (t) => {
+  const readers = new ListReaders(16 * MEGABYTE, () => {});
+  const [old, ...newer] = versions(3, 8);
+  const gone = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => {
+    response.once('close', () => gone.resolve(response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(server, 'request');
+  socket.resetAndDestroy();
+  const response = await gone.promise;
+  readers.send(response, old!);
+  // Were the old one held, the reader of the next one would be beyond the bound, and be cut off.
+  const responses = await stalled(t, readers, newer);
+  assert.deepEqual(
+    responses.map(({ destroyed }) => destroyed),
+    [false, false],
+  );
+  assert.equal(response.listenerCount('drain'), 0);
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What a process holds, after a garbage collection. */
+export interface Holdings {
+  /** Of the heap and of buffers outside it. */
+  readonly bytes: number;
+  /** Connections. */
+  readonly sockets: number;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
+const PROBE = new URL('probe.ts', import.meta.url).href;
+
+/** The program under test, in a process of its own that can be asked what it holds. */
+export class FuzzServer {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly port: number;
+  /** All it wrote to stderr: anything there is a finding. */
+  stderr = '';
+  /** Exit code and signal; undefined while it runs. */
+  ended: string | undefined;
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child;
+    this.port = port;
+    child.stderr!.on('data', (chunk) => {
+      this.stderr += chunk;
+    });
+    this.#exited = once(child, 'exit').then(([code, signal]) => {
+      this.ended = `exit ${code ?? signal}`;
+    });
+  }
+
+  static async start(database: string): Promise<FuzzServer> {
+    const flags = [
+      '--port',
+      '0',
+      '--operations-port',
+      '0',
+      '--no-first-key',
+      '--database',
+      database,
+    ];
+    const node = ['--expose-gc', '--import', PROBE];
+    const child = spawn(process.execPath, [...node, PROGRAM, 'serve', ...flags], {
+      env: { PATH: process.env.PATH } as NodeJS.ProcessEnv,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    let log = '';
+    const errors: string[] = [];
+    child.stderr!.on('data', (chunk) => errors.push(String(chunk)));
+    for await (const chunk of child.stdout!.iterator({ destroyOnReturn: false })) {
+      log += chunk;
+      const port = /Server listening at http:\/\/[\d.]+:(\d+)/.exec(log)?.[1];
+      if (port === undefined) continue;
+      child.stdout!.resume();
+      return new FuzzServer(child, Number(port));
+    }
+    throw new Error(`the server did not start:\n${log}${errors.join('')}`);
+  }
+
+  async holdings(): Promise<Holdings> {
+    const answered = once(this.#child, 'message');
+    this.#child.send('holdings');
+    const holdings = await Promise.race([answered, this.#exited]);
+    if (this.ended !== undefined) throw new Error('it ended before it said what it holds');
+    return (holdings as [Holdings])[0];
+  }
+
+  /** Open file descriptors; Linux only. */
+  descriptors(): number {
+    return readdirSync(`/proc/${this.#child.pid}/fd`).length;
+  }
+
+  /** Asks it to stop in good order. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    await this.#exited;
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { parseAnswers, type Running, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
+/** The first bytes of a TLS connection. */
+const JUNK = Buffer.from('16030102000100', 'hex');
+
+/** The bytes of requests with the key of a service. */
+const requestsOf =
+  ({ secret }: Running) =>
+  (method: string, path: string, last = '', version = '1.1') =>
+    `${method} ${path} HTTP/${version}\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
+
+const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A client that reads nothing after its first bytes, until `received` reads the rest. */
+async function stalledReader({ port }: Running, request: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(request);
+  await once(socket, 'readable');
+  return socket;
+}
+
+/** All answers of a connection, until the service closes it. */
+async function received(socket: Socket) {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  return parseAnswers(Buffer.concat(chunks).toString('latin1'));
+}
+
+async function listed({ call }: Running): Promise<number[]> {
+  const orders: { id: number }[] = JSON.parse((await call('GET', ORDERS)).body);
+  return orders.map(({ id }) => id);
+}
+
+test('CONNECT and a reset at the same moment do not end the process', async (t) => {
+  const service = await serve(t, ['--sample', '10']);
+  for (const request of [
+    CONNECT,
+    CONNECT.replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\nabc'),
+  ]) {
+    for (let round = 0; round < 100; round += 1) await resetAfter(service.port, request);
+  }
+  assert.equal((await service.call('GET', ORDERS)).status, 200);
+  assert.equal(service.child.exitCode, null);
+});
+
+async function resetAfter(port: number, bytes: string): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(bytes);
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+}
+
+test('CONNECT behind requests is refused in its turn, and what follows it has no effect', async (t) => {
+  const service = await serve(t, ['--sample', '50']);
+  const request = requestsOf(service);
+  const [first, second] = (await pendingIds(service)).map((id) => `${ORDERS}/${id}`);
+  const answers = await service.raw(
+    request('DELETE', first!) + request('GET', ORDERS) + CONNECT + request('DELETE', second!),
+  );
+  assert.deepEqual(statuses(answers), [204, 200, 400]);
+  assert.equal(JSON.parse(answers[2]!.body).code, 'bad_request');
+  const left = await listed(service);
+  assert.ok(!left.some((id) => first!.endsWith(`/${id}`)));
+  assert.ok(left.some((id) => second!.endsWith(`/${id}`)));
+});
+
+async function pendingIds({ call }: Running): Promise<number[]> {
+  const orders: { id: number; complete: boolean }[] = JSON.parse((await call('GET', ORDERS)).body);
+  return orders.filter(({ complete }) => !complete).map(({ id }) => id);
+}
+
+test('CONNECT with half a body is refused, and the connection closed', async (t) => {
+  const { raw } = await serve(t);
+  const answers = await raw('CONNECT a:1 HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc');
+  assert.deepEqual(statuses(answers), [400]);
+  assert.equal(answers[0]!.headers.connection, 'close');
+});
+
+test('a request of another version of HTTP is refused with 505 and has no effect', async (t) => {
+  const service = await serve(t, ['--sample', '20']);
+  const before = await listed(service);
+  for (const version of ['0.9', '2.0']) {
+    const cancel = requestsOf(service)('DELETE', `${ORDERS}/1`, '', version);
+    const answers = await service.raw(cancel + cancel);
+    assert.deepEqual(statuses(answers), [505], version);
+    assert.equal(JSON.parse(answers[0]!.body).code, 'http_version_not_supported');
+    assert.equal(answers[0]!.headers.connection, 'close');
+  }
+  assert.deepEqual(await listed(service), before);
+});
+
+test('junk behind an answer under way is not read, and the answer comes whole', async (t) => {
+  const service = await serve(t, ['--sample', '100000']);
+  const socket = await stalledReader(service, requestsOf(service)('GET', ORDERS));
+  for (let packet = 0; packet < 200; packet += 1) {
+    socket.write(JUNK);
+    await pause(1);
+  }
+  // More than the buffers of the system take: what is left shows that the service does not read on.
+  socket.write(Buffer.alloc(32 * 1024 * 1024, JUNK));
+  await pause(500);
+  assert.ok(socket.writableLength > 0);
+  const answers = await received(socket);
+  assert.deepEqual(statuses(answers), [200]);
+  assert.equal(answers[0]!.body.length, Number(answers[0]!.headers['content-length']));
+  assert.equal(service.stderr().includes('MaxListenersExceededWarning'), false);
+});
+
+test('the time of a request runs from its turn, not from its arrival behind a slow download', async (t) => {
+  const service = await serve(t, ['--sample', '100000']);
+  const request = requestsOf(service);
+  const socket = await stalledReader(
+    service,
+    request('GET', ORDERS) + request('GET', ORDERS, 'If-None-Match: *\r\nConnection: close\r\n'),
+  );
+  await pause(2_200);
+  assert.deepEqual(statuses(await received(socket)), [200, 304]);
+});
+
+test('a request whose body has come is carried out, whatever follows it', async (t) => {
+  const service = await serve(t, ['--sample', '50']);
+  const [id] = await pendingIds(service);
+  const socket = connect({ port: service.port, host: '127.0.0.1', noDelay: true });
+  const head = requestsOf(service)('DELETE', `${ORDERS}/${id}`, 'Transfer-Encoding: chunked\r\n');
+  socket.write(`${head}3\r\nab`);
+  await pause(50);
+  socket.write(Buffer.concat([Buffer.from('c\r\n0\r\n\r\n'), JUNK]));
+  assert.deepEqual(statuses(await received(socket)), [204]);
+});
+
+test('a client that goes on sending reads the answer that closes its connection', async (t) => {
+  const service = await serve(t, ['--sample', '10']);
+  const request = requestsOf(service);
+  const body = Buffer.alloc(2_000_000, 'x');
+  for (let round = 0; round < 20; round += 1) {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(request('DELETE', `${ORDERS}/1`, `Content-Length: ${body.length}\r\n`));
+    for (let at = 0; at < body.length; at += 100_000) {
+      socket.write(body.subarray(at, at + 100_000));
+      await pause(1);
+    }
+    assert.deepEqual(statuses(await received(socket)), [413]);
+  }
+});
+
+test('a stop in good order cuts no answer off that waits for its client to read', async (t) => {
+  const service = await serve(t, ['--sample', '60000']);
+  const list = requestsOf(service)('GET', ORDERS);
+  // Each stands still at another place: for some all of the list is handed over, but not all is out.
+  const readers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      pausedReader(service.port, list, index < 20 ? 1 : index * 50_000),
+    ),
+  );
+  await pause(500);
+  const stopped = service.stop();
+  await pause(1_000);
+  for (const { socket } of readers) socket.resume();
+  for (const { socket, text } of readers) {
+    if (!socket.closed) await once(socket, 'close');
+    const [answer] = parseAnswers(text());
+    assert.equal(answer!.body.length, Number(answer!.headers['content-length']));
+  }
+  assert.equal(await stopped, 0);
+});
+
+/** A client that stops reading once it has so many bytes. */
+async function pausedReader(port: number, request: string, bytes: number) {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let hasPaused = false;
+  socket.write(request);
+  await new Promise<void>((resolve) => {
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (hasPaused || length < bytes) return;
+      hasPaused = true;
+      socket.pause();
+      resolve();
+    });
+  });
+  return { socket, text: () => Buffer.concat(chunks).toString('latin1') };
+}
