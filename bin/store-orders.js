@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 // Plain JavaScript on purpose: it must run on any Node, to say which Node the program needs.
-const needed = [24, 15];
-const [major, minor] = process.versions.node.split('.').map(Number);
+import { isNewEnough, NEEDED } from './needed-node.js';
 
-if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+if (!isNewEnough(process.versions.node)) {
   process.stderr.write(
-    `store-orders needs Node.js ${needed.join('.')} or newer; this is ${process.versions.node}.\n` +
+    `store-orders needs Node.js ${NEEDED} or newer; this is ${process.versions.node}.\n` +
       'Run "npm ci" and then "npx store-orders …": the project brings its own Node.js along.\n',
   );
   process.exitCode = 1;

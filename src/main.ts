@@ -56,6 +56,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(EXIT_FAILURE);
 });
 
+// What a command does is done, whether or not its messages are read.
+process.stderr.on('error', () => {});
+
 // Should the event loop run dry before a command has ended, that is no success.
 process.exitCode = EXIT_FAILURE;
 try {

@@ -29,7 +29,7 @@ export async function withStore<T>(
   const isNew = !(await storeExists(config.databaseUrl));
   const store = await openStore(config.databaseUrl, {
     create: create === 'create',
-    isPatient: true,
+    purpose: 'command',
   });
   if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
   try {

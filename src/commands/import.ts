@@ -3,7 +3,13 @@ import { ORDER_COLUMNS, orderOf } from '../files/fields.ts';
 import { type Input, openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { type Located, Problems, readValues } from '../files/values.ts';
-import { differingFields, type Order, type OrderDraft, type OrderId } from '../orders/order.ts';
+import {
+  differingFields,
+  INT64_MAX,
+  type Order,
+  type OrderDraft,
+  type OrderId,
+} from '../orders/order.ts';
 import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from './database.ts';
 import { CommandFailed, counted, grouped, say, toJson, writeOut } from './output.ts';
@@ -37,6 +43,9 @@ interface Check extends Checked {
   readonly problems: Problems;
   count: number;
   highestId: bigint;
+  /** Orders that are still to be placed and bring no id, and where the last of them stands. */
+  withoutId: number;
+  lastWithoutId: string;
   /** Orders that the store has already. */
   known: number;
 }
@@ -47,6 +56,8 @@ interface CheckSource {
   readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
   /** Rows that an earlier run of the same import placed. */
   readonly placedBefore: number;
+  /** Orders without an id get those above it. */
+  readonly highestId: OrderId;
 }
 
 async function importOrders(file: string, flags: ImportFlags): Promise<void> {
@@ -73,7 +84,7 @@ async function tryImport(input: Input, flags: ImportFlags) {
     ? await withStore(flags, 'must exist', async (store) =>
         checkOrders(input, await sourceOf(store, input)),
       )
-    : await checkOrders(input, { find: async () => [], placedBefore: 0 });
+    : await checkOrders(input, { find: async () => [], placedBefore: 0, highestId: 0n });
   refuseProblems(input, check.problems);
   return { imported: check.count - check.known, skipped: check.known };
 }
@@ -86,8 +97,9 @@ async function importInto(store: Store, input: Input) {
 }
 
 async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
-  const [placedBefore] = await store.apply([{ type: 'importProgress', source: digest }]);
-  return { find: (ids) => store.find(ids), placedBefore: placedBefore! };
+  const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
+  const { placed, highestId } = progress!;
+  return { find: (ids) => store.find(ids), placedBefore: placed, highestId };
 }
 
 /** @throws CommandFailed that describes the first problems, if there are any */
@@ -104,7 +116,10 @@ export function refuseProblems(input: Input, { total, described }: Problems): vo
 }
 
 /** Reads the whole file and writes nothing. */
-async function checkOrders(input: Input, { find, placedBefore }: CheckSource): Promise<Check> {
+async function checkOrders(
+  input: Input,
+  { find, placedBefore, highestId }: CheckSource,
+): Promise<Check> {
   const problems = new Problems();
   const check: Check = {
     problems,
@@ -113,6 +128,8 @@ async function checkOrders(input: Input, { find, placedBefore }: CheckSource): P
     count: 0,
     known: 0,
     highestId: 0n,
+    withoutId: 0,
+    lastWithoutId: '',
   };
   const seen = new SeenIds();
   const progress = showProgress('Checking ');
@@ -130,7 +147,18 @@ async function checkOrders(input: Input, { find, placedBefore }: CheckSource): P
     progress.end();
     seen.close();
   }
+  checkIdsLeft(check, highestId);
   return check;
+}
+
+/** Whether all orders without an id will get one: those above all ids that are taken. */
+function checkIdsLeft(check: Check, highestInStore: OrderId): void {
+  const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
+  if (BigInt(check.withoutId) <= INT64_MAX - highest) return;
+  check.problems.add(
+    check.lastWithoutId,
+    `has no id, and above ${highest} int64 has ${INT64_MAX - highest} left; the file needs ${check.withoutId}`,
+  );
 }
 
 async function ordersById(
@@ -160,7 +188,12 @@ function checkOrder(
     check.known += 1;
     return undefined;
   }
-  const order = id === undefined ? undefined : existing.get(id);
+  if (id === undefined) {
+    check.withoutId += 1;
+    check.lastWithoutId = at;
+    return undefined;
+  }
+  const order = existing.get(id);
   if (order === undefined) return undefined;
   check.known += 1;
   const fields = differingFields(order, { ...draft, id: order.id });

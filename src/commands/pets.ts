@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
@@ -6,6 +7,10 @@ import { Problems, readValues } from '../files/values.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import.ts';
 import { counted, say } from './output.ts';
+import { PAUSE_MS } from './placer.ts';
+
+/** Pets stored in one transaction: some 10 ms in which a running service cannot cancel. */
+const BATCH = 1_000;
 
 export function petsCommand(): Command {
   const importPetsCommand = databaseCommand(
@@ -37,7 +42,10 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
       let count = 0;
       for await (const rows of read()) {
         const pets = rows.flatMap((row) => (row.problem === undefined ? row.value : []));
-        await store.apply(pets.map((pet) => ({ type: 'putPet', pet }) as const));
+        for (let from = 0; from < pets.length; from += BATCH) {
+          await store.apply([{ type: 'putPets', pets: pets.slice(from, from + BATCH) }]);
+          await pause(PAUSE_MS);
+        }
         count += pets.length;
       }
       say(`Stored ${counted(count, 'pet')}.`);

@@ -5,7 +5,7 @@ import { type Store, StoreUnavailable } from '../store/store.ts';
 import { CommandFailed } from './output.ts';
 
 /** Left to other writers between two transactions. */
-const PAUSE_MS = 4;
+export const PAUSE_MS = 4;
 
 /** An import that has been checked. */
 export interface Checked {

@@ -120,7 +120,7 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
 
 /** The primary of several processes: it serves nothing but health and metrics itself. */
 async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const store = await openStore(config.databaseUrl, { create: true, isPatient: false });
+  const store = await openStore(config.databaseUrl, { create: true, purpose: 'service' });
   const workers = new Workers(log, databaseFile(config.databaseUrl));
   const operations = buildOperations({
     isReady: () => workers.areReady(),

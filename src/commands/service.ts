@@ -31,7 +31,7 @@ export async function openService(
   log: RequestLog,
   { create }: Pick<OpenOptions, 'create'>,
 ): Promise<Service> {
-  const store = await openStore(config.databaseUrl, { create, isPatient: false });
+  const store = await openStore(config.databaseUrl, { create, purpose: 'service' });
   const metrics = createMetrics(store, config.environment);
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),

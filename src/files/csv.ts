@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { INTEGER } from './json-row.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './rows.ts';
+import { Utf8Lines } from './utf8-lines.ts';
 
 /** Rows handed on at a time. */
 const BATCH = 1_000;
@@ -19,15 +20,19 @@ export async function* readCsv(
   const parser = parse({
     info: true,
     relax_column_count: true,
+    // Left to itself, the parser looks at the first line only.
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,
   });
-  const source = Readable.from(chunks);
+  const lines = new Utf8Lines();
+  const source = Readable.from(looking(chunks, lines));
   source.on('error', (error) => parser.destroy(error));
   source.pipe(parser);
 
   let header: readonly string[] | undefined;
   let rows: Row[] = [];
+  let before = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       const at = `line ${info.lines}`;
@@ -38,7 +43,10 @@ export async function* readCsv(
         yield [{ at, problem }];
         return;
       }
-      rows.push(rowOf(at, record, header, columns));
+      // The parser puts U+FFFD in place of bytes that are not UTF-8.
+      const isBad = lines.areBad(before, info.lines) && record.join('').includes('\ufffd');
+      rows.push(isBad ? { at, problem: 'is not valid UTF-8' } : rowOf(at, record, header, columns));
+      before = info.lines;
       if (rows.length < BATCH) continue;
       yield rows;
       rows = [];
@@ -51,6 +59,14 @@ export async function* readCsv(
     source.destroy();
   }
   yield rows;
+}
+
+async function* looking(chunks: AsyncGenerator<Buffer>, lines: Utf8Lines): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    lines.add(chunk);
+    yield chunk;
+  }
+  lines.end();
 }
 
 function headerProblem(header: readonly string[], columns: Columns): string | undefined {
@@ -76,8 +92,6 @@ function rowOf(
   const fields: Record<string, Value> = {};
   for (const [index, name] of header.entries()) {
     const text = record[index]!;
-    // The parser puts U+FFFD in place of bytes that are not UTF-8.
-    if (text.includes('\ufffd')) return { at, problem: 'is not valid UTF-8' };
     if (text !== '') fields[name] = valueFrom(text, columns[name]!);
   }
   return { at, fields };

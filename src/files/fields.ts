@@ -75,6 +75,10 @@ function text(fields: Fields, name: string): string | undefined {
   if (value !== undefined && typeof value !== 'string') throw problem(name, 'a string', value);
   // PostgreSQL can keep all characters but this one.
   if (value?.includes('\0')) throw problem(name, 'a string without U+0000', value);
+  // It has no UTF-8; another character would be stored in its place.
+  if (value?.isWellFormed() === false) {
+    throw problem(name, 'a string without unpaired surrogates', value);
+  }
   return value;
 }
 

@@ -22,9 +22,6 @@ export function brokenRequestListeners(
   turns: Turns,
   bodies: Bodies,
 ) {
-  /** Connections that end after the answers that are under way. */
-  const ending = new WeakSet<Socket>();
-
   const report = (code: ErrorCode, id: string, reason: string | undefined) => {
     const { status } = errorAnswer(code);
     metrics.requests.add('none', status);
@@ -60,18 +57,21 @@ export function brokenRequestListeners(
     });
   };
 
-  /** What came before was a request: it gets its answer, and what followed gets none. */
-  const endAfter = (pending: ServerResponse, socket: Socket): void => {
-    // Until then nothing is read, or a client could keep the connection by sending on. Node resumes reading after
-    // each answer, so this may be called again.
-    socket.pause();
-    if (ending.has(socket)) return;
-    ending.add(socket);
-    pending.shouldKeepAlive = false;
-    onceClosed(pending, () => closeInStages(socket));
-  };
-
   return { clientError, checkExpectation };
+}
+
+/** Connections that end after the answers that are under way. */
+const ending = new WeakSet<Socket>();
+
+/** What came before was a request: it gets its answer, and what followed gets none. */
+function endAfter(pending: ServerResponse, socket: Socket): void {
+  // Until then nothing is read, or a client could keep the connection by sending on. Node resumes reading after
+  // each answer, so this may be called again.
+  socket.pause();
+  if (ending.has(socket)) return;
+  ending.add(socket);
+  pending.shouldKeepAlive = false;
+  onceClosed(pending, () => closeInStages(socket));
 }
 
 function errorCode({ code, rawPacket }: ClientError): ErrorCode {

@@ -1,15 +1,9 @@
+import { Socket } from 'node:net';
 import querystring from 'node:querystring';
 import { type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
 import type { Exchange } from './exchange.ts';
-
-/** Characters of log that gather for one write, and for how long: fewer, larger writes under load. */
-const BUFFER_LENGTH = 4096;
-const FLUSH_EVERY_MS = 250;
-/** Bytes of log that may wait for a reader who has stopped reading; further lines are dropped. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** How long the end of the program waits for the log to be read. */
-const LAST_FLUSH_MS = 500;
+import { type Destination, fileDestination, streamDestination } from './log-destinations.ts';
 
 /** Where what happens is told, and requests one by one. */
 export interface RequestLog {
@@ -20,17 +14,28 @@ export interface RequestLog {
   readonly base: string;
 }
 
-export interface Log extends RequestLog {
-  /** Writes out what has gathered, unless nobody reads it. */
-  readonly end: () => Promise<void>;
-}
+export interface Log extends RequestLog, Pick<Destination, 'end'> {}
 
 /** JSON lines on stdout, each with the fields of `base`; lines for people when stdout is a terminal. */
 export function createLog(level: string, base: Readonly<Record<string, unknown>> = {}): Log {
-  const { write, end } = process.stdout.isTTY
-    ? terminalDestination(process.stdout)
-    : gatheringDestination(process.stdout);
+  const { write, end } = destinationOf(process.stdout);
   return { ...requestLog(level, base, write), end };
+}
+
+function destinationOf(stdout: typeof process.stdout): Destination {
+  if (stdout.isTTY) return terminalDestination(stdout);
+  // It is no socket where it is a file, whatever its type says.
+  const isSocket: boolean = stdout instanceof Socket;
+  return isSocket ? streamDestination(stdout) : fileDestination(stdout.fd);
+}
+
+function terminalDestination(stdout: NodeJS.WriteStream): Destination {
+  return {
+    write: (lines) => {
+      for (const line of lines.split('\n')) if (line !== '') stdout.write(readable(line));
+    },
+    end: async () => {},
+  };
 }
 
 /** A log whose lines, each with the fields of `base`, go to `write`. */
@@ -43,50 +48,6 @@ export function requestLog(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`,
   );
   return { logger: pino({ level, base }, { write }), write, base: fields.join('') };
-}
-
-function terminalDestination(stdout: NodeJS.WriteStream) {
-  return {
-    write(lines: string): void {
-      for (const line of lines.split('\n')) if (line !== '') stdout.write(readable(line));
-    },
-    end: async () => {},
-  };
-}
-
-/**
- * Neither a reader who stops nor one who leaves may hold the service up: writes to a pipe do not
- * block, what they would wait for is bounded, and nothing here waits without a limit.
- */
-function gatheringDestination(stdout: NodeJS.WriteStream) {
-  let text = '';
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-  // In place of what ends other commands: a service goes on when nobody reads its log.
-  stdout.removeAllListeners('error');
-  stdout.on('error', () => {
-    isClosed = true;
-  });
-
-  const flush = (then?: () => void): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (!isClosed && stdout.writableLength < MAX_WAITING_BYTES) stdout.write(text, then);
-    text = '';
-  };
-  process.on('exit', () => flush());
-  return {
-    write(lines: string): void {
-      text += lines;
-      if (text.length >= BUFFER_LENGTH) flush();
-      else timer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
-    },
-    end: () =>
-      new Promise<void>((resolve) => {
-        setTimeout(resolve, LAST_FLUSH_MS);
-        flush(resolve);
-      }),
-  };
 }
 
 /**

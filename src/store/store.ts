@@ -12,9 +12,12 @@ export type Command =
   /** Stores the key if there is none of its environment. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
   | { readonly type: 'revokeKey'; readonly id: string }
-  /** Stores the pet, in place of the one with its id if there is one. */
-  | { readonly type: 'putPet'; readonly pet: Pet }
-  /** Asks how many rows of an import that has not ended were placed; `source` digests its content. */
+  /** Stores pets, each in place of the one with its id if there is one; of two with one id the last. */
+  | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
+  /**
+   * Asks how many rows of an import that has not ended were placed, and above which id orders that bring none
+   * get theirs; `source` digests its content.
+   */
   | { readonly type: 'importProgress'; readonly source: string }
   /**
    * Begins an import, or goes on with one of which `from` rows were placed; from now on this `run` of
@@ -47,8 +50,8 @@ interface Outcomes {
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
-  putPet: 'stored';
-  importProgress: number;
+  putPets: 'stored';
+  importProgress: { readonly placed: number; readonly highestId: OrderId };
   beginImport: 'begun' | 'out_of_turn';
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
   endImport: 'ended' | 'out_of_turn';
@@ -92,8 +95,9 @@ export interface Store extends ChangeSource {
 
   /**
    * See ChangeSource: the orders changed after a moment, from one snapshot that holds all that was
-   * durable when it was called, whichever process wrote it. The store's id was made with the database;
-   * a backup gets another, and so does a store of which the end may have been lost.
+   * durable when it was called, whichever process wrote it. A store has its id from when it is first
+   * served; a backup has none, and so gets another each time it is put to use, and so does a store of which
+   * the end may have been lost.
    */
   changes(
     since: Moment | undefined,
@@ -127,6 +131,9 @@ export interface Store extends ChangeSource {
 export interface OpenOptions {
   /** Make the database if there is none; otherwise that is an error. */
   readonly create: boolean;
-  /** Whether somebody at a terminal waits for it, who has more time than a client on the network. */
-  readonly isPatient: boolean;
+  /**
+   * What for. A service waits for locks no longer than its clients do, and serves lists, so it gives a store
+   * that has no id one: ETags name it. A command has the patience of the person at its terminal.
+   */
+  readonly purpose: 'service' | 'command';
 }

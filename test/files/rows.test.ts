@@ -157,6 +157,57 @@ test('bytes that are not UTF-8 are a problem of their row', async () => {
   assert.deepEqual(problems(await rows(csv, 1 << 18, PET_COLUMNS)), ['line 2: is not valid UTF-8']);
 });
 
+test('U+FFFD is a character like any other, also beside bytes that are not UTF-8', async () => {
+  const good = Buffer.from('id,name\n1,a\ufffdb\n');
+  for (const size of [1, 3, 1 << 18]) {
+    assert.deepEqual((await rows(good, size, PET_COLUMNS)).map(fieldsOf), [
+      { id: 1n, name: 'a\ufffdb' },
+    ]);
+    const bad = Buffer.concat([good, Buffer.from('2,\xff\n', 'latin1'), Buffer.from('3,\ufffd')]);
+    const found = await rows(bad, size, PET_COLUMNS);
+    assert.deepEqual(problems(found), ['line 3: is not valid UTF-8']);
+    assert.equal(found.length, 3);
+  }
+  const last = Buffer.concat([good, Buffer.from('2,"x\n\xe9"', 'latin1')]);
+  assert.deepEqual(problems(await rows(last, 4, PET_COLUMNS)), ['line 4: is not valid UTF-8']);
+});
+
+test('each line of a CSV file may end as it likes', async () => {
+  for (const csv of [
+    'id,name\n1,a\r\n2,b\n3,c\r\n',
+    'id,name\r\n1,a\n2,b\r\n3,c',
+    'id,name\r1,a\r2,b\r3,c',
+  ]) {
+    for (const size of [1, 1 << 18]) {
+      assert.deepEqual((await rows(csv, size, PET_COLUMNS)).map(fieldsOf), [
+        { id: 1n, name: 'a' },
+        { id: 2n, name: 'b' },
+        { id: 3n, name: 'c' },
+      ]);
+    }
+  }
+});
+
+test('a JSON object that has a field twice is a problem, whatever the field is written like', async () => {
+  const lines = [
+    '{"id":1,"id":2}',
+    '{"id":1,"petId":2,"i\\u0064" : 1}',
+    '{"id":1,"name":"\\"id\\":","tag":"a\\\\"}',
+    '{"id":1,"name":{"id":2},"tag":[{"id":1},"id",":"]}',
+    '{"id":1,"tag":{"a":1,"a":1}}',
+  ];
+  assert.deepEqual(problems(await rows(lines.join('\n'))), [
+    'line 1: has the field "id" twice',
+    'line 2: has the field "id" twice',
+    'line 5: has the field "a" twice',
+  ]);
+});
+
+test('unpaired surrogates are refused: they have no UTF-8', async () => {
+  const [row] = await rows('{"id":1,"name":"a\\ud800"}');
+  assert.throws(() => petOf(fieldsOf(row)), /unpaired surrogates/);
+});
+
 test('a row that is too long is a problem, and the next one is read', async () => {
   const long = `{"id":1,"status":"${'x'.repeat(3 * MAX_ROW_BYTES)}"}`;
   for (const text of [`${long}\n{"id":2}`, `[${long},{"id":2}]`]) {

@@ -9,8 +9,8 @@ const SETTINGS = {
 testService('a pet is answered with the fields it has', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
   await store.apply([
-    { type: 'putPet', pet: { id: 9007199254740993n, name: 'Zoë "Z"', tag: 'cat' } },
-    { type: 'putPet', pet: { id: 2n } },
+    { type: 'putPets', pets: [{ id: 9007199254740993n, name: 'Zoë "Z"', tag: 'cat' }] },
+    { type: 'putPets', pets: [{ id: 2n }] },
   ]);
   const answer = await call('GET', '/v1/pets/9007199254740993');
   assert.equal(answer.status, 200);
@@ -33,7 +33,7 @@ testService('a pet that does not exist is 404, with a code that says why', async
 
 testService('every answer says since when it is deprecated and when it ends', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
-  await store.apply([{ type: 'putPet', pet: { id: 1n } }]);
+  await store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]);
   const answers = [
     await call('GET', '/v1/pets/1'),
     await call('HEAD', '/v1/pets/1'),
@@ -62,7 +62,7 @@ testService('other operations are not marked', async (t) => {
 
 testService('after the sunset it is 410', async (t) => {
   const { call, store } = await startService(t, { PET_LOOKUP_SUNSET_AT: '2026-01-01' });
-  await store.apply([{ type: 'putPet', pet: { id: 1n } }]);
+  await store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]);
   const answer = await call('GET', '/v1/pets/1');
   assert.equal(answer.status, 410);
   assert.equal(JSON.parse(answer.body).code, 'pet_lookup_gone');

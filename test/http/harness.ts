@@ -55,7 +55,7 @@ export async function startService(
 ): Promise<Service> {
   const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
   const url = await (engines.get(t) ?? ENGINES[0]!).newDatabase(t);
-  const store = await open(t, url, false);
+  const store = await open(t, url, 'service');
   const metrics = createMetrics(store, config.environment);
   const lines: string[] = [];
   const log = requestLog(config.logLevel, {}, (line) => lines.push(line));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -215,6 +216,19 @@ test('a reader that has had enough is no error', async (t) => {
   assert.equal(one, two);
   assert.equal(status, 'status 0');
   assert.doesNotMatch(stderr, /EPIPE|Error/);
+});
+
+test('a command whose messages are not read does what it is to do', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  const child = spawn(process.execPath, [PROGRAM, 'import', '-', '--database', database], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  child.stderr.destroy();
+  child.stdin.end('{"id":1}\n');
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0);
+  assert.equal((await run(['export', '--database', database])).stdout.trim().length > 0, true);
 });
 
 test('an old Node is told what is needed', async (t) => {

@@ -25,7 +25,7 @@ async function fill(database: string, count: number): Promise<void> {
   assert.match(stdout, /^so_live_/);
   const list = JSON.parse((await run(['keys', 'list', '--json'], { env })).stdout);
   await run(['keys', 'revoke', list[1].id], { env });
-  const store = await openStore(database, { create: false, isPatient: true });
+  const store = await openStore(database, { create: false, purpose: 'service' });
   await store.apply([
     { type: 'place', order: { id: -(2n ** 63n), status: 'pending' } },
     {
@@ -40,7 +40,7 @@ async function fill(database: string, count: number): Promise<void> {
 /** All that can be seen of a store. */
 async function everything(database: string) {
   const env = { DATABASE_URL: database };
-  const store = await openStore(database, { create: false, isPatient: true });
+  const store = await openStore(database, { create: false, purpose: 'command' });
   const status = await store.status();
   const pets = [await store.pet(2n ** 53n + 1n), await store.pet(-1n)];
   const histories = [

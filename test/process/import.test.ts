@@ -42,6 +42,30 @@ test('export gives back what import took, in every format', async (t) => {
   }
 });
 
+test('an import for which int64 has not enough ids left places nothing, and a dry run says so', async (t) => {
+  const { cli, file } = commandLine(t);
+  const rows = Array.from({ length: 5_000 }, (_, index) => `{"petId":${index}}`);
+  const highest = '{"id":9223372036854775805}';
+  const path = file('a.ndjson', [highest, ...rows].join('\n'));
+  for (const args of [
+    ['import', '--dry-run', path],
+    ['import', path],
+    ['import', '--dry-run', path],
+  ]) {
+    const { code, stderr } = await cli(args);
+    assert.equal(code, 1);
+    assert.match(stderr, /line 5001: has no id, and above 9223372036854775805 int64 has 2 left/);
+  }
+  assert.equal((await cli(['export'])).stdout, '');
+  const enough = file('b.ndjson', [highest, rows[0], rows[1]].join('\n'));
+  assert.equal((await cli(['import', '--dry-run', enough])).code, 0);
+  assert.equal((await cli(['import', enough])).code, 0);
+  // The ids that are taken by now count too.
+  const { code, stderr } = await cli(['import', '--dry-run', file('c.ndjson', rows[2]!)]);
+  assert.equal(code, 1);
+  assert.match(stderr, /int64 has 0 left/);
+});
+
 test('what a server lists can be imported elsewhere as it is', async (t) => {
   const { call } = await serve(t, ['--sample', '50']);
   const { body } = await call('GET', '/v1/store/orders');

@@ -24,6 +24,26 @@ async function asRole(t: TestContext, url: string, grants: (role: string) => str
   return own.href;
 }
 
+test('pets are imported without holding up the cancels of a node', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const { call } = await serve(t, ['--sample', '200'], { database: url });
+  const ids: number[] = JSON.parse((await call('GET', ORDERS)).body)
+    .filter(({ complete }: { complete: boolean }) => !complete)
+    .map(({ id }: { id: number }) => id);
+  const pets = Array.from({ length: 30_000 }, (_, id) => `{"id":${id},"name":"pet ${id}"}\n`);
+  let isOver = false;
+  const importing = run(['pets', 'import', '-', '--database', url], { input: pets.join('') });
+  const imported = importing.finally(() => {
+    isOver = true;
+  });
+  while (!isOver && ids.length > 0) {
+    assert.equal((await call('DELETE', `${ORDERS}/${ids.pop()}`)).status, 204);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.match((await imported).stderr, /Stored 30,000 pets/);
+  assert.equal((await call('GET', '/v1/pets/29999')).status, 200);
+});
+
 const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
 
 // The statements of docs/operating.md.

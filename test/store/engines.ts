@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenOptions, Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -36,8 +36,12 @@ export async function newPostgresDatabase(t: TestContext): Promise<string> {
 }
 
 /** A store on `url`, closed after the test. */
-export async function open(t: TestContext, url: string, isPatient = true): Promise<Store> {
-  const store = await openStore(url, { create: true, isPatient });
+export async function open(
+  t: TestContext,
+  url: string,
+  purpose: OpenOptions['purpose'] = 'command',
+): Promise<Store> {
+  const store = await openStore(url, { create: true, purpose });
   t.after(() => store.close());
   return store;
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { openStore } from '../../src/store/open.ts';
+import { backupStore, openStore } from '../../src/store/open.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/connection.ts';
 import { StoreNotUsable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-const OPTIONS = { create: true, isPatient: false };
+const OPTIONS = { create: true, purpose: 'service' } as const;
 
 test('the writer syncs every commit to disk', (t) => {
   const db = openForWriting(join(temporaryFolder(t), 'a.db'), true);
@@ -37,6 +37,29 @@ test('a store whose tables are damaged is refused, and the program can end', asy
   db.exec('DELETE FROM store');
   db.close();
   await assert.rejects(openStore(`sqlite:${path}`, OPTIONS), /a copy into it has not ended/);
+});
+
+test('databases and backups are readable by their owner only, and so are the folders that are made', async (t) => {
+  const umask = process.umask(0);
+  t.after(() => process.umask(umask));
+  const folder = join(temporaryFolder(t), 'made');
+  const url = `sqlite:${join(folder, 'a.db')}`;
+  const store = await openStore(url, OPTIONS);
+  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await backupStore(url, join(folder, 'backups', 'b.db'));
+  const modes = ['.', 'a.db', 'a.db-wal', 'a.db-shm', 'backups', 'backups/b.db'].map((name) =>
+    (statSync(join(folder, name)).mode & 0o777).toString(8),
+  );
+  assert.deepEqual(modes, ['700', '600', '600', '600', '700', '600']);
+  await store.close();
+});
+
+test('a database that is there keeps its mode', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  chmodSync(path, 0o640);
+  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  assert.equal(statSync(path).mode & 0o777, 0o640);
 });
 
 /** As release 1.0.0 left it. */

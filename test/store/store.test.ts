@@ -12,12 +12,18 @@ for (const { name, newDatabase } of ENGINES) {
   const promise = (what: string, prove: (t: TestContext, store: Store) => Promise<void>) =>
     test(`${name}: ${what}`, async (t) => prove(t, await open(t, await newDatabase(t))));
 
-  promise('a new store is empty, at revision 0, and has an id of its own', async (t, store) => {
-    const { storeId, revision, orders } = await store.status();
+  promise('a new store is empty, at revision 0', async (_t, store) => {
+    const { revision, orders } = await store.status();
     assert.equal(revision, 0n);
     assert.deepEqual(orders, { pending: 0n, shipped: 0n, cancelled: 0n });
+  });
+
+  test(`${name}: a store that is served has an id of its own, and keeps it`, async (t) => {
+    const url = await newDatabase(t);
+    const { storeId } = await (await open(t, url, 'service')).status();
     assert.match(storeId, /^[0-9a-f]{16}$/);
-    const other = await open(t, await newDatabase(t));
+    assert.equal((await (await open(t, url, 'service')).status()).storeId, storeId);
+    const other = await open(t, await newDatabase(t), 'service');
     assert.notEqual((await other.status()).storeId, storeId);
   });
 
@@ -247,8 +253,10 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   promise('a pet takes the place of the one with its id', async (_t, store) => {
-    await store.apply([{ type: 'putPet', pet: { id: 2n ** 60n, name: 'Ada', tag: 'cat' } }]);
-    await store.apply([{ type: 'putPet', pet: { id: 2n ** 60n, name: 'Bob' } }]);
+    await store.apply([{ type: 'putPets', pets: [{ id: 2n ** 60n, name: 'Ada', tag: 'cat' }] }]);
+    const again = [{ id: 2n ** 60n, name: 'Eve' }, { id: 3n }, { id: 2n ** 60n, name: 'Bob' }];
+    await store.apply([{ type: 'putPets', pets: again }]);
+    assert.deepEqual(await store.pet(3n), { id: 3n, name: undefined, tag: undefined });
     assert.deepEqual(await store.pet(2n ** 60n), { id: 2n ** 60n, name: 'Bob', tag: undefined });
     assert.equal(await store.pet(1n), undefined);
   });
@@ -292,7 +300,8 @@ for (const { name, newDatabase } of ENGINES) {
   );
 
   promise('an import goes on where it ended, one run of it at a time', async (_t, store) => {
-    const progress = async () => (await store.apply([{ type: 'importProgress', source: 'a' }]))[0];
+    const progress = async () =>
+      (await store.apply([{ type: 'importProgress', source: 'a' }]))[0]!.placed;
     const outOfTurn = [{ refusal: 'out_of_turn' }];
     assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
     assert.deepEqual(await begin(store, 'a', '1'), ['begun']);
@@ -339,7 +348,9 @@ for (const { name, newDatabase } of ENGINES) {
         { refusal: 'order_differs', index: 2 },
       ]);
       assert.deepEqual(await idsIn(store), [2n]);
-      assert.deepEqual(await store.apply([{ type: 'importProgress', source: 'a' }]), [0]);
+      assert.deepEqual(await store.apply([{ type: 'importProgress', source: 'a' }]), [
+        { placed: 0, highestId: 2n },
+      ]);
       assert.equal((await store.status()).revision, 1n);
     },
   );

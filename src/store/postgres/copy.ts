@@ -123,9 +123,11 @@ async function insert(
 
 async function complete(session: Session, status: StoreStatus): Promise<void> {
   const { storeId, revision, orders } = status;
+  // A store without an id gets one from the first session that finds it of no history.
+  const origin = storeId === '' ? '' : (await originOf(session)).origin;
   await session.write({ text: 'INSERT INTO store VALUES (true, $1, $2, $3, $4, $5, $6)' }, [
     storeId,
-    (await originOf(session)).origin,
+    origin,
     revision,
     orders.pending,
     orders.shipped,

@@ -1,4 +1,5 @@
 import { Batch } from '../../orders/batch.ts';
+import type { OrderId } from '../../orders/order.ts';
 import { type Command, type OutcomeOf, StoreUnavailable } from '../store.ts';
 import { isGuardError, readOrders, writing } from './change-orders.ts';
 import type { Session, StatementWithValues } from './session.ts';
@@ -27,6 +28,12 @@ export async function importOrders(session: Session, command: ImportOrders): Pro
   throw new StoreUnavailable('other imports took the next ids again and again');
 }
 
+/** The highest id that is taken or kept free; orders that bring none get those above it. */
+export async function highestId(session: Session): Promise<OrderId> {
+  const [row] = await session.query(SQL.highestId);
+  return BigInt(row![0]!);
+}
+
 /** What the rows come to, for the store as it is now, and what has to be written if they are placed. */
 async function workOut(
   session: Session,
@@ -35,18 +42,17 @@ async function workOut(
   const ids = orders.flatMap(({ id }) => id ?? []);
   const [inTurn, highest, known] = await Promise.all([
     session.query(SQL.inTurn, [source, run]),
-    session.query(SQL.highestId),
+    highestId(session),
     readOrders(session, ids),
   ]);
   if (inTurn.length === 0) return { outcome: { refusal: 'out_of_turn' } };
-  const highestId = BigInt(highest[0]![0]!);
   const batch = new Batch(known.orders);
-  const outcome = batch.placeAll(orders, highestId);
+  const outcome = batch.placeAll(orders, highest);
   if (outcome.refusal !== undefined) return { outcome };
   const write = writing(batch, known.revisions);
   const statements = [
     { ...SQL.lock, values: [] },
-    { ...SQL.guard, values: [source, run, highestId] },
+    { ...SQL.guard, values: [source, run, highest] },
     ...(write === undefined ? [] : [write]),
     { ...SQL.advance, values: [orders.length, source] },
   ];

@@ -16,13 +16,13 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   });
   await session.end();
   const address = parseAddress(url);
-  const { isPatient } = options;
+  const isService = options.purpose === 'service';
   const origin = new Origin();
   const connect = (limits: TimeLimits) =>
     new Connection(address, limits, (session) => origin.confirm(session));
-  const reading = connect(isPatient ? PATIENT : SERVICE);
-  const changing = connect(isPatient ? PATIENT : SERVICE);
-  const writing = connect(isPatient ? PATIENT : SERVICE_WRITES);
+  const reading = connect(isService ? SERVICE : PATIENT);
+  const changing = connect(isService ? SERVICE : PATIENT);
+  const writing = connect(isService ? SERVICE_WRITES : PATIENT);
   const reader = new Reader(reading, changing);
   const writer = new Writer(writing);
   let closing: Promise<unknown> | undefined;

@@ -1,12 +1,13 @@
 import type { ApiKey } from '../../keys/api-key.ts';
 import { isOrderCommand } from '../../orders/lifecycle.ts';
-import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { changeLockedOrders, changeOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
-import { importOrders } from './import-orders.ts';
+import { highestId, importOrders } from './import-orders.ts';
+import { arrayOf, textArray } from './rows.ts';
 import type { Session } from './session.ts';
+import { present } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The write half of the PostgreSQL engine. */
@@ -32,9 +33,11 @@ export class Writer {
     const session = await this.#connection.session();
     if (commands.every(isOrderCommand)) return changeOrders(session, commands);
     const [only] = commands;
+    // These two lock others out for one statement or message only, however slow the command is.
     if (commands.length === 1 && only!.type === 'importOrders') {
       return [await importOrders(session, only!)];
     }
+    if (commands.length === 1 && only!.type === 'putPets') return [await putPets(session, only!)];
     return inTransaction(session, () => carryOutAll(session, commands));
   }
 }
@@ -62,13 +65,16 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
     }
     case 'revokeKey':
       return revokeKey(session, command.id);
-    case 'putPet':
-      return putPet(session, command.pet);
+    case 'putPets':
+      return putPets(session, command);
     case 'importProgress':
-      return importProgress(session, command.source);
+      return {
+        placed: await placed(session, command.source),
+        highestId: await highestId(session),
+      };
     case 'beginImport': {
       const { source, run, from, highestId } = command;
-      if ((await importProgress(session, source)) !== from) return 'out_of_turn';
+      if ((await placed(session, source)) !== from) return 'out_of_turn';
       await session.write(SQL.beginImport, [source, run, from, highestId]);
       return 'begun';
     }
@@ -97,12 +103,24 @@ async function revokeKey(session: Session, id: string) {
   return 'revoked';
 }
 
-async function putPet(session: Session, { id, name, tag }: Pet): Promise<'stored'> {
-  await session.write(SQL.putPet, [id, name ?? null, tag ?? null]);
+/** One statement, which takes the row of the store first as every writer does. */
+async function putPets(
+  session: Session,
+  { pets }: Extract<Command, { type: 'putPets' }>,
+): Promise<'stored'> {
+  // A statement can write a row only once.
+  const last = [...new Map(pets.map((pet) => [pet.id, pet])).values()];
+  const [row] = await session.write(SQL.putPets, [
+    arrayOf(last.map(({ id }) => id)),
+    textArray(last.map(({ name }) => name)),
+    textArray(last.map(({ tag }) => tag)),
+  ]);
+  present(row);
   return 'stored';
 }
 
-async function importProgress(session: Session, source: string): Promise<number> {
+/** Rows of an import that were placed. */
+async function placed(session: Session, source: string): Promise<number> {
   const [row] = await session.query(SQL.importProgress, [source]);
   return row === undefined ? 0 : Number(row[0]);
 }
@@ -115,9 +133,14 @@ const SQL = {
   anyKey: { text: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1' },
   key: { text: 'SELECT revoked_at FROM api_keys WHERE id = $1' },
   revokeKey: { text: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2' },
-  putPet: {
-    text: `INSERT INTO pets (id, name, tag) VALUES ($1, $2, $3)
-      ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag`,
+  putPets: {
+    text: `WITH turn AS (SELECT only_row FROM store FOR UPDATE),
+      stored AS (
+        INSERT INTO pets (id, name, tag)
+        SELECT p.id, p.name, p.tag
+        FROM turn, unnest($1::bigint[], $2::text[], $3::text[]) AS p (id, name, tag)
+        ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag)
+      SELECT FROM turn`,
   },
   importProgress: { text: 'SELECT placed FROM imports WHERE source = $1' },
   beginImport: {

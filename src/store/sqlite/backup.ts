@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
-import { openForReading } from './connection.ts';
+import { makeFile, makeFolder, openForReading } from './connection.ts';
 
 /**
  * Has `copy` write a database to a file beside `target`, which must not exist. It appears under that
@@ -16,9 +16,10 @@ export async function makeBackup(
   if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
   const partial = `${target}.${randomUUID()}.partial`;
   try {
-    mkdirSync(dirname(target), { recursive: true });
+    makeFolder(dirname(target));
+    makeFile(partial);
     await copy(partial);
-    giveNewId(partial);
+    removeId(partial);
     syncToDisk(partial);
     renameSync(partial, target);
     syncToDisk(dirname(target));
@@ -41,13 +42,14 @@ export function copySqlite(path: string, target: string): void {
 }
 
 /**
- * A store that goes on from a copy reaches revisions that the original had too, with other orders.
- * Under another id its lists have other ETags, so nobody takes one for the other.
+ * A store that goes on from a copy reaches revisions that the original had too, with other orders, and so does
+ * one that is restored from the same copy once more. Each gets an id of its own when it is served, and
+ * with it other ETags.
  */
-function giveNewId(path: string): void {
+function removeId(path: string): void {
   const db = new DatabaseSync(path);
   try {
-    db.exec('UPDATE store SET id = lower(hex(randomblob(8)))');
+    db.exec("UPDATE store SET id = ''");
   } finally {
     db.close();
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
@@ -19,8 +19,10 @@ const SQLITE_NOTADB = 26;
  */
 export function openForWriting(path: string, create: boolean): DatabaseSync {
   refuseOldSqlite(process.versions.sqlite ?? '0');
-  if (create) makeFolder(dirname(path));
-  else if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+  if (create && !existsSync(path)) {
+    makeFolder(dirname(path));
+    makeFile(path);
+  } else if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
   if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
   return new DatabaseSync(path, { timeout: 0, readBigInts: true });
 }
@@ -36,11 +38,21 @@ export function makeDurable(db: DatabaseSync): void {
   db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
 }
 
-function makeFolder(path: string): void {
+/** Folders that are there already keep their modes. @throws StoreNotUsable */
+export function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new StoreNotUsable(`cannot make its folder: ${(error as Error).message}`);
+  }
+}
+
+/** An empty file, for SQLite to make a database of, that only its owner can read; SQLite's log beside it then too. */
+export function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+  } catch {
+    // Another process has made it in this moment; or SQLite says, when it opens it, what is wrong.
   }
 }
 

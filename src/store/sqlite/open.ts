@@ -8,12 +8,13 @@ import { WriterClient } from './writer-client.ts';
  * another batch before, so a client is answered within twice this: well below a second.
  */
 const LOCK_WAIT_MS = 300;
-const PATIENT_LOCK_WAIT_MS = 10_000;
+const COMMAND_LOCK_WAIT_MS = 10_000;
 
 /** The embedded engine: one file, one writer thread, readers that are never blocked. */
-export async function openSqlite(path: string, { create, isPatient }: OpenOptions): Promise<Store> {
-  const lockWaitMs = isPatient ? PATIENT_LOCK_WAIT_MS : LOCK_WAIT_MS;
-  const writer = await WriterClient.start({ path, create, lockWaitMs });
+export async function openSqlite(path: string, { create, purpose }: OpenOptions): Promise<Store> {
+  const givesId = purpose === 'service';
+  const lockWaitMs = givesId ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
+  const writer = await WriterClient.start({ path, create, lockWaitMs, givesId });
   let reader: Reader;
   try {
     reader = opening(path, () => new Reader(path));

@@ -17,6 +17,8 @@ export interface WriterData {
   readonly path: string;
   readonly create: boolean;
   readonly lockWaitMs: number;
+  /** Whether a store without an id gets one. */
+  readonly givesId: boolean;
 }
 
 export type Request = { readonly commands: readonly Command[] } | 'close';
@@ -29,7 +31,7 @@ export interface Failure {
 export type Answer = { readonly outcomes: OutcomeOf<Command>[] } | 'ready' | Failure;
 
 const port = parentPort!;
-const { path, create, lockWaitMs } = workerData as WriterData;
+const { path, create, lockWaitMs, givesId } = workerData as WriterData;
 
 function open() {
   return opening(path, () => {
@@ -40,6 +42,7 @@ function open() {
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       migrate(db, MIGRATION_WAIT_MS);
       probeForWriting(db);
+      if (givesId) giveId(db);
       return db;
     } catch (error) {
       db.close();
@@ -57,6 +60,13 @@ function probeForWriting(db: ReturnType<typeof openForWriting>): void {
     if (db.isTransaction) db.exec('ROLLBACK');
     if (!isBusy(error)) throw error;
   }
+}
+
+/** Durably, before a list or an ETag of it is seen. */
+function giveId(db: ReturnType<typeof openForWriting>): void {
+  if (db.prepare("SELECT 1 FROM store WHERE id = ''").get() === undefined) return;
+  const id = "UPDATE store SET id = lower(hex(randomblob(8))) WHERE id = ''";
+  retryWhileBusy(lockWaitMs, () => db.exec(id));
 }
 
 function failureOf(error: unknown): Failure {

@@ -7,7 +7,7 @@ import {
   type OrderCommand,
   type OrderOutcome,
 } from '../../orders/lifecycle.ts';
-import { differingFields, type Order } from '../../orders/order.ts';
+import { differingFields, type Order, type OrderId } from '../../orders/order.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
 import { findOrders, jsonOf, ORDERS_BY_ID } from './rows.ts';
@@ -60,16 +60,16 @@ export class Writer {
         this.#statements.revokeKey.run(Date.now(), command.id);
         return 'revoked';
       }
-      case 'putPet': {
-        const { id, name, tag } = command.pet;
-        this.#statements.putPet.run(id, orNull(name), orNull(tag));
+      case 'putPets':
+        for (const { id, name, tag } of command.pets) {
+          this.#statements.putPet.run(id, orNull(name), orNull(tag));
+        }
         return 'stored';
-      }
       case 'importProgress':
-        return this.#importProgress(command.source);
+        return { placed: this.#placed(command.source), highestId: this.#highestId() };
       case 'beginImport': {
         const { source, run, from, highestId } = command;
-        if (this.#importProgress(source) !== from) return 'out_of_turn';
+        if (this.#placed(source) !== from) return 'out_of_turn';
         this.#statements.beginImport.run(source, run, from, highestId);
         return 'begun';
       }
@@ -122,7 +122,7 @@ export class Writer {
     if (this.#statements.importInTurn.get(source, run) === undefined) {
       return { refusal: 'out_of_turn' };
     }
-    const [highestId] = this.#statements.highestId.get() as unknown as [bigint];
+    const highestId = this.#highestId();
     const ids = orders.flatMap(({ id }) => id ?? []);
     const batch = new Batch(findOrders(this.#statements.orders, ids));
     const outcome = batch.placeAll(orders, highestId);
@@ -132,7 +132,13 @@ export class Writer {
     return outcome;
   }
 
-  #importProgress(source: string): number {
+  #highestId(): OrderId {
+    const [highestId] = this.#statements.highestId.get() as unknown as [bigint];
+    return highestId;
+  }
+
+  /** Rows of an import that were placed. */
+  #placed(source: string): number {
     const row = this.#statements.importProgress.get(source) as unknown as [bigint] | undefined;
     return row === undefined ? 0 : Number(row[0]);
   }

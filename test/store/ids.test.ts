@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { copyStore } from '../../src/store/copy.ts';
+import { backupStore, openStore } from '../../src/store/open.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, open } from './engines.ts';
+
+/** A backup of a store with two orders. */
+async function backupOf(t: TestContext, url: string): Promise<string> {
+  const store = await open(t, url, 'service');
+  const order = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+  await store.apply([order(1n), order(2n)]);
+  const file = join(temporaryFolder(t), 'backup.db');
+  await backupStore(url, file);
+  return file;
+}
+
+/** Serves the store at `url`, cancels an order, and tells what names the list that follows. */
+async function afterCancelling(url: string, id: bigint): Promise<string> {
+  const store = await openStore(url, { create: false, purpose: 'service' });
+  await store.apply([{ type: 'cancel', id }]);
+  const { storeId, revision } = (await store.changes(undefined, () => {}))!;
+  await store.close();
+  assert.notEqual(storeId, '');
+  return `${storeId}-${revision}`;
+}
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`a backup of ${name} that is restored twice is two stores`, async (t) => {
+    const backup = await backupOf(t, await newDatabase(t));
+    const path = join(temporaryFolder(t), 'restored.db');
+    const restored = async (id: bigint) => {
+      copyFileSync(backup, path);
+      // To look at it is not to serve it.
+      await (await openStore(`sqlite:${path}`, { create: false, purpose: 'command' })).close();
+      return afterCancelling(`sqlite:${path}`, id);
+    };
+    assert.notEqual(await restored(1n), await restored(2n));
+  });
+
+  test(`two copies to ${name} out of one backup are two stores`, async (t) => {
+    const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
+    const copied = async (id: bigint) => {
+      const url = await newDatabase(t);
+      await copyStore(`sqlite:${backup}`, url, { mayChange: false, onProgress: () => {} });
+      return afterCancelling(url, id);
+    };
+    assert.notEqual(await copied(1n), await copied(2n));
+  });
+}
+
+test('a backup of an earlier release that is restored twice is two stores', async (t) => {
+  const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
+  const db = new DatabaseSync(backup);
+  db.exec("UPDATE store SET id = '0123456789abcdef'; PRAGMA user_version = 2");
+  db.close();
+  const path = join(temporaryFolder(t), 'restored.db');
+  const restored = (id: bigint) => {
+    copyFileSync(backup, path);
+    return afterCancelling(`sqlite:${path}`, id);
+  };
+  assert.notEqual(await restored(1n), await restored(2n));
+});
