@@ -85,13 +85,13 @@ async function tryImport(input: Input, flags: ImportFlags) {
         checkOrders(input, await sourceOf(store, input)),
       )
     : await checkOrders(input, { find: async () => [], placedBefore: 0, highestId: 0n });
-  refuseProblems(input, check.problems);
+  refuseProblems(input, check.problems, check.count);
   return { imported: check.count - check.known, skipped: check.known };
 }
 
 async function importInto(store: Store, input: Input) {
   const check = await checkOrders(input, await sourceOf(store, input));
-  refuseProblems(input, check.problems);
+  refuseProblems(input, check.problems, check.count);
   const imported = await placeOrders(input, store, check);
   return { imported, skipped: check.count - imported };
 }
@@ -102,8 +102,12 @@ async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
   return { find: (ids) => store.find(ids), placedBefore: placed, highestId };
 }
 
-/** @throws CommandFailed that describes the first problems, if there are any */
-export function refuseProblems(input: Input, { total, described }: Problems): void {
+/**
+ * @param count of rows in the input
+ * @throws CommandFailed that describes the first problems, or says that there is not one row
+ */
+export function refuseProblems(input: Input, { total, described }: Problems, count: number): void {
+  if (count === 0) throw new CommandFailed(`${input.name} has no rows; nothing was imported`);
   if (total === 0) return;
   const rest = total - described.length;
   throw new CommandFailed(
@@ -204,7 +208,6 @@ function checkOrder(
 
 /** Reads the file again and places its orders; how many are new. */
 async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
-  if (check.count === 0) return 0;
   const placer = await Placer.begin(store, check);
   const progress = showProgress('Importing');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);

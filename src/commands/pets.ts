@@ -29,24 +29,24 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   const input = await openInput(file);
   const seen = new SeenIds();
   const problems = new Problems();
+  let count = 0;
   const read = () => readValues(input, PET_COLUMNS, petOf, () => {});
   try {
     for await (const rows of read()) {
+      count += rows.length;
       for (const row of rows) {
         const problem = row.problem ?? seen.add(row.value.id, row.at);
         if (problem !== undefined) problems.add(row.at, problem);
       }
     }
-    refuseProblems(input, problems);
+    refuseProblems(input, problems, count);
     await withStore(flags, 'create', async (store) => {
-      let count = 0;
       for await (const rows of read()) {
         const pets = rows.flatMap((row) => (row.problem === undefined ? row.value : []));
         for (let from = 0; from < pets.length; from += BATCH) {
           await store.apply([{ type: 'putPets', pets: pets.slice(from, from + BATCH) }]);
           await pause(PAUSE_MS);
         }
-        count += pets.length;
       }
       say(`Stored ${counted(count, 'pet')}.`);
     });

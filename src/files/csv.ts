@@ -4,6 +4,12 @@ import { INTEGER } from './json-row.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './rows.ts';
 import { Utf8Lines } from './utf8-lines.ts';
 
+/** What some spreadsheets put in the place of commas. */
+const OTHER_SEPARATORS = [
+  ['semicolons', ';'],
+  ['tabs', '\t'],
+] as const;
+
 /** Rows handed on at a time. */
 const BATCH = 1_000;
 
@@ -71,6 +77,13 @@ async function* looking(chunks: AsyncGenerator<Buffer>, lines: Utf8Lines): Async
 
 function headerProblem(header: readonly string[], columns: Columns): string | undefined {
   const known = Object.keys(columns);
+  const separator =
+    header.length === 1
+      ? OTHER_SEPARATORS.find(([, each]) => header[0]!.includes(each))
+      : undefined;
+  if (separator !== undefined) {
+    return `has ${separator[0]} between its columns: save it as CSV with commas`;
+  }
   const unknown = header.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     const names = unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ');

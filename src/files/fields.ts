@@ -1,7 +1,8 @@
 import { isInt64, ORDER_STATUSES, type OrderDraft, type OrderStatus } from '../orders/order.ts';
-import { parseTimestamp } from '../orders/timestamp.ts';
+import { parseTimestamp, timestampProblem } from '../orders/timestamp.ts';
 import type { Pet } from '../pets/pet.ts';
-import type { Columns, Fields, Value } from './rows.ts';
+import { INTEGER } from './json-row.ts';
+import { type Columns, type Fields, OtherNumber, type Value } from './rows.ts';
 
 export const ORDER_COLUMNS = {
   id: 'integer',
@@ -14,88 +15,122 @@ export const ORDER_COLUMNS = {
 
 export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
 
-/** Thrown by the functions below: why the fields are no order or no pet. */
+/** Thrown by the functions below: all reasons why the fields are no order or no pet. */
 export class FieldProblem extends Error {
   override readonly name = 'FieldProblem';
 }
 
 /** @throws FieldProblem */
 export function orderOf(fields: Fields): OrderDraft {
-  refuseUnknown(fields, ORDER_COLUMNS);
-  const quantity = int64(fields, 'quantity');
-  if (quantity !== undefined && quantity < 0n) throw problem('quantity', '0 or more', quantity);
-  const shipDate = text(fields, 'shipDate');
-  const time = shipDate === undefined ? undefined : parseTimestamp(shipDate);
-  if (shipDate !== undefined && time === undefined) {
-    throw problem('shipDate', 'a date-time with an offset, as 2026-12-01T09:30:00Z', shipDate);
-  }
-  return {
-    id: int64(fields, 'id'),
-    petId: int64(fields, 'petId'),
-    quantity,
-    shipDate: time,
-    complete: boolean(fields, 'complete'),
-    status: status(fields),
+  const reader = new FieldReader(fields, ORDER_COLUMNS);
+  const order = {
+    id: reader.int64('id'),
+    petId: reader.int64('petId'),
+    quantity: reader.quantity(),
+    shipDate: reader.timestamp('shipDate'),
+    complete: reader.boolean('complete'),
+    status: reader.status(),
   };
+  // The blank lines that a spreadsheet leaves behind its rows would each be an order.
+  if (reader.isEmpty) reader.problems.push('has no value in any field');
+  reader.finish();
+  return order;
 }
 
 /** @throws FieldProblem */
 export function petOf(fields: Fields): Pet {
-  refuseUnknown(fields, PET_COLUMNS);
-  const id = int64(fields, 'id');
-  if (id === undefined) throw new FieldProblem('id is missing');
-  return { id, name: text(fields, 'name'), tag: text(fields, 'tag') };
+  const reader = new FieldReader(fields, PET_COLUMNS);
+  const id = reader.int64('id');
+  const pet = { id: id ?? 0n, name: reader.text('name'), tag: reader.text('tag') };
+  if (fields.id === undefined || fields.id === null) reader.problems.push('id is missing');
+  reader.finish();
+  return pet;
 }
 
-function status(fields: Fields): OrderStatus {
-  const value = text(fields, 'status') ?? 'pending';
-  const known = ORDER_STATUSES.find((name) => name === value);
-  if (known === undefined) throw problem('status', ORDER_STATUSES.join(', '), value);
-  return known;
-}
+/** Reads the fields of a row one by one, and collects what is wrong with them. */
+class FieldReader {
+  readonly problems: string[] = [];
+  readonly #fields: Fields;
 
-function refuseUnknown(fields: Fields, columns: Columns): void {
-  for (const name of Object.keys(fields)) {
-    if (!Object.hasOwn(columns, name)) {
-      throw new FieldProblem(`has an unknown field ${JSON.stringify(name.slice(0, 40))}`);
+  constructor(fields: Fields, columns: Columns) {
+    this.#fields = fields;
+    for (const name of Object.keys(fields)) {
+      if (Object.hasOwn(columns, name)) continue;
+      this.problems.push(`has an unknown field ${JSON.stringify(name.slice(0, 40))}`);
     }
   }
-}
 
-function int64(fields: Fields, name: string): bigint | undefined {
-  const value = fields[name] ?? undefined;
-  if (value === undefined) return undefined;
-  if (typeof value !== 'bigint') throw problem(name, 'an integer, in digits only', value);
-  if (!isInt64(value)) throw problem(name, 'within int64', value);
-  return value;
-}
-
-function text(fields: Fields, name: string): string | undefined {
-  const value = fields[name] ?? undefined;
-  if (value !== undefined && typeof value !== 'string') throw problem(name, 'a string', value);
-  // PostgreSQL can keep all characters but this one.
-  if (value?.includes('\0')) throw problem(name, 'a string without U+0000', value);
-  // It has no UTF-8; another character would be stored in its place.
-  if (value?.isWellFormed() === false) {
-    throw problem(name, 'a string without unpaired surrogates', value);
+  get isEmpty(): boolean {
+    return Object.values(this.#fields).every((value) => value === null);
   }
-  return value;
-}
 
-function boolean(fields: Fields, name: string): boolean | undefined {
-  const value = fields[name] ?? undefined;
-  if (value !== undefined && typeof value !== 'boolean') {
-    throw problem(name, 'true or false', value);
+  int64(name: string): bigint | undefined {
+    const value = this.#fields[name] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && INTEGER.test(value)) {
+      this.problems.push(`${name} must be a number; it is the string "${value}"`);
+    } else if (typeof value !== 'bigint') this.#refuse(name, 'an integer, in digits only', value);
+    else if (!isInt64(value)) this.#refuse(name, 'within int64', value);
+    else return value;
+    return undefined;
   }
-  return value;
-}
 
-function problem(name: string, expected: string, value: Value): FieldProblem {
-  const shown = typeof value === 'string' ? JSON.stringify(value) : display(value);
-  return new FieldProblem(`${name} must be ${expected}; it is ${shown.slice(0, 60)}`);
+  quantity(): bigint | undefined {
+    const value = this.int64('quantity');
+    if (value !== undefined && value < 0n) this.#refuse('quantity', '0 or more', value);
+    return value;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#fields[name] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') this.#refuse(name, 'a string', value);
+    // PostgreSQL can keep all characters but this one.
+    else if (value.includes('\0')) this.#refuse(name, 'a string without U+0000', value);
+    // It has no UTF-8; another character would be stored in its place.
+    else if (!value.isWellFormed()) {
+      this.#refuse(name, 'a string without unpaired surrogates', value);
+    } else return value;
+    return undefined;
+  }
+
+  /** Milliseconds since the epoch. */
+  timestamp(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const time = parseTimestamp(text);
+    if (time === undefined) this.#refuse(name, timestampProblem(text), text);
+    return time;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.#fields[name] ?? undefined;
+    if (value === undefined || typeof value === 'boolean') return value;
+    this.#refuse(name, 'true or false', value);
+    return undefined;
+  }
+
+  status(): OrderStatus {
+    const value = this.text('status') ?? 'pending';
+    const known = ORDER_STATUSES.find((name) => name === value);
+    if (known === undefined) this.#refuse('status', 'pending, shipped or cancelled', value);
+    return known ?? 'pending';
+  }
+
+  /** @throws FieldProblem */
+  finish(): void {
+    if (this.problems.length > 0) throw new FieldProblem(this.problems.join('; '));
+  }
+
+  #refuse(name: string, expected: string, value: Value): void {
+    this.problems.push(`${name} must be ${expected}; it is ${display(value).slice(0, 60)}`);
+  }
 }
 
 function display(value: Value): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  // As it stands in the file: 1.0 and not 1.
+  if (value instanceof OtherNumber) return value.text;
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   return String(value);
 }

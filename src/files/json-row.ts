@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Row, Value } from './rows.ts';
+import { OtherNumber, type Row, type Value } from './rows.ts';
 
 /** A whole number in its only spelling, of any size. */
 export const INTEGER = /^(?:0|-?[1-9]\d*)$/;
@@ -42,7 +42,8 @@ function parseExactly(text: string): { value: unknown; members: number } {
   let members = -1;
   const reviver: Reviver = function (_key, value, { source }) {
     if (!Array.isArray(this)) members += 1;
-    return typeof value === 'number' && INTEGER.test(source!) ? BigInt(source!) : value;
+    if (typeof value !== 'number') return value;
+    return INTEGER.test(source!) ? BigInt(source!) : new OtherNumber(source!);
   };
   const value = JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
   return { value, members };

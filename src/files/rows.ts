@@ -5,11 +5,17 @@ import { readNdjson } from './ndjson.ts';
 /** A line, an element of an array or a CSV record may not be longer: bounds the memory of an import. */
 export const MAX_ROW_BYTES = 1024 * 1024;
 
-/**
- * What a field holds: integers as bigint, whatever their size; a number with a fraction or an
- * exponent as a JavaScript number, which no field accepts.
- */
-export type Value = string | bigint | number | boolean | null | object;
+/** A number with a fraction or an exponent, as it was written; no field accepts one. */
+export class OtherNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a field holds: integers as bigint, whatever their size. */
+export type Value = string | bigint | OtherNumber | boolean | null | object;
 
 export type Fields = Readonly<Record<string, Value>>;
 
@@ -29,17 +35,32 @@ export async function* readRows(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
 ): AsyncGenerator<Row[]> {
-  const { start, all } = await peek(chunks);
+  const { start, head, all } = await peek(chunks);
   if (start === undefined) return;
-  if (start === '[') yield* readJsonArray(all);
+  const problem = formatProblem(start, head);
+  if (problem !== undefined) yield [{ at: 'line 1', problem }];
+  else if (start === '[') yield* readJsonArray(all);
   else if (start === '{') yield* readNdjson(all);
   else yield* readCsv(all, columns);
+}
+
+/** What spreadsheets write that is none of our formats, and the way out; undefined for anything else. */
+function formatProblem(start: string, head: Buffer): string | undefined {
+  if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
+    return 'is a spreadsheet (.xlsx, .ods) or another ZIP file: save it as CSV (UTF-8)';
+  }
+  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
+    return 'is UTF-16: save it as UTF-8';
+  }
+  return start === '\0' || head[1] === 0
+    ? 'is binary, or UTF-16: save it as text in UTF-8'
+    : undefined;
 }
 
 /** The first character that is neither white space nor a byte order mark, and all chunks again. */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
-): Promise<{ start: string | undefined; all: AsyncGenerator<Buffer> }> {
+): Promise<{ start: string | undefined; head: Buffer; all: AsyncGenerator<Buffer> }> {
   const seen: Buffer[] = [];
   let start: string | undefined;
   while (start === undefined) {
@@ -55,7 +76,7 @@ async function peek(
     yield* seen;
     yield* chunks;
   }
-  return { start, all: again() };
+  return { start, head: seen[0] ?? Buffer.alloc(0), all: again() };
 }
 
 function withoutByteOrderMark(chunk: Buffer): Buffer {

@@ -36,6 +36,18 @@ export function parseTimestamp(text: string): number | undefined {
   return time >= EARLIEST && time <= LATEST ? time : undefined;
 }
 
+/** What a text that parseTimestamp refuses should be, as closely as can be told: "shipDate must be …". */
+export function timestampProblem(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}[Tt][\d:.]+[+-]\d{4}$/.test(text)) {
+    return 'a date-time whose offset has a colon, as +01:00';
+  }
+  if (/^\d{4}-\d{2}-\d{2}[Tt][\d:.]+$/.test(text)) {
+    return 'a date-time with an offset, as 2026-12-01T09:30:00Z or 2026-12-01T10:30:00+01:00';
+  }
+  if (DATE_TIME.test(text)) return 'a day and a time that exist, of the years 0000 to 9999';
+  return 'a date-time with an offset, as 2026-12-01T09:30:00Z';
+}
+
 /** RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
 export function formatTimestamp(time: number): string {
   if (!Number.isInteger(time) || time < EARLIEST || time > LATEST) {

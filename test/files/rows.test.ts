@@ -228,29 +228,66 @@ const refused = (fields: Fields, reason: RegExp) =>
 
 test('a field that is not what it should be is refused with a reason', async () => {
   refused({ id: 2n ** 63n }, /id must be within int64; it is 9223372036854775808/);
-  refused({ id: '7' }, /id must be an integer.*"7"/);
-  refused({ quantity: 1.5 }, /quantity must be an integer.*1\.5/);
+  refused({ id: '7' }, /id must be a number; it is the string "7"/);
+  refused({ id: '07' }, /id must be an integer.*"07"/);
   refused({ quantity: -1n }, /quantity must be 0 or more; it is -1/);
   refused({ shipDate: '2026-11-20T05:18:56' }, /shipDate must be a date-time with an offset/);
   refused({ shipDate: 5n }, /shipDate must be a string/);
   refused({ complete: 'yes' }, /complete must be true or false/);
   refused({ complete: 1n }, /complete must be true or false/);
-  refused({ status: 'sent' }, /status must be pending, shipped, cancelled; it is "sent"/);
+  refused({ status: 'sent' }, /status must be pending, shipped or cancelled; it is "sent"/);
   refused({ petID: 1n }, /unknown field "petID"/);
   refused({ id: {} }, /an object/);
   refused({ ['__proto__']: 1n } as Fields, /^$|unknown/);
   for (const number of ['1.0', '1e3', '-0', '5.00000000000000000000001']) {
     const [row] = await rows(`{"id":${number}}`);
-    refused(fieldsOf(row), /id must be an integer/);
+    refused(fieldsOf(row), new RegExp(`id must be an integer, in digits only; it is ${number}$`));
   }
 });
 
 test('null and an empty CSV field are no value; the status is pending by default', async () => {
-  const [row] = await rows('{"id":null,"petId":null,"status":null}');
+  const [row] = await rows('{"id":null,"petId":null,"complete":true,"status":null}');
   const nothing = { id: undefined, petId: undefined, quantity: undefined, shipDate: undefined };
-  assert.deepEqual(orderOf(fieldsOf(row)), { ...nothing, complete: undefined, status: 'pending' });
+  assert.deepEqual(orderOf(fieldsOf(row)), { ...nothing, complete: true, status: 'pending' });
   const [csv] = await rows('id,petId,complete,status\n,,TRUE,shipped\n');
   assert.deepEqual(orderOf(fieldsOf(csv)), { ...nothing, complete: true, status: 'shipped' });
+});
+
+test('a row without any value is refused: a spreadsheet leaves such rows at its end', async () => {
+  const [object] = await rows('{}');
+  refused(fieldsOf(object), /^has no value in any field$/);
+  const [nulls] = await rows('{"id":null,"status":null}');
+  refused(fieldsOf(nulls), /^has no value in any field$/);
+  const [, csv] = await rows('id,petId,quantity\n1,2,3\n,,\n');
+  refused(fieldsOf(csv), /^has no value in any field$/);
+});
+
+test('all that is wrong with a row is named', async () => {
+  refused(
+    { id: true, quantity: -1n, shipDate: 'soon', size: 1n },
+    /unknown field "size"; id must be .*; quantity must be .*; shipDate must be /,
+  );
+});
+
+test('a time that is refused is told what it lacks', async () => {
+  refused({ shipDate: '2026-11-20T05:18:56' }, /a date-time with an offset, as .* or /);
+  refused({ shipDate: '2026-11-20T05:18:56+0100' }, /offset has a colon, as \+01:00/);
+  refused({ shipDate: '2026-02-30T05:18:56Z' }, /a day and a time that exist/);
+  refused({ shipDate: 'tomorrow' }, /a date-time with an offset/);
+});
+
+test('what spreadsheets write that is no CSV of ours is named, with the way out', async () => {
+  for (const [content, problem] of [
+    ['id;petId\n1;2\n', /semicolons between its columns: save it as CSV with commas/],
+    ['id\tpetId\n1\t2\n', /tabs between its columns/],
+    [Buffer.from('\ufeffid,petId\n1,2\n', 'utf16le'), /is UTF-16: save it as UTF-8/],
+    [Buffer.from('id,petId\n1,2\n', 'utf16le'), /UTF-16/],
+    [Buffer.from('PK\x03\x04 and so on', 'latin1'), /\.xlsx.*save it as CSV/],
+  ] as const) {
+    const found = await rows(content);
+    assert.equal(found.length, 1);
+    assert.match(problems(found)[0]!, problem);
+  }
 });
 
 test('a pet needs an id', () => {

@@ -66,6 +66,20 @@ test('an import for which int64 has not enough ids left places nothing, and a dr
   assert.match(stderr, /int64 has 0 left/);
 });
 
+test('an input without rows is refused: nothing came of what was to write it', async (t) => {
+  const { cli } = commandLine(t);
+  for (const [command, input] of [
+    [['import', '-'], ''],
+    [['import', '-'], '[]'],
+    [['import', '--dry-run', '-'], 'id,petId\n'],
+    [['pets', 'import', '-'], '\n'],
+  ] as const) {
+    const { code, stderr } = await cli(command, { input });
+    assert.equal(code, 1, input);
+    assert.match(stderr, /standard input has no rows; nothing was imported/);
+  }
+});
+
 test('what a server lists can be imported elsewhere as it is', async (t) => {
   const { call } = await serve(t, ['--sample', '50']);
   const { body } = await call('GET', '/v1/store/orders');
