@@ -54,6 +54,8 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['DATABASE_URL', 'sqlite:file:a.db'],
   ['DATABASE_URL', 'mysql://x/y'],
   ['DATABASE_URL', 'postgres://x/y?sslmode=maybe'],
+  ['DATABASE_URL', 'postgres://x/y?sslmod=verify-full'],
+  ['DATABASE_URL', 'postgres://x/y?sslmode=disable&sslmode=verify-full'],
   ['DATABASE_URL', 'postgres://:port/y'],
   ['DATABASE_URL_FILE', '/no/such/file'],
   ['BASE_URL', 'api.example/v1'],
@@ -112,6 +114,7 @@ test('no password is in the message about a URL that is wrong', () => {
     'postgres//u:secret/db',
     '127.0.0.1/db?pwd=secret',
     'postgres://h/d?sslmode=x&sslpassword=secret',
+    'postgres://u:p?secret@h/d',
   ]) {
     const [problem] = problemsOf({ DATABASE_URL: url });
     assert.match(problem!, /^DATABASE_URL must/);

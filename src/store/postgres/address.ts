@@ -3,6 +3,19 @@ import type { ClientConfig } from 'pg';
 const SCHEME = /^postgres(?:ql)?:\/\//;
 /** User and password, hosts, and the rest of a URL; hosts may be several, with commas between them. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/;
+/** What the driver and we know what to do with; any other would be without effect. */
+const PARAMETERS = [
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'host',
+  'port',
+  'user',
+  'password',
+  'options',
+  'application_name',
+];
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** One way to reach a database. */
@@ -28,7 +41,14 @@ export function postgresUrlProblem(url: string): string | undefined {
   if (!hosts.every((each) => URL.canParse(each))) {
     return 'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in percent-encoding';
   }
-  const sslMode = new URL(hosts[0]!).searchParams.get('sslmode');
+  const { searchParams } = new URL(hosts[0]!);
+  const names = [...searchParams.keys()];
+  // Not which: part of a password that is not in percent-encoding can be taken for a parameter.
+  if (names.some((name) => !PARAMETERS.includes(name))) {
+    return `must have no other parameters than ${PARAMETERS.join(', ')}`;
+  }
+  if (new Set(names).size < names.length) return 'must have each parameter once';
+  const sslMode = searchParams.get('sslmode');
   if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
     return `must have an sslmode of ${SSL_MODES.join(', ')}`;
   }
