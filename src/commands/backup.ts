@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { readDatabaseConfig } from '../config.ts';
 import { backupStore } from '../store/open.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { say } from './output.ts';
 
 export function backupCommand(): Command {
@@ -14,8 +15,8 @@ export function backupCommand(): Command {
 }
 
 async function backup(file: string, flags: DatabaseFlags): Promise<void> {
-  await withStore(flags, 'must exist', async (_store, { databaseUrl }) => {
-    await backupStore(databaseUrl, file);
-  });
+  // As it is found: a release that is about to replace another one can keep what that one serves.
+  const { databaseUrl } = readDatabaseConfig(process.env, databaseSettings(flags));
+  await backupStore(databaseUrl, file);
   say(`Wrote ${file}.`);
 }

@@ -19,17 +19,20 @@ export function databaseCommand(name: string, description: string, examples: str
     .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
 }
 
-/** Opens the store that flags and environment name, and closes it whatever `use` does. */
+/**
+ * Opens the store that flags and environment name, and closes it whatever `use` does.
+ * @param access read or write a store that exists, or write one that is made if there is none
+ */
 export async function withStore<T>(
   flags: DatabaseFlags,
-  create: 'create' | 'must exist',
+  access: 'read' | 'write' | 'create',
   use: (store: Store, config: Pick<Config, 'databaseUrl' | 'environment'>) => Promise<T>,
 ): Promise<T> {
   const config = readDatabaseConfig(process.env, databaseSettings(flags));
   const isNew = !(await storeExists(config.databaseUrl));
   const store = await openStore(config.databaseUrl, {
-    create: create === 'create',
-    purpose: 'command',
+    create: access === 'create',
+    purpose: access === 'read' ? 'read' : 'write',
   });
   if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
   try {

@@ -16,7 +16,7 @@ npx store-orders export --format csv | gzip > orders.csv.gz`,
 
 async function exportOrders(flags: DatabaseFlags & { format: Format }): Promise<void> {
   const { start, order, end } = WRITERS[flags.format];
-  await withStore(flags, 'must exist', async (store) => {
+  await withStore(flags, 'read', async (store) => {
     let count = 0;
     await writeOut(start);
     await store.scan(async (orders) => {

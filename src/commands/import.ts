@@ -81,7 +81,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
 /** The check alone, against an empty store if there is none: a dry run makes no database. */
 async function tryImport(input: Input, flags: ImportFlags) {
   const check = (await databaseExists(flags))
-    ? await withStore(flags, 'must exist', async (store) =>
+    ? await withStore(flags, 'write', async (store) =>
         checkOrders(input, await sourceOf(store, input)),
       )
     : await checkOrders(input, { find: async () => [], placedBefore: 0, highestId: 0n });

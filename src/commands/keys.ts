@@ -63,7 +63,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
 }
 
 async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
-  const keys = await withStore(flags, 'must exist', (store) => store.keys());
+  const keys = await withStore(flags, 'read', (store) => store.keys());
   if (flags.json) {
     await writeOut(`${toJson(keys.map(keyRecord))}\n`);
     return;
@@ -100,7 +100,7 @@ function keyRecord(key: ApiKey) {
 }
 
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
-  const [outcome] = await withStore(flags, 'must exist', (store) =>
+  const [outcome] = await withStore(flags, 'write', (store) =>
     store.apply([{ type: 'revokeKey', id }]),
   );
   if (outcome === 'key_not_found') throw new CommandFailed(`there is no key ${id}`);

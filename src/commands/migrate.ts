@@ -1,19 +1,28 @@
 import type { Command } from 'commander';
-import { databaseLabel } from '../store/open.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { readDatabaseConfig } from '../config.ts';
+import { databaseLabel, openStore } from '../store/open.ts';
+import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { say } from './output.ts';
 
 export function migrateCommand(): Command {
   return databaseCommand(
     'migrate',
-    'bring the database to the schema of this release, which "serve" does too if its role may',
+    'make or update the tables of the database; "serve" does this too, if permitted',
     'npx store-orders migrate --database postgres://owner@db.example/orders',
   ).action(migrate);
 }
 
-/** Opening a store is what migrates it. */
 async function migrate(flags: DatabaseFlags): Promise<void> {
-  await withStore(flags, 'create', async (_store, { databaseUrl }) => {
-    say(`The schema of ${databaseLabel(databaseUrl)} is that of this release.`);
+  const { databaseUrl } = readDatabaseConfig(process.env, databaseSettings(flags));
+  const label = databaseLabel(databaseUrl);
+  let done = `The schema of ${label} is up to date.`;
+  const store = await openStore(databaseUrl, {
+    create: true,
+    purpose: 'migration',
+    onMigrated: (from, to) => {
+      done = from === 0 ? `Made the store ${label}.` : `Migrated ${label}: schema ${from} → ${to}.`;
+    },
   });
+  await store.close();
+  say(done);
 }

@@ -31,7 +31,12 @@ export async function openService(
   log: RequestLog,
   { create }: Pick<OpenOptions, 'create'>,
 ): Promise<Service> {
-  const store = await openStore(config.databaseUrl, { create, purpose: 'service' });
+  const store = await openStore(config.databaseUrl, {
+    create,
+    purpose: 'service',
+    onMigrated: (from, to) =>
+      log.logger.info({ from, to }, 'the schema of the database was migrated'),
+  });
   const metrics = createMetrics(store, config.environment);
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),

@@ -35,7 +35,7 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
     const id = orderIdArgument(text);
     return at === undefined ? ({ type: 'ship', id } as const) : ({ type: 'ship', id, at } as const);
   });
-  const outcomes = await withStore(flags, 'must exist', (store) => store.apply(commands));
+  const outcomes = await withStore(flags, 'write', (store) => store.apply(commands));
 
   const results = commands.map(({ id }, index) => ({ id, outcome: outcomes[index]! }));
   const failed = results.filter(({ outcome }) => REASONS[outcome] !== undefined);

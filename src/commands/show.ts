@@ -19,7 +19,7 @@ export function showCommand(): Command {
 
 async function show(text: string, flags: DatabaseFlags & { json?: true }): Promise<void> {
   const id = orderIdArgument(text);
-  await withStore(flags, 'must exist', async (store) => {
+  await withStore(flags, 'read', async (store) => {
     const [order] = await store.find([id]);
     if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
     const history = await store.history(id);

@@ -127,13 +127,25 @@ export interface Store extends ChangeSource {
   close(): Promise<void>;
 }
 
+/**
+ * What a store is opened for. "service": to serve it; it waits for locks no longer than its clients do, and gives a
+ * store that has no id one, since ETags name it. "migration": to bring its schema to that of this release,
+ * which a service does too. "write" and "read": for a command, which has the patience of the person at its
+ * terminal and leaves an older schema as it is, since a service of the release before may be running;
+ * "read" needs no right to write.
+ */
+export type Purpose = 'service' | 'migration' | 'write' | 'read';
+
+/** Whether it may change the schema of a store that there is already. */
+export function mayMigrate(purpose: Purpose): boolean {
+  return purpose === 'service' || purpose === 'migration';
+}
+
 /** How to open a store. */
 export interface OpenOptions {
   /** Make the database if there is none; otherwise that is an error. */
   readonly create: boolean;
-  /**
-   * What for. A service waits for locks no longer than its clients do, and serves lists, so it gives a store
-   * that has no id one: ETags name it. A command has the patience of the person at its terminal.
-   */
-  readonly purpose: 'service' | 'command';
+  readonly purpose: Purpose;
+  /** Is told when the schema was brought to that of this release: the numbers of migrations before and now. */
+  readonly onMigrated?: (from: number, to: number) => void;
 }

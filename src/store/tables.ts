@@ -78,5 +78,13 @@ export interface Target {
   close(): Promise<void>;
 }
 
+/** For the operator, where the schema is older than this release, and it is not the command's to change. */
+export function olderSchema(from: number, to: number): string {
+  return (
+    `its schema is that of an earlier release (${from} of ${to} migrations); "store-orders migrate" updates it, ` +
+    'and services of that release may then have to be replaced (docs/operating.md, Upgrades)'
+  );
+}
+
 /** For the operator, where the row of the table store is missing. */
 export const COPY_NOT_COMPLETE = 'a copy into it has not ended; run "store-orders copy" again';

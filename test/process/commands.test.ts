@@ -194,6 +194,28 @@ test('a backup is taken while the service runs, and holds one state whole', asyn
   assert.match(nowhere.stderr, /cannot write/);
 });
 
+test('export, show, keys list and backup read a database on a read-only disk', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  await run(['import', '-', '--database', database], { input: '{"id":1}\n' });
+  const remount = `mount --bind ${folder} ${folder} && mount -o remount,ro,bind ${folder} && exec "$@"`;
+  const wrapper = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', remount, 'sh'];
+  const backup = join(temporaryFolder(t), 'backup.db');
+  for (const [args, expected] of [
+    [['export'], /^\{"id":1,"status":"pending"\}\n$/],
+    [['show', '1'], /^id +1\n/],
+    [['keys', 'list', '--json'], /^\[\]\n$/],
+    [['backup', backup], /^$/],
+  ] as const) {
+    const { code, stdout, stderr } = await run([...args, '--database', database], { wrapper });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, expected);
+  }
+  const { code, stderr } = await run(['ship', '1', '--database', database], { wrapper });
+  assert.equal(code, 1);
+  assert.match(stderr, /cannot be written|cannot be opened/);
+});
+
 test('samples are the same for the same seed', async () => {
   const once = await run(['sample', '50', '--seed', '7']);
   assert.equal(once.stdout.split('\n').length, 51);

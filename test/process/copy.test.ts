@@ -40,7 +40,7 @@ async function fill(database: string, count: number): Promise<void> {
 /** All that can be seen of a store. */
 async function everything(database: string) {
   const env = { DATABASE_URL: database };
-  const store = await openStore(database, { create: false, purpose: 'command' });
+  const store = await openStore(database, { create: false, purpose: 'write' });
   const status = await store.status();
   const pets = [await store.pet(2n ** 53n + 1n), await store.pet(-1n)];
   const histories = [

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
-import type { OpenOptions, Store } from '../../src/store/store.ts';
+import type { Purpose, Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -39,7 +39,7 @@ export async function newPostgresDatabase(t: TestContext): Promise<string> {
 export async function open(
   t: TestContext,
   url: string,
-  purpose: OpenOptions['purpose'] = 'command',
+  purpose: Purpose = 'write',
 ): Promise<Store> {
   const store = await openStore(url, { create: true, purpose });
   t.after(() => store.close());

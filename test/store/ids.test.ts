@@ -35,7 +35,7 @@ for (const { name, newDatabase } of ENGINES) {
     const restored = async (id: bigint) => {
       copyFileSync(backup, path);
       // To look at it is not to serve it.
-      await (await openStore(`sqlite:${path}`, { create: false, purpose: 'command' })).close();
+      await (await openStore(`sqlite:${path}`, { create: false, purpose: 'write' })).close();
       return afterCancelling(`sqlite:${path}`, id);
     };
     assert.notEqual(await restored(1n), await restored(2n));

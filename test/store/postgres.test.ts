@@ -105,7 +105,7 @@ test('a store that is closed while PostgreSQL does not answer is closed all the 
   // A backend that stands still holds up others of its server too.
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
-  const store = await openStore(cluster.url(), { create: true, purpose: 'command' });
+  const store = await openStore(cluster.url(), { create: true, purpose: 'write' });
   await store.status();
   const [row] = await cluster.admin(
     `SELECT pid FROM pg_stat_activity WHERE application_name = 'store-orders'`,

@@ -4,9 +4,10 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { copyStore } from '../../src/store/copy.ts';
 import { backupStore, openStore } from '../../src/store/open.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/connection.ts';
-import { StoreNotUsable } from '../../src/store/store.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 const OPTIONS = { create: true, purpose: 'service' } as const;
@@ -79,6 +80,65 @@ function oldDatabase(t: TestContext) {
       (4, 2, 'placed', 20, NULL), (4, 2, 'cancelled', 20, 'key_b')`);
   return { path, db };
 }
+
+test('only a service and "migrate" change the schema of a store; commands say what to run', async (t) => {
+  const { path, db } = oldDatabase(t);
+  db.close();
+  const url = `sqlite:${path}`;
+  const version = () => {
+    const file = new DatabaseSync(path, { readOnly: true });
+    const { user_version } = file.prepare('PRAGMA user_version').get()!;
+    file.close();
+    return user_version;
+  };
+  for (const purpose of ['read', 'write'] as const) {
+    await assert.rejects(
+      openStore(url, { create: false, purpose }),
+      /"store-orders migrate" updates it/,
+    );
+  }
+  await assert.rejects(
+    copyStore(url, `${url}.copy`, { mayChange: false, onProgress: () => {} }),
+    /"store-orders migrate" updates it/,
+  );
+  assert.equal(version(), 1);
+  const backup = join(temporaryFolder(t), 'backup.db');
+  await backupStore(url, backup);
+  assert.equal(version(), 1, 'a backup holds what it finds');
+  for (const [database, purpose] of [
+    [url, 'service'],
+    [`sqlite:${backup}`, 'migration'],
+  ] as const) {
+    const migrated: number[] = [];
+    const onMigrated = (...versions: number[]) => migrated.push(...versions);
+    await (await openStore(database, { create: false, purpose, onMigrated })).close();
+    assert.equal(migrated[0], 1);
+    assert.ok(migrated[1]! > 1);
+    migrated.length = 0;
+    await (await openStore(database, { create: false, purpose, onMigrated })).close();
+    assert.deepEqual(migrated, [], 'once');
+  }
+});
+
+test('a store that another release has migrated meanwhile is not available, and says why', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  const store = await openStore(`sqlite:${path}`, OPTIONS);
+  t.after(() => store.close());
+  const known = await store.changes(undefined, () => {});
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  const reason = /schema of the database has become 99 .* another release has migrated it/;
+  await assert.rejects(
+    store.changes(known, () => {}),
+    reason,
+  );
+  const cancel = store.apply([{ type: 'cancel', id: 1n }]);
+  await assert.rejects(
+    cancel,
+    (error) => error instanceof StoreUnavailable && reason.test(error.message),
+  );
+});
 
 test('opening a database waits for another process that migrates it', async (t) => {
   const { path, db } = oldDatabase(t);

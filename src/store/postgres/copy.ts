@@ -23,7 +23,7 @@ const COPY_LOCK = 0x53544350;
 export async function openPostgresSource(url: string): Promise<Source> {
   let status: StoreStatus | undefined;
   const session = await newSession(url, BULK, async (each) => {
-    await migrate(each, false);
+    await migrate(each, { create: false, update: false });
     await each.query(BEGIN_SNAPSHOT);
     status = present(await readStatus(each));
   });
@@ -41,7 +41,7 @@ export async function openPostgresSource(url: string): Promise<Source> {
 /** @throws StoreNotUsable when there is something in it, or another copy into it under way */
 export async function openPostgresTarget(url: string): Promise<Target> {
   const session = await newSession(url, BULK, async (each) => {
-    await migrate(each, true);
+    await migrate(each, { create: true, update: false });
     await empty(each);
   });
   return {

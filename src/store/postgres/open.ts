@@ -1,4 +1,10 @@
-import type { Command, OpenOptions, OutcomeOf, Store } from '../store.ts';
+import {
+  type Command,
+  mayMigrate,
+  type OpenOptions,
+  type OutcomeOf,
+  type Store,
+} from '../store.ts';
 import { parseAddress } from './address.ts';
 import { Connection, newSession } from './connection.ts';
 import { Origin } from './origin.ts';
@@ -11,7 +17,9 @@ import { Writer } from './writer.ts';
 /** The engine for many nodes: three connections, each made anew when it is lost. */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
   const session = await newSession(url, BULK, async (each) => {
-    await migrate(each, options.create);
+    const { create, purpose, onMigrated } = options;
+    const migrated = await migrate(each, { create, update: mayMigrate(purpose) });
+    if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     present(await readStatus(each));
   });
   await session.end();

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { StoreNotUsable } from '../store.ts';
+import { olderSchema } from '../tables.ts';
 import { INSUFFICIENT_PRIVILEGE, type Session, sqlState } from './session.ts';
 
 /** "STOR": the advisory lock that nodes take to migrate one after another. */
@@ -20,14 +21,28 @@ export async function hasSchema(session: Session): Promise<boolean> {
   return row![0] === 't';
 }
 
+/** What may be done to the tables: made where there are none, changed where they are older. */
+export interface MigrateOptions {
+  readonly create: boolean;
+  readonly update: boolean;
+}
+
 /**
  * Brings the database to this program's version, once, however many nodes begin at the same moment.
- * @throws StoreNotUsable when there is no store and none is to be made, when a newer release made it,
- * or when the role may not change it
+ * @returns the numbers of migrations that had run before, and have now; undefined if nothing was to do
+ * @throws StoreNotUsable when there is no store, or an older one, and that may not be changed, when a newer
+ * release made it, or when the role may not change it
  */
-export async function migrate(session: Session, create: boolean): Promise<void> {
-  if (!create && !(await hasSchema(session))) throw new StoreNotUsable('there is no store in it');
-  if ((await missingMigrations(session)).length === 0) return;
+export async function migrate(
+  session: Session,
+  { create, update }: MigrateOptions,
+): Promise<{ from: number; to: number } | undefined> {
+  const isThere = await hasSchema(session);
+  if (!create && !isThere) throw new StoreNotUsable('there is no store in it');
+  const to = MIGRATIONS.length;
+  const from = to - (await missingMigrations(session)).length;
+  if (from === to) return undefined;
+  if (isThere && !update) throw new StoreNotUsable(olderSchema(from, to));
   await session.query({
     text: `SELECT set_config('lock_timeout', '${MIGRATION_WAIT_MS}', false),
       set_config('statement_timeout', '0', false)`,
@@ -39,6 +54,7 @@ export async function migrate(session: Session, create: boolean): Promise<void> 
   for (const name of await missingMigrations(session)) await run(session, name);
   await session.write({ text: 'COMMIT' });
   await session.query({ text: `SELECT pg_advisory_unlock(${MIGRATION_LOCK})` });
+  return { from, to };
 }
 
 async function run(session: Session, name: string): Promise<void> {

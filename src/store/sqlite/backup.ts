@@ -3,7 +3,9 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from '
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
-import { makeFile, makeFolder, openForReading } from './connection.ts';
+import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { makeFile, makeFolder, openForReading, opening, readableLocation } from './connection.ts';
+import { missingMigrations } from './schema.ts';
 
 /**
  * Has `copy` write a database to a file beside `target`, which must not exist. It appears under that
@@ -15,8 +17,14 @@ export async function makeBackup(
 ): Promise<void> {
   if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
   const partial = `${target}.${randomUUID()}.partial`;
+  const cannotWrite = (error: unknown) =>
+    new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
   try {
     makeFolder(dirname(target));
+  } catch (error) {
+    throw cannotWrite(error);
+  }
+  try {
     makeFile(partial);
     await copy(partial);
     removeId(partial);
@@ -27,18 +35,29 @@ export async function makeBackup(
     for (const file of [partial, `${partial}-wal`, `${partial}-shm`]) {
       if (existsSync(file)) rmSync(file);
     }
-    throw new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
+    throw error instanceof StoreNotUsable ? error : cannotWrite(error);
   }
 }
 
-/** Copies the database at `path`: one snapshot, also while others write, without the log beside it. */
+/**
+ * Copies the database at `path`, of this release or an earlier one: one snapshot, also while others write,
+ * without the log beside it.
+ * @throws StoreNotUsable where there is no store
+ */
 export function copySqlite(path: string, target: string): void {
-  const db = openForReading(path);
-  try {
-    db.prepare('VACUUM INTO ?').run(target);
-  } finally {
-    db.close();
-  }
+  opening(path, () => {
+    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    const db = openForReading(readableLocation(path), false);
+    try {
+      missingMigrations(db);
+      if (db.prepare('SELECT 1 FROM store').get() === undefined) {
+        throw new StoreNotUsable(COPY_NOT_COMPLETE);
+      }
+      db.prepare('VACUUM INTO ?').run(target);
+    } finally {
+      db.close();
+    }
+  });
 }
 
 /**

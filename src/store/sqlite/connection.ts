@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 
 /** Older ones can lose a commit when two processes restart the write-ahead log at the same moment. */
@@ -60,8 +61,34 @@ export function makeFile(path: string): void {
  * A connection that only reads, and never waits: in WAL mode no writer blocks a reader. Rows come as
  * arrays unless that is told otherwise.
  */
-export function openForReading(path: string, returnArrays = true): DatabaseSync {
-  return new DatabaseSync(path, { readOnly: true, timeout: 0, readBigInts: true, returnArrays });
+export function openForReading(location: Location, returnArrays = true): DatabaseSync {
+  return new DatabaseSync(location, {
+    readOnly: true,
+    timeout: 0,
+    readBigInts: true,
+    returnArrays,
+  });
+}
+
+/** Where a database is, for SQLite to open: its path, or a URL with parameters. */
+export type Location = string | URL;
+
+/**
+ * Where a database can be read that may be on a read-only disk: there SQLite cannot make the files beside it that
+ * readers share, and has to be told that nothing else can write it either.
+ * https://sqlite.org/uri.html#uriimmutable
+ */
+export function readableLocation(path: string): Location {
+  const db = openForReading(path);
+  try {
+    db.prepare('SELECT 1 FROM sqlite_schema').get();
+    return path;
+  } catch (error) {
+    if (resultCode(error) !== SQLITE_CANTOPEN || existsSync(`${path}-wal`)) throw error;
+    return new URL(`${pathToFileURL(path)}?immutable=1`);
+  } finally {
+    db.close();
+  }
 }
 
 /** What to throw instead of `error`: StoreUnavailable for an error of SQLite's, any other as it is. */

@@ -13,16 +13,14 @@ import {
 } from '../tables.ts';
 import { makeDurable, openForReading, openForWriting, opening } from './connection.ts';
 import { type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
-import { migrate, missingMigrations } from './schema.ts';
+import { expectSchema, migrate, missingMigrations } from './schema.ts';
 
 /** @throws StoreNotUsable */
 export function openSqliteSource(path: string): Source {
   return opening(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
     const db = openForReading(path, false);
-    if (missingMigrations(db).length > 0) {
-      throw new StoreNotUsable('it was made by an older release; run "store-orders migrate" first');
-    }
+    expectSchema(db);
     db.exec('BEGIN');
     const status = readStatus(db);
     return {
@@ -45,7 +43,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       missingMigrations(db);
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       makeDurable(db);
-      migrate(db, 0);
+      migrate(db, 0, false);
       empty(db);
     } catch (error) {
       db.close();

@@ -1,6 +1,15 @@
-import type { Command, OpenOptions, OutcomeOf, Store } from '../store.ts';
-import { opening, storeError } from './connection.ts';
+import { existsSync } from 'node:fs';
+import {
+  type Command,
+  mayMigrate,
+  type OpenOptions,
+  type OutcomeOf,
+  type Store,
+  StoreNotUsable,
+} from '../store.ts';
+import { openForReading, opening, readableLocation, storeError } from './connection.ts';
 import { Reader } from './reader.ts';
+import { expectSchema } from './schema.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
@@ -11,17 +20,54 @@ const LOCK_WAIT_MS = 300;
 const COMMAND_LOCK_WAIT_MS = 10_000;
 
 /** The embedded engine: one file, one writer thread, readers that are never blocked. */
-export async function openSqlite(path: string, { create, purpose }: OpenOptions): Promise<Store> {
-  const givesId = purpose === 'service';
-  const lockWaitMs = givesId ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
-  const writer = await WriterClient.start({ path, create, lockWaitMs, givesId });
-  let reader: Reader;
+export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
+  if (options.purpose === 'read') return openReadOnly(path);
+  const writer = await startWriter(path, options);
   try {
-    reader = opening(path, () => new Reader(path));
+    return storeOf(
+      opening(path, () => new Reader(path)),
+      writer,
+    );
   } catch (error) {
     await writer.close();
     throw error;
   }
+}
+
+/** Without a writer, for a file or a disk that may not be written. @throws StoreNotUsable */
+function openReadOnly(path: string): Store {
+  const reader = opening(path, () => {
+    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    const location = readableLocation(path);
+    const db = openForReading(location, false);
+    try {
+      expectSchema(db);
+    } finally {
+      db.close();
+    }
+    return new Reader(location);
+  });
+  const apply = async () => {
+    throw new Error('the store was opened for reading only');
+  };
+  return storeOf(reader, { apply, close: async () => {} });
+}
+
+async function startWriter(path: string, options: OpenOptions): Promise<WriterClient> {
+  const { create, purpose, onMigrated } = options;
+  const isService = purpose === 'service';
+  const { writer, migrated } = await WriterClient.start({
+    path,
+    create,
+    lockWaitMs: isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS,
+    givesId: isService,
+    mayMigrate: mayMigrate(purpose),
+  });
+  if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
+  return writer;
+}
+
+function storeOf(reader: Reader, writer: Pick<WriterClient, 'apply' | 'close'>): Store {
   let closing: Promise<void> | undefined;
   return {
     apply: <C extends Command>(commands: readonly C[]) =>
@@ -49,7 +95,7 @@ async function reading<T>(read: () => T | Promise<T>): Promise<T> {
 }
 
 /** The writer last: the last connection to close works the write-ahead log into the file. */
-async function close(reader: Reader, writer: WriterClient): Promise<void> {
+async function close(reader: Reader, writer: Pick<WriterClient, 'close'>): Promise<void> {
   await reader.close();
   await writer.close();
 }

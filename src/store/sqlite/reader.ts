@@ -7,7 +7,7 @@ import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
-import { openForReading } from './connection.ts';
+import { type Location, openForReading } from './connection.ts';
 import {
   findOrders,
   KEY_COLUMNS,
@@ -19,6 +19,7 @@ import {
   STATUS_COLUMNS,
   statusFromRow,
 } from './rows.ts';
+import { expectVersion } from './schema.ts';
 
 /** Orders read in one go: bounds memory, and how long the event loop stands still (a millisecond or so). */
 const PAGE = 512;
@@ -29,7 +30,7 @@ const PAGE = 512;
  */
 export class Reader {
   readonly #storeId: string;
-  readonly #path: string;
+  readonly #location: Location;
   /** For single statements, each its own snapshot. */
   readonly #db: DatabaseSync;
   /** For `changes`, whose snapshot may last over many turns of the event loop. */
@@ -38,10 +39,10 @@ export class Reader {
   readonly #changesStatements: Record<keyof typeof CHANGES_SQL, StatementSync>;
   readonly #changesInTurn = new Sequence();
 
-  constructor(path: string) {
-    this.#path = path;
-    this.#db = openForReading(path);
-    this.#changesDb = openForReading(path);
+  constructor(location: Location) {
+    this.#location = location;
+    this.#db = openForReading(location);
+    this.#changesDb = openForReading(location);
     this.#statements = prepareAll(this.#db, SQL);
     this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
     const row = this.#statements.storeId.get() as unknown as [string] | undefined;
@@ -63,7 +64,8 @@ export class Reader {
   ): Promise<Moment | undefined> {
     const { revision: current, all, changed } = this.#changesStatements;
     const storeId = this.#storeId;
-    const [now] = current.get() as unknown as [bigint];
+    const [now, version] = current.get() as unknown as [bigint, bigint];
+    expectVersion(version);
     if (since !== undefined && (since.storeId !== storeId || since.revision > now))
       return undefined;
     if (since?.revision === now) return since;
@@ -101,7 +103,7 @@ export class Reader {
 
   /** Store.scan, on a connection of its own: it lasts as long as its visitor takes. */
   async scan(visit: (orders: readonly Order[]) => Promise<void>): Promise<void> {
-    const db = openForReading(this.#path);
+    const db = openForReading(this.#location);
     try {
       const { all } = prepareAll(db, { all: pageById('true') });
       db.exec('BEGIN');
@@ -208,7 +210,7 @@ const SQL = {
 } as const;
 
 const CHANGES_SQL = {
-  revision: 'SELECT revision FROM store',
+  revision: 'SELECT revision, (SELECT user_version FROM pragma_user_version) FROM store',
   all: pageById("status <> 'cancelled'"),
   // In the order of the events, where each order is taken at its latest: sorted by id, SQLite would read all
   // orders, or stop for a long sort. What is placed and cancelled in one revision has two events in it.

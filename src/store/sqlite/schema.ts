@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreNotUsable } from '../store.ts';
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { olderSchema } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 
 /** "STOR": marks a file as ours, https://sqlite.org/pragma.html#pragma_application_id */
@@ -14,13 +15,41 @@ const MIGRATIONS = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.sqlite.sql'))
   .sort();
 
+/** The numbers of migrations that had run before, and have now. */
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Refuses to go on with a database that another release has migrated since it was opened.
+ * @param version its `user_version` now
+ * @throws StoreUnavailable
+ */
+export function expectVersion(version: unknown): void {
+  if (version === BigInt(MIGRATIONS.length)) return;
+  throw new StoreUnavailable(
+    `the schema of the database has become ${version} and this release knows ${MIGRATIONS.length}: ` +
+      'another release has migrated it; go on with that one',
+  );
+}
+
 /**
  * Brings the database to this program's version. `user_version` is the number of migrations that
  * have run. A database that is up to date is not locked, so it can be opened while others write.
- * @throws StoreNotUsable when the file is another program's or a newer version's.
+ * @param mayUpdate whether tables that are there already may be changed
+ * @returns what it did; undefined if nothing
+ * @throws StoreNotUsable when the file is another program's or a newer version's, or older and may not be updated
  */
-export function migrate(db: DatabaseSync, lockWaitMs: number): void {
-  if (missingMigrations(db).length === 0) return;
+export function migrate(
+  db: DatabaseSync,
+  lockWaitMs: number,
+  mayUpdate: boolean,
+): Migrated | undefined {
+  const from = MIGRATIONS.length - missingMigrations(db).length;
+  const to = MIGRATIONS.length;
+  if (from === to) return undefined;
+  if (from > 0 && !mayUpdate) throw new StoreNotUsable(olderSchema(from, to));
   retryWhileBusy(lockWaitMs, () => db.exec('BEGIN IMMEDIATE'));
   try {
     // Another process may have migrated it while this one waited.
@@ -34,9 +63,19 @@ export function migrate(db: DatabaseSync, lockWaitMs: number): void {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
+  return { from, to };
 }
 
-/** The migrations that have not run yet. @throws StoreNotUsable when the file is not ours */
+/** @throws StoreNotUsable when the file is not ours, or of another version than this program's */
+export function expectSchema(db: DatabaseSync): void {
+  const missing = missingMigrations(db).length;
+  if (missing === MIGRATIONS.length) throw new StoreNotUsable('there is no store in it');
+  if (missing > 0) {
+    throw new StoreNotUsable(olderSchema(MIGRATIONS.length - missing, MIGRATIONS.length));
+  }
+}
+
+/** The migrations that have not run yet; `db` gives rows as objects. @throws StoreNotUsable when the file is not ours */
 export function missingMigrations(db: DatabaseSync): string[] {
   const version = pragma(db, 'user_version');
   const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type Command, type OutcomeOf, StoreNotUsable, StoreUnavailable } from '../store.ts';
-import type { Answer, Failure, Request, WriterData } from './writer-thread.ts';
+import type { Answer, Failure, Ready, Request, WriterData } from './writer-thread.ts';
 
 interface Pending {
   readonly resolve: (answer: Answer) => void;
@@ -26,15 +26,17 @@ export class WriterClient {
   }
 
   /** @throws StoreNotUsable */
-  static async start(data: WriterData): Promise<WriterClient> {
-    const client = new WriterClient(data);
-    const answer = await client.#nextAnswer();
-    if (answer !== 'ready') {
-      await client.#worker.terminate();
+  static async start(
+    data: WriterData,
+  ): Promise<{ writer: WriterClient; migrated: Ready['migrated'] }> {
+    const writer = new WriterClient(data);
+    const answer = await writer.#nextAnswer();
+    if (!('ready' in answer)) {
+      await writer.#worker.terminate();
       throw errorOf(answer as Failure);
     }
-    client.#isOpen = true;
-    return client;
+    writer.#isOpen = true;
+    return { writer, migrated: answer.migrated };
   }
 
   /** Store.apply */
@@ -43,7 +45,7 @@ export class WriterClient {
     const answered = this.#nextAnswer();
     this.#worker.postMessage({ commands } satisfies Request);
     const answer = await answered;
-    if (answer === 'ready' || 'failure' in answer) throw errorOf(answer as Failure);
+    if (!('outcomes' in answer)) throw errorOf(answer as Failure);
     return answer.outcomes;
   }
 

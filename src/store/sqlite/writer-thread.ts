@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Command, OutcomeOf } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
@@ -9,7 +10,7 @@ import {
   retryWhileBusy,
   storeError,
 } from './connection.ts';
-import { MIGRATION_WAIT_MS, migrate, missingMigrations } from './schema.ts';
+import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Writer } from './writer.ts';
 
 /** How the thread is started. */
@@ -19,6 +20,8 @@ export interface WriterData {
   readonly lockWaitMs: number;
   /** Whether a store without an id gets one. */
   readonly givesId: boolean;
+  /** Whether an older schema is updated, or refused. */
+  readonly mayMigrate: boolean;
 }
 
 export type Request = { readonly commands: readonly Command[] } | 'close';
@@ -28,10 +31,16 @@ export interface Failure {
   readonly failure: 'not_usable' | 'unavailable' | 'bug';
   readonly message: string;
 }
-export type Answer = { readonly outcomes: OutcomeOf<Command>[] } | 'ready' | Failure;
+/** The first answer. */
+export interface Ready {
+  readonly ready: true;
+  readonly migrated: Migrated | undefined;
+}
+export type Answer = { readonly outcomes: OutcomeOf<Command>[] } | Ready | Failure;
 
 const port = parentPort!;
-const { path, create, lockWaitMs, givesId } = workerData as WriterData;
+const data = workerData as WriterData;
+const { path, create, lockWaitMs } = data;
 
 function open() {
   return opening(path, () => {
@@ -40,10 +49,10 @@ function open() {
       // First of all, so that a file that is not ours stays as it is.
       retryWhileBusy(lockWaitMs, () => missingMigrations(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
-      migrate(db, MIGRATION_WAIT_MS);
+      const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
       probeForWriting(db);
-      if (givesId) giveId(db);
-      return db;
+      if (data.givesId) giveId(db);
+      return { db, migrated };
     } catch (error) {
       db.close();
       throw error;
@@ -52,7 +61,7 @@ function open() {
 }
 
 /** A file that cannot be written is refused now rather than at the first cancel. */
-function probeForWriting(db: ReturnType<typeof openForWriting>): void {
+function probeForWriting(db: DatabaseSync): void {
   try {
     // A write and not only its lock: SQLite gives that on a read-only file too.
     db.exec('BEGIN IMMEDIATE; UPDATE store SET revision = revision; ROLLBACK');
@@ -63,7 +72,7 @@ function probeForWriting(db: ReturnType<typeof openForWriting>): void {
 }
 
 /** Durably, before a list or an ETag of it is seen. */
-function giveId(db: ReturnType<typeof openForWriting>): void {
+function giveId(db: DatabaseSync): void {
   if (db.prepare("SELECT 1 FROM store WHERE id = ''").get() === undefined) return;
   const id = "UPDATE store SET id = lower(hex(randomblob(8))) WHERE id = ''";
   retryWhileBusy(lockWaitMs, () => db.exec(id));
@@ -87,7 +96,7 @@ function answer(produce: () => Answer): void {
 }
 
 answer(() => {
-  const db = open();
+  const { db, migrated } = open();
   const writer = new Writer(db, lockWaitMs);
   port.on('message', (request: Request) => {
     if (request === 'close') {
@@ -97,5 +106,5 @@ answer(() => {
     }
     answer(() => ({ outcomes: writer.apply(request.commands) }));
   });
-  return 'ready';
+  return { ready: true, migrated };
 });

@@ -11,6 +11,7 @@ import { differingFields, type Order, type OrderId } from '../../orders/order.ts
 import type { Command, OutcomeOf } from '../store.ts';
 import { retryWhileBusy } from './connection.ts';
 import { findOrders, jsonOf, ORDERS_BY_ID } from './rows.ts';
+import { expectVersion } from './schema.ts';
 
 /** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
 export class Writer {
@@ -28,6 +29,8 @@ export class Writer {
   apply(commands: readonly Command[]): OutcomeOf<Command>[] {
     retryWhileBusy(this.#lockWaitMs, () => this.#db.exec('BEGIN IMMEDIATE'));
     try {
+      const [version] = this.#statements.version.get() as unknown as [bigint];
+      expectVersion(version);
       const outcomes = commands.every(isOrderCommand)
         ? this.#changeOrders(commands)
         : commands.map((command) => this.#carryOut(command));
@@ -179,6 +182,7 @@ function prepareStatements(db: DatabaseSync): Statements {
 }
 
 const SQL = {
+  version: 'PRAGMA user_version',
   setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?, shipped = shipped + ?,
     cancelled = cancelled + ? RETURNING revision`,
   orders: ORDERS_BY_ID,
