@@ -94,16 +94,21 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   });
 }
 
-/** What the commands beside `serve` need. @throws ConfigError */
-export function readDatabaseConfig(
-  environment: Settings,
-  flags: Settings = {},
-): Pick<Config, 'databaseUrl' | 'environment'> {
+/** What the commands beside `serve` need. */
+export interface DatabaseConfig {
+  readonly databaseUrl: string;
+  /** Undefined where it is not set: then the store knows. */
+  readonly environment: Environment | undefined;
+}
+
+/** @throws ConfigError */
+export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
   const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   settings.finish();
-  return { databaseUrl: databaseUrl!, environment: environmentName! };
+  const isSet = settings.isSet('ENVIRONMENT');
+  return { databaseUrl: databaseUrl!, environment: isSet ? environmentName : undefined };
 }
 
 /** From DATABASE_URL or, so that a password need not stand in the environment, a file that has it. */

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { type Config, DEFAULTS, readDatabaseConfig } from '../config.ts';
+import { DEFAULTS, readDatabaseConfig } from '../config.ts';
+import type { Environment } from '../keys/api-key.ts';
 import { databaseLabel, openStore, storeExists } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, StoreNotUsable } from '../store/store.ts';
 import { say } from './output.ts';
 
 export interface DatabaseFlags {
@@ -26,7 +27,7 @@ export function databaseCommand(name: string, description: string, examples: str
 export async function withStore<T>(
   flags: DatabaseFlags,
   access: 'read' | 'write' | 'create',
-  use: (store: Store, config: Pick<Config, 'databaseUrl' | 'environment'>) => Promise<T>,
+  use: (store: Store, environment: Environment) => Promise<T>,
 ): Promise<T> {
   const config = readDatabaseConfig(process.env, databaseSettings(flags));
   const isNew = !(await storeExists(config.databaseUrl));
@@ -34,12 +35,38 @@ export async function withStore<T>(
     create: access === 'create',
     purpose: access === 'read' ? 'read' : 'write',
   });
-  if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
   try {
-    return await use(store, config);
+    if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
+    const recorded =
+      access === 'create'
+        ? await environmentOf(store, config.environment ?? DEFAULTS.ENVIRONMENT)
+        : (await store.status()).environment;
+    expectEnvironment(config.databaseUrl, recorded, config.environment);
+    return await use(store, recorded ?? DEFAULTS.ENVIRONMENT);
   } finally {
     await store.close();
   }
+}
+
+/** What a store is for; from now on `wanted` where that has not been recorded. */
+export async function environmentOf(store: Store, wanted: Environment): Promise<Environment> {
+  const { environment } = await store.status();
+  if (environment !== undefined) return environment;
+  const [recorded] = await store.apply([{ type: 'recordEnvironment', environment: wanted }]);
+  return recorded!;
+}
+
+/** @throws StoreNotUsable where what is `wanted` is not what the store is for */
+export function expectEnvironment(
+  url: string,
+  recorded: Environment | undefined,
+  wanted: Environment | undefined,
+): void {
+  if (recorded === undefined || wanted === undefined || recorded === wanted) return;
+  throw new StoreNotUsable(
+    `the store ${databaseLabel(url)} is for ${recorded}, and ENVIRONMENT is ${wanted}: ` +
+      'set it to the other, or name another database',
+  );
 }
 
 /** Whether the database that flags and environment name is there. */

@@ -53,7 +53,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   if (!/^[^\p{C}]{1,100}$/u.test(flags.name) || flags.name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');
   }
-  await withStore(flags, 'create', async (store, { environment }) => {
+  await withStore(flags, 'create', async (store, environment) => {
     const secret = newSecret(environment);
     const key = newApiKey(secret, { name: flags.name, environment, now, expiresAt });
     await store.apply([{ type: 'createKey', key }]);

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { printFirstKey } from './first-key.ts';
 import { addSamples, sampleCount } from './sample.ts';
-import { openService } from './service.ts';
+import { claimStore, openService } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 import { serveAsWorker } from './worker.ts';
 import { Workers } from './workers.ts';
@@ -121,6 +121,7 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
 /** The primary of several processes: it serves nothing but health and metrics itself. */
 async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Promise<void> {
   const store = await openStore(config.databaseUrl, { create: true, purpose: 'service' });
+  await claimStore(store, config);
   const workers = new Workers(log, databaseFile(config.databaseUrl));
   const operations = buildOperations({
     isReady: () => workers.areReady(),

@@ -8,6 +8,7 @@ import { buildServer } from '../http/server.ts';
 import { Listing } from '../orders/listing.ts';
 import { openStore } from '../store/open.ts';
 import type { OpenOptions, Store } from '../store/store.ts';
+import { environmentOf, expectEnvironment } from './database.ts';
 import { watchStore } from './watch-store.ts';
 
 /** How long a probe of readiness waits for the store. */
@@ -37,6 +38,7 @@ export async function openService(
     onMigrated: (from, to) =>
       log.logger.info({ from, to }, 'the schema of the database was migrated'),
   });
+  await claimStore(store, config);
   const metrics = createMetrics(store, config.environment);
   const listing = new Listing(store, (changed) =>
     metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
@@ -67,4 +69,20 @@ export async function openService(
       await store.close();
     },
   };
+}
+
+/**
+ * Makes sure that the store is for the environment of the service, so that no key of another one opens it.
+ * @throws StoreNotUsable when it is not; the store is closed then
+ */
+export async function claimStore(
+  store: Store,
+  { databaseUrl, environment }: Pick<Config, 'databaseUrl' | 'environment'>,
+): Promise<void> {
+  try {
+    expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../keys/api-key.ts';
+import type { ApiKey, Environment } from '../keys/api-key.ts';
 import type { PlaceAllOutcome } from '../orders/batch.ts';
 import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
 import type { ChangeSource, Moment } from '../orders/listing.ts';
@@ -8,6 +8,8 @@ import type { Pet } from '../pets/pet.ts';
 /** Every write there is. */
 export type Command =
   | OrderCommand
+  /** Records what the store is for, if that has not been recorded; the outcome is what it is for. */
+  | { readonly type: 'recordEnvironment'; readonly environment: Environment }
   | { readonly type: 'createKey'; readonly key: ApiKey }
   /** Stores the key if there is none of its environment. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
@@ -47,6 +49,7 @@ interface Outcomes {
   place: OrderOutcome;
   cancel: OrderOutcome;
   ship: OrderOutcome;
+  recordEnvironment: Environment;
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
@@ -68,6 +71,8 @@ export interface OrderEvent {
 }
 
 export interface StoreStatus extends Moment {
+  /** What the store is for; undefined until it has been recorded. */
+  readonly environment?: Environment | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
 }
 

@@ -33,9 +33,46 @@ test('the first key is printed once, or not at all', async (t) => {
   const second = await serve(t, [], { database, expectsKey: false });
   await second.stop();
   assert.equal(second.stderr(), '');
-  // A key of one environment is none for the other.
-  const staging = await serve(t, [], { database, env: { ENVIRONMENT: 'staging' } });
-  assert.match(staging.secret, /^so_test_/);
+});
+
+test('a store is for one environment: that of its first start, or of the command that made it', async (t) => {
+  const folder = temporaryFolder(t);
+  const staging = { env: { ENVIRONMENT: 'staging' } };
+  const served = `sqlite:${join(folder, 'served.db')}`;
+  await (await serve(t, [], { database: served })).stop();
+  const keyed = `sqlite:${join(folder, 'keyed.db')}`;
+  assert.equal((await run(['keys', 'create', '--name', 'a', '--database', keyed])).code, 0);
+  for (const database of [served, keyed]) {
+    for (const args of [
+      ['serve', '--port', '0', '--operations-port', '0'],
+      ['keys', 'create', '--name', 'b'],
+      ['export'],
+      ['ship', '1'],
+    ]) {
+      const { code, stdout, stderr } = await run([...args, '--database', database], staging);
+      assert.equal(code, 1, args.join(' '));
+      assert.equal(stdout.includes('so_test_'), false);
+      assert.match(stderr, /is for production, and ENVIRONMENT is staging/);
+    }
+  }
+  const other = `sqlite:${join(folder, 'staging.db')}`;
+  const { secret, stop } = await serve(t, [], { database: other, ...staging });
+  assert.match(secret, /^so_test_/);
+  await stop();
+  // A command that is not told takes what the store is for.
+  const key = await run(['keys', 'create', '--name', 'c', '--database', other]);
+  assert.match(key.stdout, /^so_test_/);
+  const refused = await run([
+    'serve',
+    '--port',
+    '0',
+    '--operations-port',
+    '0',
+    '--database',
+    other,
+  ]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /is for staging, and ENVIRONMENT is production/);
 });
 
 test('started by npm, the service ends when npm does', async (t) => {

@@ -55,7 +55,8 @@ for (const { name, newDatabase } of ENGINES) {
 test('a backup of an earlier release that is restored twice is two stores', async (t) => {
   const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
   const db = new DatabaseSync(backup);
-  db.exec("UPDATE store SET id = '0123456789abcdef'; PRAGMA user_version = 2");
+  db.exec(`UPDATE store SET id = '0123456789abcdef'; PRAGMA user_version = 2;
+    ALTER TABLE store DROP COLUMN environment`);
   db.close();
   const path = join(temporaryFolder(t), 'restored.db');
   const restored = (id: bigint) => {

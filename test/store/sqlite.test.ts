@@ -150,6 +150,25 @@ test('opening a database waits for another process that migrates it', async (t) 
   await (await opening).close();
 });
 
+test('an existing store is for what its keys are for', async (t) => {
+  for (const [environments, expected] of [
+    [['staging', 'staging'], 'staging'],
+    [['production'], 'production'],
+    [['production', 'staging'], undefined],
+    [[], undefined],
+  ] as const) {
+    const { path, db } = oldDatabase(t);
+    for (const [index, environment] of environments.entries()) {
+      db.exec(`INSERT INTO api_keys (id, name, environment, digest, created_at)
+        VALUES ('key_${index}', 'x', '${environment}', randomblob(32), 0)`);
+    }
+    db.close();
+    const store = await openStore(`sqlite:${path}`, OPTIONS);
+    assert.equal((await store.status()).environment, expected);
+    await store.close();
+  }
+});
+
 test('a database of release 1.0.0 is migrated with all its histories', async (t) => {
   const { path, db } = oldDatabase(t);
   db.close();

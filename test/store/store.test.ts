@@ -27,6 +27,15 @@ for (const { name, newDatabase } of ENGINES) {
     assert.notEqual((await other.status()).storeId, storeId);
   });
 
+  promise('what a store is for is recorded once', async (_t, store) => {
+    const record = (environment: 'production' | 'staging') =>
+      store.apply([{ type: 'recordEnvironment', environment }]);
+    assert.equal((await store.status()).environment, undefined);
+    assert.deepEqual(await record('staging'), ['staging']);
+    assert.deepEqual(await record('production'), ['staging']);
+    assert.equal((await store.status()).environment, 'staging');
+  });
+
   promise('any order comes back as it was placed', async (_t, store) => {
     const orders = fc.uniqueArray(anyOrder, { selector: ({ id }) => id, maxLength: 30 });
     await fc.assert(

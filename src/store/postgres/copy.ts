@@ -122,12 +122,16 @@ async function insert(
 }
 
 async function complete(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, revision, orders } = status;
+  const { storeId, environment, revision, orders } = status;
   // A store without an id gets one from the first session that finds it of no history.
   const origin = storeId === '' ? '' : (await originOf(session)).origin;
-  await session.write({ text: 'INSERT INTO store VALUES (true, $1, $2, $3, $4, $5, $6)' }, [
+  const text = `INSERT INTO store
+    (only_row, id, origin, environment, revision, pending, shipped, cancelled)
+    VALUES (true, $1, $2, $3, $4, $5, $6, $7)`;
+  await session.write({ text }, [
     storeId,
     origin,
+    environment ?? null,
     revision,
     orders.pending,
     orders.shipped,

@@ -1,3 +1,4 @@
+import type { Environment } from '../../keys/api-key.ts';
 import { type StoreStatus, StoreUnavailable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import type { Row } from './rows.ts';
@@ -7,9 +8,10 @@ import type { Session } from './session.ts';
 export async function readStatus(session: Session): Promise<StoreStatus | undefined> {
   const [row] = await session.query(STATUS);
   if (row === undefined) return undefined;
-  const [storeId, revision, pending, shipped, cancelled] = row;
+  const [storeId, environment, revision, pending, shipped, cancelled] = row;
   return {
     storeId: storeId!,
+    environment: (environment ?? undefined) as Environment | undefined,
     revision: BigInt(revision!),
     orders: { pending: BigInt(pending!), shipped: BigInt(shipped!), cancelled: BigInt(cancelled!) },
   };
@@ -17,7 +19,7 @@ export async function readStatus(session: Session): Promise<StoreStatus | undefi
 
 const STATUS = {
   name: 'status',
-  text: 'SELECT id, revision, pending, shipped, cancelled FROM store',
+  text: 'SELECT id, environment, revision, pending, shipped, cancelled FROM store',
 } as const;
 
 /** `row` of the table store, or of it and others. @throws StoreUnavailable if there is none */

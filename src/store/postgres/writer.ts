@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../keys/api-key.ts';
+import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import { isOrderCommand } from '../../orders/lifecycle.ts';
 import { Sequence } from '../sequence.ts';
 import type { Command, OutcomeOf } from '../store.ts';
@@ -57,6 +57,11 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
     case 'cancel':
     case 'ship':
       return (await changeLockedOrders(session, [command]))[0]!;
+    case 'recordEnvironment': {
+      await session.write(SQL.recordEnvironment, [command.environment]);
+      const [row] = await session.query(SQL.environment);
+      return present(row)[0] as Environment;
+    }
     case 'createKey':
       return createKey(session, command.key);
     case 'createFirstKey': {
@@ -126,6 +131,8 @@ async function placed(session: Session, source: string): Promise<number> {
 }
 
 const SQL = {
+  recordEnvironment: { text: 'UPDATE store SET environment = $1 WHERE environment IS NULL' },
+  environment: { text: 'SELECT environment FROM store' },
   insertKey: {
     text: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
       VALUES ($1, $2, $3, $4, $5, $6)`,

@@ -142,10 +142,12 @@ function inputOf(cell: Cell): SQLInputValue {
   return typeof cell === 'boolean' ? Number(cell) : cell;
 }
 
-function complete(db: DatabaseSync, { storeId, revision, orders }: StoreStatus): void {
+function complete(db: DatabaseSync, status: StoreStatus): void {
+  const { storeId, environment, revision, orders } = status;
   db.exec('PRAGMA synchronous = FULL');
-  db.prepare('INSERT INTO store VALUES (1, ?, ?, ?, ?, ?)').run(
+  db.prepare(`INSERT INTO store (only_row, ${STATUS_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?)`).run(
     storeId,
+    environment ?? null,
     revision,
     orders.pending,
     orders.shipped,

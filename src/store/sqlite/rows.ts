@@ -36,12 +36,13 @@ export function jsonOf(ids: readonly OrderId[]): string {
 }
 
 /** The columns `statusFromRow` expects. */
-export const STATUS_COLUMNS = 'id, revision, pending, shipped, cancelled';
+export const STATUS_COLUMNS = 'id, environment, revision, pending, shipped, cancelled';
 
 export function statusFromRow(row: Row): StoreStatus {
-  const [storeId, revision, pending, shipped, cancelled] = row as [string, ...bigint[]];
+  const [storeId, environment, ...counts] = row as [string, Environment | null, ...bigint[]];
+  const [revision, pending, shipped, cancelled] = counts;
   const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
-  return { storeId, revision: revision!, orders };
+  return { storeId, environment: environment ?? undefined, revision: revision!, orders };
 }
 
 /** The columns `keyFromRow` expects. */

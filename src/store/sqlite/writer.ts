@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { ApiKey } from '../../keys/api-key.ts';
+import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import { Batch } from '../../orders/batch.ts';
 import {
   idOf,
@@ -49,6 +49,11 @@ export class Writer {
       case 'cancel':
       case 'ship':
         return this.#changeOrders([command])[0]!;
+      case 'recordEnvironment': {
+        this.#statements.recordEnvironment.run(command.environment);
+        const [environment] = this.#statements.environment.get() as unknown as [Environment];
+        return environment;
+      }
       case 'createKey':
         return this.#createKey(command.key);
       case 'createFirstKey': {
@@ -195,6 +200,8 @@ const SQL = {
     SELECT ?, ?, ?, ?, happening.value,
       coalesce((SELECT revision FROM orders WHERE id = happening.value), 0)
     FROM json_each(?) AS happening`,
+  recordEnvironment: 'UPDATE store SET environment = ? WHERE environment IS NULL',
+  environment: 'SELECT environment FROM store',
   insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?)`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = ? LIMIT 1',
