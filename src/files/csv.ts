@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { CsvPositions } from './csv-positions.ts';
 import { INTEGER } from './json-row.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './rows.ts';
-import { Utf8Lines } from './utf8-lines.ts';
 
 /** What some spreadsheets put in the place of commas. */
 const OTHER_SEPARATORS = [
@@ -15,33 +15,38 @@ const BATCH = 1_000;
 
 interface CsvRecord {
   readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  /** `bytes`: how many of the file there are up to the end of the record. */
+  readonly info: { readonly bytes: number };
 }
 
-/** CSV (RFC 4180) with a header line that names the columns. An empty field has no value. */
+/**
+ * CSV (RFC 4180) with a header line that names the columns. An empty field has no value. Lines end in LF or
+ * CRLF, or in a file whose first one ends in CR alone, in that.
+ */
 export async function* readCsv(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
 ): AsyncGenerator<Row[]> {
+  const { endsInCr, all } = await readFirstLine(chunks);
   const parser = parse({
     info: true,
     relax_column_count: true,
-    // Left to itself, the parser looks at the first line only.
-    record_delimiter: ['\r\n', '\n', '\r'],
+    // Left to itself, the parser expects of all lines what it sees at the end of the first.
+    record_delimiter: endsInCr ? ['\r'] : ['\r\n', '\n'],
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,
   });
-  const lines = new Utf8Lines();
-  const source = Readable.from(looking(chunks, lines));
+  const positions = new CsvPositions(endsInCr ? 0x0d : 0x0a);
+  const source = Readable.from(positioned(all, positions));
   source.on('error', (error) => parser.destroy(error));
   source.pipe(parser);
 
   let header: readonly string[] | undefined;
   let rows: Row[] = [];
-  let before = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
-      const at = `line ${info.lines}`;
+      const { line, isBad } = positions.recordUpTo(info.bytes);
+      const at = `line ${line}`;
       if (header === undefined) {
         header = record.map((name) => name.trim());
         const problem = headerProblem(header, columns);
@@ -49,10 +54,7 @@ export async function* readCsv(
         yield [{ at, problem }];
         return;
       }
-      // The parser puts U+FFFD in place of bytes that are not UTF-8.
-      const isBad = lines.areBad(before, info.lines) && record.join('').includes('\ufffd');
       rows.push(isBad ? { at, problem: 'is not valid UTF-8' } : rowOf(at, record, header, columns));
-      before = info.lines;
       if (rows.length < BATCH) continue;
       yield rows;
       rows = [];
@@ -67,12 +69,35 @@ export async function* readCsv(
   yield rows;
 }
 
-async function* looking(chunks: AsyncGenerator<Buffer>, lines: Utf8Lines): AsyncGenerator<Buffer> {
+async function* positioned(
+  chunks: AsyncGenerator<Buffer>,
+  positions: CsvPositions,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    lines.add(chunk);
+    positions.add(chunk);
     yield chunk;
   }
-  lines.end();
+  positions.end();
+}
+
+/** Whether the first line ends in CR alone, and all chunks again. */
+async function readFirstLine(
+  chunks: AsyncGenerator<Buffer>,
+): Promise<{ endsInCr: boolean; all: AsyncGenerator<Buffer> }> {
+  const seen: Buffer[] = [];
+  let text = '';
+  // A CR may have its LF in the next chunk.
+  while (!/\n|\r./s.test(text) && text.length <= MAX_ROW_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    seen.push(value);
+    text += value.toString('latin1');
+  }
+  async function* again(): AsyncGenerator<Buffer> {
+    yield* seen;
+    yield* chunks;
+  }
+  return { endsInCr: /^[^\r\n]*\r(?!\n)/.test(text), all: again() };
 }
 
 function headerProblem(header: readonly string[], columns: Columns): string | undefined {

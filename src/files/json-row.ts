@@ -18,10 +18,11 @@ export function jsonRow(at: string, bytes: Buffer): Row {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { at, problem: 'is not a JSON object' };
   }
-  const names = namesIn(text);
-  if (names.length > members) {
-    const repeated = names.find((name, index) => names.indexOf(name) < index);
-    return { at, problem: `has the field ${JSON.stringify(repeated?.slice(0, 40))} twice` };
+  if (repeatsName(text, members)) {
+    return {
+      at,
+      problem: `has the field ${JSON.stringify(repeatedName(text).slice(0, 40))} twice`,
+    };
   }
   return { at, fields: value as Record<string, Value> };
 }
@@ -49,12 +50,31 @@ function parseExactly(text: string): { value: unknown; members: number } {
   return { value, members };
 }
 
-/** The names of the members of all objects in a valid JSON text: of its strings, those before a colon. */
-function namesIn(text: string): string[] {
-  const names: string[] = [];
-  for (const [match, name, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")([ \t\r\n]*:)?/g)) {
-    if (colon !== undefined)
-      names.push(match.includes('\\') ? JSON.parse(name!) : name!.slice(1, -1));
-  }
-  return names;
+/** Whether a valid JSON text names more members than there are: of several with one name one is left. */
+function repeatsName(text: string, members: number): boolean {
+  // As most programs write it, a name stands right before its colon; each name is counted then, and few else.
+  let count = 0;
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) count += 1;
+  if (count === members && !/"[ \t\r\n]+:/.test(text)) return false;
+  count = 0;
+  for (const [, , colon] of text.matchAll(TOKENS)) if (colon !== undefined) count += 1;
+  return count > members;
 }
+
+/** The first name that an object in a valid JSON text has twice. */
+function repeatedName(text: string): string {
+  const objects: Set<string>[] = [];
+  for (const [token, quoted, colon] of text.matchAll(TOKENS)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '}') objects.pop();
+    else if (colon !== undefined) {
+      const name = JSON.parse(quoted!);
+      if (objects.at(-1)!.has(name)) return name;
+      objects.at(-1)!.add(name);
+    }
+  }
+  throw new Error('no name is repeated');
+}
+
+/** Braces, and strings with the colon that makes them names. */
+const TOKENS = /("(?:[^"\\]|\\.)*")([ \t\r\n]*:)?|[{}]/g;

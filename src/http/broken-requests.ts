@@ -49,8 +49,8 @@ export function brokenRequestListeners(
   const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     const code = 'expectation_failed';
     const id = requestId(request);
-    report(code, id, undefined);
     turns.take(request.socket, response, () => {
+      report(code, id, undefined);
       const { status, body } = errorAnswer(code);
       response.writeHead(status, rawHeaders(code, id));
       response.end(body, 'latin1');

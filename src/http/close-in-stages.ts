@@ -6,8 +6,9 @@ import { LINGER_MS } from './limits.ts';
  * Ends a connection after what is still to be sent, and discards what the client still sends. A connection
  * that is closed while bytes of the client are unread is reset, and with the reset the client loses the
  * end of an answer that it has not read yet: RFC 9112, section 9.6. Again is no change.
+ * @param lingerMs how long the client may go on sending, or leave its own side open
  */
-export function closeInStages(socket: Socket): void {
+export function closeInStages(socket: Socket, lingerMs = LINGER_MS): void {
   if (socket.writableEnded || socket.destroyed) return;
   // Instead of the parser, which would take what follows for requests.
   socket.removeAllListeners('data');
@@ -15,7 +16,7 @@ export function closeInStages(socket: Socket): void {
   socket.resume();
   socket.end(() => {
     if (socket.destroyed) return;
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(timer));
   });
 }

@@ -1,33 +1,44 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { DRAIN_CHECK_INTERVAL_MS, DRAIN_REQUESTS_MS } from './limits.ts';
+import { closeInStages, onceClosed } from './close-in-stages.ts';
+import { DRAIN_CHECK_INTERVAL_MS, DRAIN_LINGER_MS, DRAIN_REQUESTS_MS } from './limits.ts';
 import type { Turns } from './turns.ts';
 
 /**
  * Lets a server come to its end, however its clients behave. Node closes those connections that are idle
  * when the closing begins. Those that finish an answer later would be kept alive, and the server with
  * them, and so would those that have begun to send a request and do not go on.
+ * @param sockets those of the server
  * @returns what begins the closing and resolves when all connections are closed
  */
-export function draining(server: Server, turns: Turns): () => Promise<void> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+export function draining(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  turns: Turns,
+): () => Promise<void> {
   const pending = () => [...sockets].flatMap((socket) => turns.pending(socket) ?? []);
+  /** Whether a connection waits for nothing but a client that may never go on. */
   const isStillSending = (socket: Socket): boolean => {
     const answer = turns.pending(socket);
-    return answer === undefined || (!answer.headersSent && !answer.req.complete);
+    // Closed in stages, which ends by itself.
+    if (answer === undefined) return !socket.writableEnded;
+    // Node gives an answer the socket when it is its turn.
+    return answer.socket !== null && !answer.headersSent && !answer.req.complete;
   };
-  // Node takes a connection for idle whose answer has been ended but waits, in part, for its client to read. So it
-  // closes none while there is an answer to come, neither now and then below nor when the closing begins.
+  // Node takes a connection for idle whose answer has been ended but waits, in part, for its client to read, or that
+  // is closed in stages, and destroys it. So it closes none while there is such a one, neither now and then below
+  // nor when the closing begins.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
-    if (pending().length === 0) closeIdle();
+    const mayClose =
+      pending().length === 0 && ![...sockets].some(({ writableEnded }) => writableEnded);
+    if (mayClose) closeIdle();
   };
   return () => {
-    for (const answer of pending()) answer.shouldKeepAlive = false;
+    for (const answer of pending()) {
+      answer.shouldKeepAlive = false;
+      onceClosed(answer, () => closeInStages(answer.req.socket, DRAIN_LINGER_MS));
+    }
     const until = performance.now() + DRAIN_REQUESTS_MS;
     const timer = setInterval(() => {
       server.closeIdleConnections();

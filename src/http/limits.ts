@@ -17,14 +17,16 @@ export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** From the arrival of all of a request to a 503, if the store does not do its part; answers take 2 s at most. */
 export const ANSWER_WITHIN_MS = 1_800;
 /**
- * A connection on which nothing moves: between two requests, a reader that stopped reading, a peer that is
- * gone. Longer than common proxies keep theirs, so that it is they who close.
+ * A connection on which nothing moves: between two requests, a peer that is gone; or whose client takes nothing of
+ * what is to be sent to it, whatever it sends itself. Longer than common proxies keep theirs, so that it is they who close.
  */
 export const IDLE_TIMEOUT_MS = 72_000;
 /** For how long a client is told that it may use a connection again, so that its request comes before the end. */
 export const KEEP_ALIVE_MS = 70_000;
 /** How long a client whose connection has ended may go on sending, or leave its own side open. */
 export const LINGER_MS = 5_000;
+/** The same while the server is closing. */
+export const DRAIN_LINGER_MS = 1_000;
 /** How long a request that has begun to arrive may go on arriving while the server is closing. */
 export const DRAIN_REQUESTS_MS = 2_000;
 /** How often connections that have become idle are closed while the server is closing. */

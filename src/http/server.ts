@@ -20,8 +20,10 @@ import type { ErrorCode } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import { failing } from './failures.ts';
 import {
+  DRAIN_LINGER_MS,
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
+  LINGER_MS,
   MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
   MAX_SUPERSEDED_BYTES,
@@ -32,6 +34,7 @@ import { ListReaders } from './list-readers.ts';
 import { type Address, listen } from './listening.ts';
 import type { RequestLog } from './logging.ts';
 import type { Metrics } from './metrics.ts';
+import { endStalled, openSockets } from './open-sockets.ts';
 import { pipeline } from './pipeline.ts';
 import { Request } from './request.ts';
 import { type Route, Routes } from './routes.ts';
@@ -79,7 +82,16 @@ export function buildServer(parts: ServerParts): PublicServer {
   server.on('clientError', broken.clientError);
   server.on('checkExpectation', broken.checkExpectation);
 
-  const drain = draining(server, turns);
+  const sockets = openSockets(server);
+  const drain = draining(server, sockets, turns);
+  const endWatch = endStalled(sockets, {
+    limitMs: IDLE_TIMEOUT_MS,
+    intervalMs: TIMEOUT_CHECK_INTERVAL_MS,
+  });
+  // Node calls it after the last answer of a connection.
+  server.on('connection', (socket: Socket) => {
+    socket.destroySoon = () => closeInStages(socket, isClosing ? DRAIN_LINGER_MS : LINGER_MS);
+  });
   return {
     routes,
     listen: async (address) => {
@@ -88,7 +100,7 @@ export function buildServer(parts: ServerParts): PublicServer {
     },
     close: () => {
       isClosing = true;
-      return drain();
+      return drain().finally(endWatch);
     },
   };
 }
@@ -154,9 +166,5 @@ function createHttpServer(): Server {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
   server.maxHeadersCount = 0;
-  // Node calls it after the last answer of a connection.
-  server.on('connection', (socket: Socket) => {
-    socket.destroySoon = () => closeInStages(socket);
-  });
   return server;
 }

@@ -37,8 +37,13 @@ export class Turns {
       socket.destroy();
       return;
     }
+    // What is read would have to be kept. Later, since Node resumes reading after this request.
+    process.nextTick(() => {
+      if (connection.waiting > 0) socket.pause();
+    });
     onceClosed(before, () => {
       connection.waiting -= 1;
+      if (connection.waiting === 0) socket.resume();
       if (isOpen(socket)) begin();
     });
   }

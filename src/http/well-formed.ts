@@ -23,6 +23,8 @@ export function malformation(request: IncomingMessage): ErrorCode | undefined {
   ) {
     return 'bad_request';
   }
+  // Node does not say what is wrong with the chunks of a request that asks for another protocol.
+  if (coding !== undefined && request.headers.upgrade !== undefined) return 'bad_request';
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'body_too_large';
   return undefined;
 }

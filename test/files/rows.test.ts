@@ -168,8 +168,49 @@ test('U+FFFD is a character like any other, also beside bytes that are not UTF-8
     assert.deepEqual(problems(found), ['line 3: is not valid UTF-8']);
     assert.equal(found.length, 3);
   }
+  for (const [content, line] of [
+    ['id,name\r\n1,"b\r\nb"\r\n2,c\xff\r\n', 4],
+    ['id,name\r1,a\r2,b\xff\r3,c\r', 3],
+    ['id,name\n1,"a\rb"\n3,e\xff\n', 3],
+    ['id,name\n1,"\xc3\xa9"\n3,\xc3\n', 3],
+    ['id,name\n1,a\n\n\n3,\xed\xa0\x80', 5],
+  ] as const) {
+    for (const size of [1, 2, 5, 1 << 18]) {
+      const found = await rows(Buffer.from(content, 'latin1'), size, PET_COLUMNS);
+      assert.deepEqual(problems(found), [`line ${line}: is not valid UTF-8`]);
+    }
+  }
   const last = Buffer.concat([good, Buffer.from('2,"x\n\xe9"', 'latin1')]);
   assert.deepEqual(problems(await rows(last, 4, PET_COLUMNS)), ['line 4: is not valid UTF-8']);
+});
+
+test('rows of CSV files are good or bad, in the line where they end, as their bytes are', async () => {
+  const field = fc.array(fc.constantFrom('a', 'é', '\ufffd', '\n', '\r\n', 'BAD', '€', '𝄞'), {
+    maxLength: 6,
+  });
+  const lineEnd = fc.constantFrom('\n', '\r\n');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(field, lineEnd), { maxLength: 8 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (records, size) => {
+        let line = 1;
+        const expected: string[] = [];
+        const parts = [Buffer.from('id,name\n')];
+        for (const [index, [texts, end]] of records.entries()) {
+          line += 1 + texts.filter((text) => text.includes('\n')).length;
+          if (texts.includes('BAD')) expected.push(`line ${line}: is not valid UTF-8`);
+          const bytes = texts.map((text) =>
+            text === 'BAD' ? Buffer.from([0xe2, 0x82]) : Buffer.from(text),
+          );
+          parts.push(Buffer.from(`${index},"`), ...bytes, Buffer.from(`"${end}`));
+        }
+        const found = await rows(Buffer.concat(parts), size, PET_COLUMNS);
+        assert.deepEqual(problems(found), expected);
+        assert.equal(found.length, records.length);
+      },
+    ),
+  );
 });
 
 test('each line of a CSV file may end as it likes', async () => {
@@ -195,11 +236,15 @@ test('a JSON object that has a field twice is a problem, whatever the field is w
     '{"id":1,"name":"\\"id\\":","tag":"a\\\\"}',
     '{"id":1,"name":{"id":2},"tag":[{"id":1},"id",":"]}',
     '{"id":1,"tag":{"a":1,"a":1}}',
+    '{"category":{"name":"x"},"id":1,"name":"y","tag":"t","tag":"u"}',
+    '{"id" :1,"id":2}',
   ];
   assert.deepEqual(problems(await rows(lines.join('\n'))), [
     'line 1: has the field "id" twice',
     'line 2: has the field "id" twice',
     'line 5: has the field "a" twice',
+    'line 6: has the field "tag" twice',
+    'line 7: has the field "id" twice',
   ]);
 });
 

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { run } from '../process/program.ts';
 import { play } from './client.ts';
 import { Random } from './random.ts';
-import { type Script, scriptOf, type Target } from './script.ts';
+import { type Script, type Step, scriptOf, type Target } from './script.ts';
 import { FuzzServer, type Holdings } from './server.ts';
 import { type Cancels, isAnswered, verify } from './verify.ts';
 
@@ -166,17 +166,23 @@ async function stopWhileReading(
   const random = new Random(seed);
   const head = `Host: x\r\nAuthorization: Bearer ${target.secret}\r\n`;
   const readers = Array.from({ length: READERS_AT_THE_END }, async (_, index) => {
-    const list = `GET /v1/store/orders HTTP/1.1\r\n${head}\r\n`;
     const id = target.newOrder();
-    const cancel = `DELETE /v1/store/orders/${id} HTTP/1.1\r\n${head}\r\n`;
+    const cancel = `DELETE /v1/store/orders/${id} HTTP/1.1\r\n${head}`;
+    const list: Step = {
+      name: 'list at the end',
+      bytes: `GET /v1/store/orders HTTP/1.1\r\n${head}\r\n`,
+      statuses: [200],
+      body: 'list',
+    };
+    const half = { name: 'half at the end', statuses: [400, 408], isOptional: true };
+    const behind: Step[] = [
+      { name: 'cancel at the end', bytes: `${cancel}\r\n`, statuses: [204], cancels: id },
+      { ...half, bytes: `${cancel}Content-Length: 9\r\n\r\nabc` },
+      { ...half, bytes: cancel.slice(0, 30) },
+    ];
     const script: Script = {
       index: played,
-      steps: [
-        { name: 'list at the end', bytes: list, statuses: [200], body: 'list' },
-        ...(index % 2 === 0
-          ? [{ name: 'cancel at the end', bytes: cancel, statuses: [204], cancels: id }]
-          : []),
-      ],
+      steps: [list, ...behind.slice(index % 4, (index % 4) + 1)],
       delivery: 'whole',
       ending: 'stall',
       delayMs: 1_200,

@@ -196,6 +196,11 @@ function requests(random: Random, { secret, newOrder }: Target) {
       const step = broken('broken chunk', 400, 'Transfer-Encoding: chunked');
       return { ...step, bytes: `${step.bytes}zz\r\n` };
     },
+    upgradeWithBody: (): Step => {
+      const headers = ['Connection: Upgrade', 'Upgrade: x', 'Transfer-Encoding: chunked'];
+      const step = broken('Upgrade with broken chunks', 400, ...headers);
+      return { ...step, bytes: `${step.bytes}zz\r\n` };
+    },
     expectation: (): Step => broken('expectation', 417, 'Expect: miracles'),
     largeBody: (): Step => {
       const step = broken('large body', 413, 'Content-Length: 2000000');
@@ -243,6 +248,7 @@ const LAST: readonly ((request: Requests) => Step)[] = [
   (request) => request.twoLengths(),
   (request) => request.twoHosts(),
   (request) => request.brokenChunk(),
+  (request) => request.upgradeWithBody(),
   (request) => request.expectation(),
   (request) => request.largeBody(),
   (request) => request.largeHeader(),

@@ -191,3 +191,62 @@ async function pausedReader(port: number, request: string, bytes: number) {
   });
   return { socket, text: () => Buffer.concat(chunks).toString('latin1') };
 }
+
+test('a stop in good order sends a list whole before half a request, and to a client that sends on', async (t) => {
+  for (const [what, half, goesOn] of [
+    ['half a body', 'Content-Length: 9\r\n', false],
+    ['an expectation', 'Content-Length: 9\r\nExpect: 100-continue\r\n', false],
+    ['more requests', undefined, true],
+  ] as const) {
+    const service = await serve(t, ['--sample', '60000']);
+    const request = requestsOf(service);
+    const { socket, text } = await pausedReader(service.port, request('GET', ORDERS), 1);
+    if (half !== undefined) socket.write(`${request('DELETE', `${ORDERS}/1`, half)}abc`);
+    await pause(200);
+    const stopped = service.stop();
+    const sending = setInterval(() => {
+      if (goesOn && socket.writable) socket.write(request('GET', '/v1/nowhere'));
+    }, 100);
+    // Longer than a request that has begun to arrive may go on arriving.
+    await pause(2_500);
+    socket.on('data', () => {
+      socket.pause();
+      setTimeout(() => socket.resume(), 5);
+    });
+    socket.resume();
+    await once(socket, 'close');
+    clearInterval(sending);
+    const head = text().slice(0, text().indexOf('\r\n\r\n') + 4);
+    const length = Number(/content-length: (\d+)/i.exec(head)![1]);
+    assert.ok(text().length >= head.length + length, what);
+    assert.equal(await stopped, 0, what);
+  }
+});
+
+test('requests that wait behind an answer that is not read are not read either', async (t) => {
+  const service = await serve(t);
+  const socket = connect(service.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.pause();
+  // Small answers, of which none makes Node itself stop reading.
+  const contract = 'GET /openapi/v1.yaml HTTP/1.1\r\nHost: x\r\n\r\n';
+  for (let sent = 0; sent < 1_000 && socket.writableLength === 0; sent += 1) {
+    socket.write(contract);
+    await pause(1);
+  }
+  const large = contract.replace('\r\n\r\n', `\r\nA: ${'x'.repeat(31_000)}\r\n\r\n`);
+  socket.write(large.repeat(300));
+  await pause(500);
+  assert.ok(socket.writableLength > 0, 'it was taken to be held in memory');
+  assert.equal(socket.destroyed, false);
+  socket.destroy();
+});
+
+test('chunks in a request that asks for another protocol are refused at once', async (t) => {
+  const service = await serve(t, ['--sample', '5']);
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: x\r\nTransfer-Encoding: chunked\r\n';
+  const answers = await service.raw(
+    `${requestsOf(service)('DELETE', `${ORDERS}/1`, upgrade)}zz\r\n`,
+  );
+  assert.deepEqual(statuses(answers), [400]);
+});
