@@ -116,7 +116,7 @@ function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined
   const { problems } = settings;
   const isInFile = settings.isSet('DATABASE_URL_FILE');
   if (isInFile && settings.isSet('DATABASE_URL')) {
-    problems.push('DATABASE_URL must not be set beside DATABASE_URL_FILE, of which one is enough');
+    problems.push('set DATABASE_URL or DATABASE_URL_FILE, not both');
     return undefined;
   }
   const url = isInFile
@@ -125,7 +125,7 @@ function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined
   if (url === undefined) return undefined;
   const problem = databaseUrlProblem(url);
   if (problem === undefined) return url;
-  const where = isInFile ? 'what DATABASE_URL_FILE holds' : 'DATABASE_URL';
+  const where = isInFile ? 'what DATABASE_URL_FILE holds' : settings.nameOf('DATABASE_URL');
   // A password can be anywhere in a URL that is wrong.
   const shown = /^sqlite:|^[\w./-]*$/.test(url) ? `, not "${url}"` : '';
   problems.push(`${where} ${problem}${shown}`);

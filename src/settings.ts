@@ -16,17 +16,27 @@ export class ConfigError extends Error {
 export class SettingsReader<Variable extends string> {
   readonly problems: string[] = [];
   readonly #settings: Settings;
+  readonly #flags: Settings;
   readonly #defaults: Settings;
 
   constructor(environment: Settings, flags: Settings, defaults: Settings) {
     const given = Object.entries(flags).filter(([, value]) => value !== undefined);
-    this.#settings = { ...environment, ...Object.fromEntries(given) };
+    this.#flags = Object.fromEntries(given);
+    this.#settings = { ...environment, ...this.#flags };
     this.#defaults = defaults;
   }
 
   /** An empty value counts as none, as in `PORT= npm start`. */
   isSet(variable: Variable): boolean {
     return (this.#settings[variable] ?? '') !== '';
+  }
+
+  /** What the setting is called where it was given: by its flag, or the variable. */
+  nameOf(variable: Variable): string {
+    if (this.#flags[variable] === undefined) return variable;
+    return variable === 'DATABASE_URL'
+      ? '--database'
+      : `--${variable.toLowerCase().replaceAll('_', '-')}`;
   }
 
   /** What is set, or the default; `parse` returns undefined for what is not `expected`. */
@@ -38,7 +48,9 @@ export class SettingsReader<Variable extends string> {
     const source = this.isSet(variable) ? this.#settings : this.#defaults;
     const text = source[variable] ?? '';
     const value = parse(text);
-    if (value === undefined) this.problems.push(`${variable} must be ${expected}, not "${text}"`);
+    if (value === undefined) {
+      this.problems.push(`${this.nameOf(variable)} must be ${expected}, not "${text}"`);
+    }
     return value;
   }
 

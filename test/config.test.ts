@@ -97,7 +97,7 @@ test('the database URL may stand in a file instead, but not also', (t) => {
   assert.equal(readDatabaseConfig({ DATABASE_URL_FILE: path }).databaseUrl, url);
   assert.match(
     problemsOf({ DATABASE_URL_FILE: path, DATABASE_URL: 'sqlite:a' })[0]!,
-    /must not be set beside/,
+    /^set DATABASE_URL or DATABASE_URL_FILE, not both$/,
   );
 });
 
@@ -120,6 +120,18 @@ test('no password is in the message about a URL that is wrong', () => {
     assert.match(problem!, /^DATABASE_URL must/);
     assert.doesNotMatch(problem!, /sec|ret@/);
   }
+});
+
+test('what was given by a flag is called by it', () => {
+  const flags = { PORT: 'abc', OPERATIONS_PORT: 'x', DATABASE_URL: 'data.db' };
+  assert.throws(
+    () => readConfig({ LOG_LEVEL: 'loud' }, flags),
+    (error) => {
+      const names = (error as ConfigError).problems.map((problem) => problem.split(' must be')[0]);
+      assert.deepEqual(names.sort(), ['--database', '--operations-port', '--port', 'LOG_LEVEL']);
+      return true;
+    },
+  );
 });
 
 test('without a known port the base URL is relative', () => {

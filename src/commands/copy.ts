@@ -27,6 +27,10 @@ async function copy({ from, to }: { from: string; to: string }): Promise<void> {
     const problem = databaseUrlProblem(url);
     if (problem !== undefined) throw new UsageError(`${flag} ${problem}`);
   }
+  // Of PostgreSQL two URLs may lead to two schemas of one database.
+  if (from === to || (from.startsWith('sqlite:') && databaseLabel(from) === databaseLabel(to))) {
+    throw new UsageError('--from and --to are the same database');
+  }
   let progress = showProgress('Copying  ');
   let isVerifying = false;
   try {

@@ -13,8 +13,11 @@ export function keysCommand(): Command {
 KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
 ENVIRONMENT=staging npx store-orders keys create --name tests`,
   )
-    .requiredOption('--name <name>', 'what it is for')
-    .option('--expires <date>', 'when it stops working: 2027-01-31 or 2027-01-31T12:00:00Z')
+    .option('--name <name>', 'what it is for (required)')
+    .option(
+      '--expires <date>',
+      'when it stops working: 2027-01-31 (its first moment in UTC) or 2027-01-31T12:00:00+01:00',
+    )
     .action(createKey);
   const list = databaseCommand(
     'list',
@@ -38,28 +41,39 @@ ENVIRONMENT=staging npx store-orders keys create --name tests`,
 }
 
 interface CreateFlags extends DatabaseFlags {
-  readonly name: string;
+  readonly name?: string;
   readonly expires?: string;
 }
 
 async function createKey(flags: CreateFlags): Promise<void> {
   const now = Date.now();
-  const expiresAt = flags.expires === undefined ? undefined : parseDate(flags.expires);
-  if (flags.expires !== undefined && (expiresAt === undefined || expiresAt <= now)) {
-    throw new UsageError(
-      `--expires must be a date in the future, such as 2027-01-31, not "${flags.expires}"`,
-    );
-  }
-  if (!/^[^\p{C}]{1,100}$/u.test(flags.name) || flags.name.trim() === '') {
+  const { name } = flags;
+  const expiresAt = flags.expires === undefined ? undefined : expiryOf(flags.expires, now);
+  // Not Commander's own check, which comes before it looks at mistyped flags.
+  if (name === undefined) throw new UsageError('--name is missing: what the key is for');
+  if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');
   }
   await withStore(flags, 'create', async (store, environment) => {
     const secret = newSecret(environment);
-    const key = newApiKey(secret, { name: flags.name, environment, now, expiresAt });
+    const key = newApiKey(secret, { name, environment, now, expiresAt });
     await store.apply([{ type: 'createKey', key }]);
     await writeOut(`${secret}\n`);
     say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
   });
+}
+
+/** @throws UsageError */
+function expiryOf(text: string, now: number): number {
+  const at = parseDate(text);
+  if (at === undefined) {
+    throw new UsageError(
+      `--expires must be a date, for its first moment in UTC, or a time with an offset: 2027-01-31 or ` +
+        `2027-01-31T12:00:00+01:00, not "${text}"`,
+    );
+  }
+  if (at <= now) throw new UsageError(`--expires must be in the future, not "${text}"`);
+  return at;
 }
 
 async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {

@@ -4,10 +4,12 @@ import { type Command, Option } from 'commander';
 import { type Config, DEFAULTS, readConfig, urlHost } from '../config.ts';
 import { createLog, type Log } from '../http/logging.ts';
 import { buildOperations } from '../http/operations.ts';
-import { databaseFile, openStore } from '../store/open.ts';
+import { databaseFile, databaseLabel, openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { printFirstKey } from './first-key.ts';
+import { say } from './output.ts';
 import { addSamples, sampleCount } from './sample.ts';
 import { claimStore, openService } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -92,6 +94,10 @@ async function serve(flags: ServeFlags): Promise<void> {
   }
   const steps = { samples, firstKey: flags.firstKey };
   const log = createLog(config.logLevel);
+  const database = databaseLabel(config.databaseUrl);
+  // A mistyped path would be a new, empty store.
+  if (!(await storeExists(config.databaseUrl))) say(`Making the store ${database}.`);
+  log.logger.info({ version: VERSION, database, environment: config.environment }, 'starting');
   await (config.workers === 1 ? serveAlone : serveWithWorkers)(config, log, steps);
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { copyStore } from './copy.ts';
 import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/address.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
@@ -30,9 +31,9 @@ export function openStore(url: string, options: OpenOptions): Promise<Store> {
   return openSqlite(sqlitePath(url), options);
 }
 
-/** The database for people: without its password. */
+/** The database for people: without its password, and wherever the program was started. */
 export function databaseLabel(url: string): string {
-  return isPostgresUrl(url) ? parseAddress(url).label : url;
+  return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${resolve(sqlitePath(url))}`;
 }
 
 /** Whether there is something at `url` already. */

@@ -45,6 +45,7 @@ test('wrong usage is exit 2, with a word on stderr', async (t) => {
     ['show', '9223372036854775808'],
     ['ship', '1', '--at', 'yesterday'],
     ['keys', 'create'],
+    ['keys', 'create', '--nmae', 'x'],
     ['keys', 'create', '--name', ''],
     ['keys', 'create', '--name', 'two\nlines'],
     ['keys', 'create', '--name', '\x1b[31mred'],
@@ -65,6 +66,14 @@ test('wrong usage is exit 2, with a word on stderr', async (t) => {
     assert.equal(stdout, '', args.join(' '));
     assert.match(stderr, /^(error|store-orders): /, args.join(' '));
   }
+});
+
+test('a mistyped flag is named, and a database that is copied onto itself', async () => {
+  const mistyped = await run(['keys', 'create', '--nmae', 'x']);
+  assert.match(mistyped.stderr, /unknown option '--nmae'/);
+  const same = await run(['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:./a.db']);
+  assert.equal(same.code, 2);
+  assert.match(same.stderr, /are the same database/);
 });
 
 test('commands that only read do not make a database', async (t) => {

@@ -27,7 +27,12 @@ test('the first key is printed once, or not at all', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const quiet = await serve(t, ['--no-first-key'], { database });
   await quiet.stop();
-  assert.equal(quiet.stderr(), '');
+  assert.equal(quiet.stderr(), `Making the store ${database}.\n`);
+  const started = quiet
+    .stdout()
+    .split('\n')
+    .find((line) => line.includes('"starting"'));
+  assert.equal(JSON.parse(started!).database, database);
   const first = await serve(t, [], { database });
   await first.stop();
   const second = await serve(t, [], { database, expectsKey: false });
@@ -217,7 +222,7 @@ test('every mistake in the configuration is named, all at once: exit 2', async (
   });
   assert.equal(code, 2);
   assert.equal(stdout, '');
-  const named = ['PORT', 'DATABASE_URL', 'BASE_URL', 'ENVIRONMENT', 'PET_LOOKUP_SUNSET_AT'];
+  const named = ['--port', 'DATABASE_URL', 'BASE_URL', 'ENVIRONMENT', 'PET_LOOKUP_SUNSET_AT'];
   for (const name of [...named, 'LOG_LEVEL']) assert.match(stderr, new RegExp(`${name} must be`));
   assert.ok(!existsSync('mysql:'));
 });

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
@@ -127,7 +127,9 @@ export function opening<T>(path: string, open: () => T): T {
         ? error.message
         : reasonNotUsable(resultCode(error), (error as Error).message);
     if (reason === undefined) throw error;
-    throw new StoreNotUsable(`cannot use the database ${path}: ${reason}`, { cause: error });
+    throw new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
