@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
-import { type Config, DEFAULTS, readConfig, urlHost } from '../config.ts';
+import { type Config, DEFAULTS, readConfig } from '../config.ts';
 import { createLog, type Log } from '../http/logging.ts';
 import { buildOperations } from '../http/operations.ts';
 import { databaseFile, databaseLabel, openStore, storeExists } from '../store/open.ts';
@@ -157,7 +157,12 @@ async function listenForOperations(
   { logger }: Log,
 ): Promise<void> {
   const { address, port } = await operations.listen(config.operations);
-  logger.info(`Operations listening at http://${urlHost(address)}:${port}`);
+  logger.info(`Operations listening at ${urlOf(address, port)}`);
+}
+
+/** Of a listener, as it is: 0.0.0.0 for all addresses. */
+function urlOf(address: string, port: number): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 async function begin(
@@ -169,6 +174,6 @@ async function begin(
 ): Promise<void> {
   if (samples > 0) await addSamples(store, samples);
   const listening = await listen();
-  logger.info(`Server listening at http://${urlHost(listening.address)}:${listening.port}`);
+  logger.info(`Server listening at ${urlOf(listening.address, listening.port)}`);
   if (firstKey) await printFirstKey(store, config, listening);
 }
