@@ -10,6 +10,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** More than one a core is of no use. */
 const MAX_WORKERS = 64;
 
+const MAX_STOP_SECONDS = 3_600;
+const SECONDS = `whole seconds from 0 to ${MAX_STOP_SECONDS}`;
+
 /** The version prefix that the path of every base URL ends in. */
 const VERSION_PREFIX = '/v1';
 
@@ -23,6 +26,8 @@ export const DEFAULTS = {
   OPERATIONS_HOST: '127.0.0.1',
   OPERATIONS_PORT: '8081',
   WORKERS: '1',
+  DRAIN_SECONDS: '5',
+  STOP_LIMIT_SECONDS: '10',
   LOG_LEVEL: 'info',
 } as const;
 
@@ -44,6 +49,9 @@ export interface Config {
   readonly operations: { readonly host: string; readonly port: number };
   /** Processes that serve. */
   readonly workers: number;
+  /** After a signal to stop: how long it goes on serving, not ready, and how long the stop may then take. */
+  readonly drainMs: number;
+  readonly stopLimitMs: number;
   readonly logLevel: LogLevel;
 }
 
@@ -74,6 +82,8 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   );
   const operationsPort = settings.read('OPERATIONS_PORT', parsePort, 'a port from 0 to 65535');
   const workers = settings.read('WORKERS', parseWorkers, `a number from 1 to ${MAX_WORKERS}`);
+  const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
+  const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
   if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
     settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);
@@ -90,6 +100,8 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
     workers: workers!,
+    drainMs: drainMs!,
+    stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,
   });
 }
@@ -176,6 +188,12 @@ function parsePort(text: string): number | undefined {
 function parseWorkers(text: string): number | undefined {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   return count >= 1 && count <= MAX_WORKERS ? count : undefined;
+}
+
+/** Seconds as milliseconds. */
+function parseSeconds(text: string): number | undefined {
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  return seconds <= MAX_STOP_SECONDS ? seconds * 1_000 : undefined;
 }
 
 function parseBaseUrl(text: string): string | undefined {

@@ -10,6 +10,7 @@ import { VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { printFirstKey } from './first-key.ts';
 import { say } from './output.ts';
+import { Readiness } from './readiness.ts';
 import { addSamples, sampleCount } from './sample.ts';
 import { claimStore, openService } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -24,6 +25,8 @@ interface ServeFlags extends DatabaseFlags {
   readonly operationsHost?: string;
   readonly operationsPort?: string;
   readonly workers?: string;
+  readonly drainSeconds?: string;
+  readonly stopLimitSeconds?: string;
   readonly logLevel?: string;
   readonly sample?: string;
   readonly firstKey: boolean;
@@ -53,6 +56,20 @@ npx store-orders serve --sample 1000`,
     .addOption(flag('--operations-host <host>', 'OPERATIONS_HOST', 'for health and metrics'))
     .addOption(flag('--operations-port <port>', 'OPERATIONS_PORT', 'for health and metrics'))
     .addOption(flag('--workers <count>', 'WORKERS', 'processes that share the work'))
+    .addOption(
+      flag(
+        '--drain-seconds <count>',
+        'DRAIN_SECONDS',
+        'how long a stop goes on serving, not ready',
+      ),
+    )
+    .addOption(
+      flag(
+        '--stop-limit-seconds <count>',
+        'STOP_LIMIT_SECONDS',
+        'how long the rest of a stop may take',
+      ),
+    )
     .addOption(flag('--log-level <level>', 'LOG_LEVEL', 'trace … fatal, or silent'))
     .option('--sample <count>', 'put sample orders into the store if it has none')
     .option('--no-first-key', 'do not make a key for a store that has none')
@@ -72,6 +89,8 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
     OPERATIONS_HOST: flags.operationsHost,
     OPERATIONS_PORT: flags.operationsPort,
     WORKERS: flags.workers,
+    DRAIN_SECONDS: flags.drainSeconds,
+    STOP_LIMIT_SECONDS: flags.stopLimitSeconds,
     LOG_LEVEL: flags.logLevel,
   };
   return { ...given, ...databaseSettings(flags) } as Partial<Record<string, string>>;
@@ -103,16 +122,19 @@ async function serve(flags: ServeFlags): Promise<void> {
 
 async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
   const service = await openService(config, log, { create: true });
-  const { store, registry, isReady } = service;
+  const { store, registry } = service;
+  const readiness = new Readiness(service.isReady);
   const operations = buildOperations({
-    isReady,
+    isReady: () => readiness.ask(),
     metrics: () => registry.metrics(),
     logger: log.logger,
   });
-  const ending = stopOnSignal(log, async () => {
+  const stop = async () => {
+    await readiness.drain(config.drainMs);
     await service.close();
     await operations.close();
-  });
+  };
+  const ending = stopOnSignal(log, stop, config.drainMs + config.stopLimitMs);
   try {
     await listenForOperations(operations, config, log);
     await begin(config, log, store, steps, service.listen);
@@ -129,16 +151,19 @@ async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Pr
   const store = await openStore(config.databaseUrl, { create: true, purpose: 'service' });
   await claimStore(store, config);
   const workers = new Workers(log, databaseFile(config.databaseUrl));
+  const readiness = new Readiness(() => workers.areReady());
   const operations = buildOperations({
-    isReady: () => workers.areReady(),
+    isReady: () => readiness.ask(),
     metrics: () => workers.metrics(),
     logger: log.logger,
   });
-  const ending = stopOnSignal(log, async () => {
+  const stop = async () => {
+    await readiness.drain(config.drainMs);
     await workers.stop();
     await store.close();
     await operations.close();
-  });
+  };
+  const ending = stopOnSignal(log, stop, config.drainMs + config.stopLimitMs);
   try {
     await listenForOperations(operations, config, log);
     await begin(config, log, store, steps, () => workers.start());

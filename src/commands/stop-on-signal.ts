@@ -1,15 +1,16 @@
 import type { Log } from '../http/logging.ts';
 
-/** From the first signal to the end, whatever is still under way. */
-const SHUTDOWN_LIMIT_MS = 10_000;
-/** The same for a worker, so that the primary still sees how it ended. */
-const WORKER_SHUTDOWN_LIMIT_MS = 9_500;
+/** How much sooner a worker ends, whatever is still under way, so that the primary still sees how it ended. */
+const WORKER_MARGIN_MS = 500;
 /** How often it is looked whether npm is still there. */
 const PARENT_CHECK_INTERVAL_MS = 500;
 
-/** The first signal ends the service in good order, a second one at once. */
-export function stopOnSignal(log: Log, stop: () => Promise<void>): Ending {
-  const ending = new Ending(log, stop, SHUTDOWN_LIMIT_MS);
+/**
+ * The first signal ends the service in good order, a second one at once.
+ * @param limitMs from the first signal to the end, whatever is still under way
+ */
+export function stopOnSignal(log: Log, stop: () => Promise<void>, limitMs: number): Ending {
+  const ending = new Ending(log, stop, limitMs);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (ending.hasBegun) ending.exit(1, 'stopped at once by a second signal');
@@ -24,8 +25,8 @@ export function stopOnSignal(log: Log, stop: () => Promise<void>): Ending {
  * The same for a worker. It is told by the primary, and may be sent a SIGTERM, by itself or with all
  * others; a terminal sends SIGINT to all, of which the primary makes what is to be made.
  */
-export function stopWhenTold(log: Log, stop: () => Promise<void>): Ending {
-  const ending = new Ending(log, stop, WORKER_SHUTDOWN_LIMIT_MS);
+export function stopWhenTold(log: Log, stop: () => Promise<void>, limitMs: number): Ending {
+  const ending = new Ending(log, stop, Math.max(0, limitMs - WORKER_MARGIN_MS));
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => ending.begin('SIGTERM'));
   return ending;

@@ -14,10 +14,11 @@ export async function serveAsWorker(config: Config, id: number): Promise<void> {
     const service = await opening.catch(() => undefined);
     await service?.close();
   };
-  const ending = stopWhenTold(log, async () => {
+  const stop = async () => {
     send({ type: 'stopping' });
     await close();
-  });
+  };
+  const ending = stopWhenTold(log, stop, config.stopLimitMs);
   process.on('message', (message: ToWorker) => {
     if (message.type === 'stop') ending.begin('told by the primary');
     else void opening.then((service) => reply(service, message.id, message.question));

@@ -150,6 +150,40 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('where readiness is asked for, a stop goes on serving, not ready, until that is heard', async (t) => {
+  const { operations, call, stop, port } = await serve(t, ['--drain-seconds', '2']);
+  const ready = async () => (await fetch(`${operations}/readyz`)).status;
+  assert.equal(await ready(), 200);
+  const stopped = stop();
+  while ((await ready()) === 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(await ready(), 503);
+  assert.equal((await fetch(`${operations}/livez`)).status, 200);
+  assert.equal((await call('GET', ORDERS)).status, 200);
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+  assert.equal(await stopped, 0);
+});
+
+test('how long a stop may take can be set', async (t) => {
+  const withReader = async (args: readonly string[]) => {
+    const { secret, port, stop } = await serve(t, ['--sample', '100000', ...args]);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+    await once(socket, 'readable');
+    return stop;
+  };
+  const longer = await withReader([]);
+  const shorter = await withReader(['--stop-limit-seconds', '1']);
+  const first = await Promise.race([
+    longer().then(() => 'longer'),
+    shorter().then((code) => `shorter, exit ${code}`),
+  ]);
+  assert.equal(first, 'shorter, exit 1');
+});
+
 test('a client that does not read cannot hold the end up beyond ten seconds: exit 1', async (t) => {
   const { secret, port, stop } = await serve(t, ['--sample', '100000']);
   const socket = connect(port, '127.0.0.1');
