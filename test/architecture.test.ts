@@ -19,7 +19,7 @@ const EVERY_ENGINE_MAY_USE = [
 /** Which parts of src/ each part may use; a part not named here may use none. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/main.ts': ['commands', 'files', 'settings', 'store', 'version'],
-  'src/commands/': ['config', 'files', 'http', 'keys', 'orders', 'store', 'commands'],
+  'src/commands/': ['config', 'files', 'http', 'keys', 'orders', 'store', 'commands', 'version'],
   'src/config.ts': ['keys', 'orders', 'settings', 'store'],
   'src/files/': ['files', 'orders', 'pets'],
   'src/http/': ['config', 'http', 'keys', 'orders', 'pets', 'store/store', 'version'],
