@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { readDatabaseConfig } from '../config.ts';
 import { backupStore } from '../store/open.ts';
-import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { say } from './output.ts';
 
 export function backupCommand(): Command {
@@ -16,7 +15,7 @@ export function backupCommand(): Command {
 
 async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   // As it is found: a release that is about to replace another one can keep what that one serves.
-  const { databaseUrl } = readDatabaseConfig(process.env, databaseSettings(flags));
+  const { databaseUrl } = databaseConfig(flags);
   await backupStore(databaseUrl, file);
   say(`Wrote ${file}.`);
 }

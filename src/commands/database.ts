@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { DEFAULTS, readDatabaseConfig } from '../config.ts';
+import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config.ts';
 import type { Environment } from '../keys/api-key.ts';
 import { databaseLabel, openStore, storeExists } from '../store/open.ts';
 import { type Store, StoreNotUsable } from '../store/store.ts';
@@ -29,7 +29,7 @@ export async function withStore<T>(
   access: 'read' | 'write' | 'create',
   use: (store: Store, environment: Environment) => Promise<T>,
 ): Promise<T> {
-  const config = readDatabaseConfig(process.env, databaseSettings(flags));
+  const config = databaseConfig(flags);
   const isNew = !(await storeExists(config.databaseUrl));
   const store = await openStore(config.databaseUrl, {
     create: access === 'create',
@@ -71,7 +71,12 @@ export function expectEnvironment(
 
 /** Whether the database that flags and environment name is there. */
 export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
-  return storeExists(readDatabaseConfig(process.env, databaseSettings(flags)).databaseUrl);
+  return storeExists(databaseConfig(flags).databaseUrl);
+}
+
+/** What flags and environment say of the database. @throws ConfigError */
+export function databaseConfig(flags: DatabaseFlags): DatabaseConfig {
+  return readDatabaseConfig(process.env, databaseSettings(flags));
 }
 
 export function databaseSettings({ database }: DatabaseFlags): Partial<Record<string, string>> {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { readDatabaseConfig } from '../config.ts';
 import { databaseLabel, openStore } from '../store/open.ts';
-import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { say } from './output.ts';
 
 export function migrateCommand(): Command {
@@ -13,7 +12,7 @@ export function migrateCommand(): Command {
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
-  const { databaseUrl } = readDatabaseConfig(process.env, databaseSettings(flags));
+  const { databaseUrl } = databaseConfig(flags);
   const label = databaseLabel(databaseUrl);
   let done = `The schema of ${label} is up to date.`;
   const store = await openStore(databaseUrl, {

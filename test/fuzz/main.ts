@@ -75,16 +75,15 @@ async function runRound(round: number, count: number): Promise<void> {
   copyFileSync(join(folder, 'seed.db'), path);
   const server = await FuzzServer.start(`sqlite:${path}`);
   const cancels: Cancels = { confirmed: new Set(), unknown: new Set() };
-  const random = new Random(seed + round * 0x9e3779b9);
   let order = 0;
   // Spread over the list, so that many of its blocks change.
   const target: Target = { secret, newOrder: () => ((order++ * STRIDE) % ORDERS) + 1 };
   const find = (what: string) => findings.push(`round ${round}, after ${played}: ${what}`);
   try {
-    await playAll(server, WARM_UP, random, target, cancels);
+    await playAll(server, WARM_UP, target, cancels);
     const before = await settled(server);
     const descriptors = server.descriptors();
-    await playAll(server, count, random, target, cancels);
+    await playAll(server, count, target, cancels);
     if (server.ended === undefined) {
       const after = await settled(server);
       const grown = after.bytes - before.bytes;
@@ -112,7 +111,6 @@ async function runRound(round: number, count: number): Promise<void> {
 async function playAll(
   server: FuzzServer,
   count: number,
-  random: Random,
   target: Target,
   cancels: Cancels,
 ): Promise<void> {
@@ -121,6 +119,8 @@ async function playAll(
     while (left > 0 && server.ended === undefined) {
       left -= 1;
       played += 1;
+      // Of its own, so that a connection is the same for the same seed, however the others come and go.
+      const random = new Random(seed ^ Math.imul(played, 0x9e3779b9));
       await playOne(scriptOf(played, random, target), server, random, cancels);
     }
   };
@@ -151,7 +151,7 @@ async function settled(server: FuzzServer): Promise<Holdings> {
   const until = performance.now() + SETTLE_MS;
   for (;;) {
     const holdings = await server.holdings();
-    // Those that are left are its two listeners or none of it is counted: it is the difference that counts.
+    // Listeners are not counted. Some connection may still be closing in stages.
     if (holdings.sockets === 0 || performance.now() > until) return holdings;
     await pause(50);
   }
