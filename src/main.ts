@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './commands/backup.ts';
+import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
 import { exportCommand } from './commands/export.ts';
 import { importCommand } from './commands/import.ts';
@@ -7,10 +8,12 @@ import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { CommandFailed, say, UsageError } from './commands/output.ts';
 import { petsCommand } from './commands/pets.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
 import { shipCommand } from './commands/ship.ts';
 import { showCommand } from './commands/show.ts';
+import { takeBackCommand } from './commands/take-back.ts';
 import { InputProblem } from './files/input.ts';
 import { ConfigError } from './settings.ts';
 import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
@@ -42,7 +45,10 @@ const commands = [
   shipCommand(),
   petsCommand(),
   backupCommand(),
+  restoreCommand(),
+  checkCommand(),
   copyCommand(),
+  takeBackCommand(),
   migrateCommand(),
   sampleCommand(),
 ];

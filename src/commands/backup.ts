@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { backupStore } from '../store/open.ts';
+import { backupStore } from '../store/backup.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { say } from './output.ts';
 

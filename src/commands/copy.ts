@@ -35,7 +35,7 @@ async function copy({ from, to }: { from: string; to: string }): Promise<void> {
   let isVerifying = false;
   try {
     const { orders } = await copyStore(from, to, {
-      mayChange: false,
+      isMove: true,
       onProgress: (what, done, total) => {
         if (what === 'Verifying' && !isVerifying) {
           isVerifying = true;

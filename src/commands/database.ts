@@ -37,6 +37,9 @@ export async function withStore<T>(
   });
   try {
     if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
+    const { movedTo } = await store.status();
+    if (access !== 'read') expectNotMoved(config.databaseUrl, movedTo);
+    else if (movedTo !== undefined) say(`This store was moved to ${movedTo} and goes on there.`);
     const recorded =
       access === 'create'
         ? await environmentOf(store, config.environment ?? DEFAULTS.ENVIRONMENT)
@@ -46,6 +49,15 @@ export async function withStore<T>(
   } finally {
     await store.close();
   }
+}
+
+/** @throws StoreNotUsable for a store that goes on elsewhere */
+export function expectNotMoved(url: string, movedTo: string | undefined): void {
+  if (movedTo === undefined) return;
+  throw new StoreNotUsable(
+    `the store ${databaseLabel(url)} was moved to ${movedTo}: use that one. If it is not used ` +
+      'and this one is to go on, run "store-orders take-back"',
+  );
 }
 
 /** What a store is for; from now on `wanted` where that has not been recorded. */

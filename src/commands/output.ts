@@ -48,6 +48,6 @@ export function grouped(count: number | bigint): string {
 }
 
 /** 1 order, 1,234 orders */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function counted(count: number | bigint, noun: string): string {
+  return `${grouped(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`;
 }

@@ -8,7 +8,7 @@ import { buildServer } from '../http/server.ts';
 import { Listing } from '../orders/listing.ts';
 import { openStore } from '../store/open.ts';
 import type { OpenOptions, Store } from '../store/store.ts';
-import { environmentOf, expectEnvironment } from './database.ts';
+import { environmentOf, expectEnvironment, expectNotMoved } from './database.ts';
 import { watchStore } from './watch-store.ts';
 
 /** How long a probe of readiness waits for the store. */
@@ -72,14 +72,16 @@ export async function openService(
 }
 
 /**
- * Makes sure that the store is for the environment of the service, so that no key of another one opens it.
- * @throws StoreNotUsable when it is not; the store is closed then
+ * Makes sure that the store was not moved away, and is for the environment of the service, so that no key of another
+ * one opens it.
+ * @throws StoreNotUsable when it is not so; the store is closed then
  */
 export async function claimStore(
   store: Store,
   { databaseUrl, environment }: Pick<Config, 'databaseUrl' | 'environment'>,
 ): Promise<void> {
   try {
+    expectNotMoved(databaseUrl, (await store.status()).movedTo);
     expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
   } catch (error) {
     await store.close();

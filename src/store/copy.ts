@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { databaseLabel, openStore } from './open.ts';
 import { isPostgresUrl } from './postgres/address.ts';
 import { openPostgresSource, openPostgresTarget } from './postgres/copy.ts';
 import { openSqliteSource, openSqliteTarget } from './sqlite/copy.ts';
@@ -7,8 +8,11 @@ import { StoreNotUsable, type StoreStatus } from './store.ts';
 import { type Cells, type Source, TABLES, type Table } from './tables.ts';
 
 export interface CopyOptions {
-  /** Whether the store may change meanwhile; then the copy is its state at the beginning. */
-  readonly mayChange: boolean;
+  /**
+   * Whether the store goes on in the copy and no longer where it is. Otherwise the copy is its state at the
+   * beginning, whatever changes meanwhile.
+   */
+  readonly isMove: boolean;
   /** Is told, now and then, how many of all rows have been copied or verified. */
   readonly onProgress: (what: 'Copying' | 'Verifying', done: number, total: number) => void;
 }
@@ -23,10 +27,11 @@ export interface CopyOptions {
 export async function copyStore(
   from: string,
   to: string,
-  { mayChange, onProgress }: CopyOptions,
+  { isMove, onProgress }: CopyOptions,
 ): Promise<StoreStatus> {
   const source = await openSource(from);
   try {
+    if (isMove) refuseMoved(source.status, to);
     const target = isPostgresUrl(to)
       ? await openPostgresTarget(to)
       : await openSqliteTarget(sqlitePath(to));
@@ -43,11 +48,7 @@ export async function copyStore(
           'what was read back differs from what was copied; nothing was moved',
         );
       }
-      if (!mayChange && (await hasChanged(from, source))) {
-        throw new StoreNotUsable(
-          'the store changed while it was copied; stop what writes to it, and copy it again',
-        );
-      }
+      if (isMove) await moveAway(from, to, source);
       await target.complete(source.status);
     } finally {
       await target.close();
@@ -60,6 +61,37 @@ export async function copyStore(
 
 async function openSource(url: string): Promise<Source> {
   return isPostgresUrl(url) ? openPostgresSource(url) : openSqliteSource(sqlitePath(url));
+}
+
+/** A store that was moved elsewhere is no longer what it was; into the same database, a copy may have failed. */
+function refuseMoved({ movedTo }: StoreStatus, to: string): void {
+  if (movedTo === undefined || movedTo === databaseLabel(to)) return;
+  throw new StoreNotUsable(`the store was moved to ${movedTo}; copy it from there`);
+}
+
+/**
+ * Marks the store as moved before the copy becomes one, so that at no moment there are two. Should the copy fail after
+ * that, it can be made again, into the same database.
+ * @throws StoreNotUsable when the store has changed since it was copied
+ */
+async function moveAway(from: string, to: string, source: Source): Promise<void> {
+  const { movedTo, revision } = source.status;
+  // A backup stays as it is: each use of it is a store of its own.
+  if (movedTo !== undefined || source.isBackup) return;
+  const changed =
+    'the store changed while it was copied; stop what writes to it, and copy it again';
+  const store = await openStore(from, { create: false, purpose: 'write' });
+  try {
+    const command = { type: 'moveAway', to: databaseLabel(to), revision } as const;
+    const [outcome] = await store.apply([command]);
+    if (outcome === 'changed') throw new StoreNotUsable(changed);
+    // What shows in no revision can no longer change from here on.
+    if (!(await hasChanged(from, source))) return;
+    await store.apply([{ type: 'takeBack' }]);
+    throw new StoreNotUsable(changed);
+  } finally {
+    await store.close();
+  }
 }
 
 /** Whether the store is no longer as `before` shows it. */

@@ -1,9 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { copyStore } from './copy.ts';
+import type { Findings } from './consistency.ts';
 import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/address.ts';
+import { checkPostgres } from './postgres/check.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
-import { copySqlite, makeBackup } from './sqlite/backup.ts';
+import { checkSqlite } from './sqlite/check.ts';
+import { fileIdentity } from './sqlite/connection.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { SQLITE, sqlitePath } from './sqlite/path.ts';
 import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
@@ -41,17 +43,13 @@ export async function storeExists(url: string): Promise<boolean> {
   return isPostgresUrl(url) ? postgresStoreExists(url) : existsSync(sqlitePath(url));
 }
 
+/** Looks at all of the store at `url`, of this release or an earlier one. @throws StoreNotUsable */
+export async function checkStore(url: string): Promise<Findings> {
+  return isPostgresUrl(url) ? checkPostgres(url) : checkSqlite(sqlitePath(url));
+}
+
 /** Which file it is, wherever it may have been moved; empty for a database that is none. */
 export function databaseFile(url: string): string {
   if (isPostgresUrl(url)) return '';
-  const { dev, ino } = statSync(sqlitePath(url), { bigint: true });
-  return `${dev}:${ino}`;
-}
-
-/** Copies the store to an SQLite database at `file`, while it is in use. @throws StoreNotUsable */
-export async function backupStore(url: string, file: string): Promise<void> {
-  await makeBackup(file, async (partial) => {
-    if (!isPostgresUrl(url)) copySqlite(sqlitePath(url), partial);
-    else await copyStore(url, `sqlite:${partial}`, { mayChange: true, onProgress: () => {} });
-  });
+  return fileIdentity(sqlitePath(url));
 }

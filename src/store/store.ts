@@ -10,6 +10,10 @@ export type Command =
   | OrderCommand
   /** Records what the store is for, if that has not been recorded; the outcome is what it is for. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
+  /** Marks the store as moved, if its revision is still that one: from now on only `takeBack` is carried out. */
+  | { readonly type: 'moveAway'; readonly to: string; readonly revision: bigint }
+  /** Undoes `moveAway`. The store gets another id, since the other database may have gone on with this one. */
+  | { readonly type: 'takeBack' }
   | { readonly type: 'createKey'; readonly key: ApiKey }
   /** Stores the key if there is none of its environment. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
@@ -50,6 +54,8 @@ interface Outcomes {
   cancel: OrderOutcome;
   ship: OrderOutcome;
   recordEnvironment: Environment;
+  moveAway: 'moved' | 'changed';
+  takeBack: 'taken_back' | 'unchanged';
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
@@ -73,6 +79,8 @@ export interface OrderEvent {
 export interface StoreStatus extends Moment {
   /** What the store is for; undefined until it has been recorded. */
   readonly environment?: Environment | undefined;
+  /** The database that it was moved to, for people; undefined for a store that was not moved. */
+  readonly movedTo?: string | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
 }
 

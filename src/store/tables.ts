@@ -1,4 +1,4 @@
-import type { StoreStatus } from './store.ts';
+import { type StoreStatus, StoreUnavailable } from './store.ts';
 
 /** A value of a row, the same for every engine. */
 export type Cell = bigint | string | boolean | Uint8Array | null;
@@ -63,6 +63,8 @@ export const ROWS_AT_A_TIME = 5_000;
 /** A store to copy from: one snapshot of it, for as long as it is open. */
 export interface Source {
   readonly status: StoreStatus;
+  /** Whether it is a backup that was not put to use since. */
+  readonly isBackup: boolean;
   count(table: Table): Promise<number>;
   /** All rows of a table, batch by batch. */
   rows(table: Table): AsyncIterable<readonly Cells[]>;
@@ -84,6 +86,16 @@ export function olderSchema(from: number, to: number): string {
     `its schema is that of an earlier release (${from} of ${to} migrations); "store-orders migrate" updates it, ` +
     'and services of that release may then have to be replaced (docs/operating.md, Upgrades)'
   );
+}
+
+/**
+ * Where a store was moved to another database it is neither written nor listed any more.
+ * @param movedTo of its row, where it has one
+ * @throws StoreUnavailable
+ */
+export function expectHere(movedTo: unknown): void {
+  if (movedTo === null || movedTo === undefined) return;
+  throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`);
 }
 
 /** For the operator, where the row of the table store is missing. */

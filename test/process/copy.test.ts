@@ -41,7 +41,8 @@ async function fill(database: string, count: number): Promise<void> {
 async function everything(database: string) {
   const env = { DATABASE_URL: database };
   const store = await openStore(database, { create: false, purpose: 'write' });
-  const status = await store.status();
+  // Where it was moved to is what a store and its copy differ in.
+  const { movedTo: _, ...status } = await store.status();
   const pets = [await store.pet(2n ** 53n + 1n), await store.pet(-1n)];
   const histories = [
     await store.history(1n),

@@ -3,8 +3,9 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { backupStore } from '../../src/store/backup.ts';
 import { copyStore } from '../../src/store/copy.ts';
-import { backupStore, openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/open.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open } from './engines.ts';
 
@@ -45,7 +46,7 @@ for (const { name, newDatabase } of ENGINES) {
     const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
     const copied = async (id: bigint) => {
       const url = await newDatabase(t);
-      await copyStore(`sqlite:${backup}`, url, { mayChange: false, onProgress: () => {} });
+      await copyStore(`sqlite:${backup}`, url, { isMove: true, onProgress: () => {} });
       return afterCancelling(url, id);
     };
     assert.notEqual(await copied(1n), await copied(2n));
@@ -56,7 +57,8 @@ test('a backup of an earlier release that is restored twice is two stores', asyn
   const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
   const db = new DatabaseSync(backup);
   db.exec(`UPDATE store SET id = '0123456789abcdef'; PRAGMA user_version = 2;
-    ALTER TABLE store DROP COLUMN environment`);
+    ALTER TABLE store DROP COLUMN environment; ALTER TABLE store DROP COLUMN moved_to;
+    ALTER TABLE store DROP COLUMN backup_at`);
   db.close();
   const path = join(temporaryFolder(t), 'restored.db');
   const restored = (id: bigint) => {

@@ -4,8 +4,9 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { backupStore } from '../../src/store/backup.ts';
 import { copyStore } from '../../src/store/copy.ts';
-import { backupStore, openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/open.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/connection.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -13,7 +14,7 @@ import { temporaryFolder } from '../temporary.ts';
 const OPTIONS = { create: true, purpose: 'service' } as const;
 
 test('the writer syncs every commit to disk', (t) => {
-  const db = openForWriting(join(temporaryFolder(t), 'a.db'), true);
+  const { db } = openForWriting(join(temporaryFolder(t), 'a.db'), true);
   makeDurable(db);
   assert.equal(db.prepare('PRAGMA journal_mode').get()!.journal_mode, 'wal');
   assert.equal(db.prepare('PRAGMA synchronous').get()!.synchronous, 2n);
@@ -98,7 +99,7 @@ test('only a service and "migrate" change the schema of a store; commands say wh
     );
   }
   await assert.rejects(
-    copyStore(url, `${url}.copy`, { mayChange: false, onProgress: () => {} }),
+    copyStore(url, `${url}.copy`, { isMove: true, onProgress: () => {} }),
     /"store-orders migrate" updates it/,
   );
   assert.equal(version(), 1);

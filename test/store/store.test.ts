@@ -36,6 +36,42 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await store.status()).environment, 'staging');
   });
 
+  test(`${name}: a store that was moved away is neither listed nor written until it is taken back`, async (t) => {
+    const url = await newDatabase(t);
+    const [store, other] = [await open(t, url, 'service'), await open(t, url)];
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    const moment = await store.changes(undefined, () => {});
+    const moveAway = (revision: bigint) =>
+      other.apply([{ type: 'moveAway', to: 'there', revision } as const]);
+    assert.deepEqual(await moveAway(0n), ['changed']);
+    await store.apply([{ type: 'cancel', id: 2n }]);
+    assert.deepEqual(await moveAway(1n), ['moved']);
+    assert.equal((await store.status()).movedTo, 'there');
+    const key = newApiKey(newSecret('production'), {
+      ...{ name: 'k', environment: 'production', now: 0 },
+    });
+    for (const refused of [
+      () => store.changes(moment, () => {}),
+      () => store.changes(undefined, () => {}),
+      () => store.apply([{ type: 'cancel', id: 1n }]),
+      () => store.apply([place({ id: 2n, status: 'pending' })]),
+      () => store.apply([{ type: 'createKey', key }]),
+      () => store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]),
+      () => store.apply([{ type: 'importProgress', source: 'x' }]),
+      () => store.apply([{ type: 'importOrders', source: 'x', run: 'y', orders: [] }]),
+      () => moveAway(1n),
+    ]) {
+      await assert.rejects(refused(), { name: 'StoreUnavailable', message: /was moved to/ });
+    }
+    assert.deepEqual(await other.apply([{ type: 'takeBack' }]), ['taken_back']);
+    assert.deepEqual(await other.apply([{ type: 'takeBack' }]), ['unchanged']);
+    assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
+    const { storeId, movedTo } = await store.status();
+    assert.equal(movedTo, undefined);
+    assert.notEqual(storeId, moment!.storeId);
+    assert.equal(await store.changes(moment, () => {}), undefined);
+  });
+
   promise('any order comes back as it was placed', async (_t, store) => {
     const orders = fc.uniqueArray(anyOrder, { selector: ({ id }) => id, maxLength: 30 });
     await fc.assert(

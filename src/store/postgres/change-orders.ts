@@ -3,7 +3,7 @@ import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecyc
 import type { Order, OrderId } from '../../orders/order.ts';
 import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
 import { DIVISION_BY_ZERO, type Session, type StatementWithValues, sqlState } from './session.ts';
-import { present } from './store-row.ts';
+import { presentHere } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -47,7 +47,7 @@ async function tryToChangeOrders(
   try {
     const { values, ...statement } = write;
     const [row] = await session.write(statement, values);
-    present(row);
+    presentHere(row);
     return outcomes;
   } catch (error) {
     if (isGuardError(error)) return undefined;
@@ -123,7 +123,7 @@ const SQL = {
     text: `WITH turn AS (
         UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3
-        RETURNING revision),
+        WHERE moved_to IS NULL RETURNING revision),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
           $9::bigint[], $10::boolean[])

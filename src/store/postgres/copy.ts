@@ -29,6 +29,7 @@ export async function openPostgresSource(url: string): Promise<Source> {
   });
   return {
     status: status!,
+    isBackup: false,
     count: async ({ name }) => {
       const [row] = await session.query({ text: `SELECT count(*) FROM ${name}` });
       return Number(row![0]);

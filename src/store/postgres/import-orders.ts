@@ -1,8 +1,10 @@
 import { Batch } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { type Command, type OutcomeOf, StoreUnavailable } from '../store.ts';
+import { expectHere } from '../tables.ts';
 import { isGuardError, readOrders, writing } from './change-orders.ts';
 import type { Session, StatementWithValues } from './session.ts';
+import { present } from './store-row.ts';
 
 type ImportOrders = Extract<Command, { type: 'importOrders' }>;
 type Outcome = OutcomeOf<ImportOrders>;
@@ -40,11 +42,13 @@ async function workOut(
   { source, run, orders }: ImportOrders,
 ): Promise<{ outcome: Outcome; statements?: StatementWithValues[] }> {
   const ids = orders.flatMap(({ id }) => id ?? []);
-  const [inTurn, highest, known] = await Promise.all([
+  const [store, inTurn, highest, known] = await Promise.all([
+    session.query(SQL.movedTo),
     session.query(SQL.inTurn, [source, run]),
     highestId(session),
     readOrders(session, ids),
   ]);
+  expectHere(present(store[0])[0]);
   if (inTurn.length === 0) return { outcome: { refusal: 'out_of_turn' } };
   const batch = new Batch(known.orders);
   const outcome = batch.placeAll(orders, highest);
@@ -64,13 +68,14 @@ const HIGHEST_ID =
 
 const SQL = {
   highestId: { text: `SELECT ${HIGHEST_ID}` },
+  movedTo: { text: 'SELECT moved_to FROM store' },
   inTurn: { text: 'SELECT FROM imports WHERE source = $1 AND run = $2' },
   // From here on nobody else writes, and the statements after it see all that was written.
   lock: { text: 'SELECT FROM store FOR UPDATE' },
-  // Undoes all if the run is no longer in turn, or somebody else has taken or reserved ids.
+  // Undoes all if the run is no longer in turn, others have taken or reserved ids, or the store was moved.
   guard: {
     text: `SELECT 1 / (EXISTS (SELECT FROM imports WHERE source = $1 AND run = $2)
-      AND ${HIGHEST_ID} = $3)::integer`,
+      AND ${HIGHEST_ID} = $3 AND EXISTS (SELECT FROM store WHERE moved_to IS NULL))::integer`,
   },
   advance: { text: 'UPDATE imports SET placed = placed + $1 WHERE source = $2' },
 } as const;

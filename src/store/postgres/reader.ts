@@ -5,6 +5,7 @@ import { byId, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
 import { type OrderEvent, type StoreStatus, StoreUnavailable } from '../store.ts';
+import { expectHere } from '../tables.ts';
 import { readOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
 import { originOf, renewId } from './origin.ts';
@@ -150,11 +151,12 @@ async function readInOneSnapshot(
  * the session began with (a restore under running nodes) is another store's: a new session finds that out.
  */
 function momentOf(session: Session, row: Row | undefined): Moment {
-  const [storeId, revision, file] = present(row).slice(-3);
+  const [storeId, revision, file, movedTo] = present(row).slice(-4);
   if (session.file !== file) {
     session.destroy();
     throw new StoreUnavailable('the tables were replaced');
   }
+  expectHere(movedTo);
   return { storeId: storeId!, revision: BigInt(revision!) };
 }
 
@@ -203,7 +205,8 @@ const SQL = {
   },
 } as const;
 
-const MOMENT_COLUMNS = 'store.id, store.revision, pg_relation_filenode(store.tableoid)';
+const MOMENT_COLUMNS =
+  'store.id, store.revision, pg_relation_filenode(store.tableoid), store.moved_to';
 
 /** With the limit the planner takes the index whatever it believes of the number of changes. */
 const CHANGES = {

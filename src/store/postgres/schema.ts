@@ -21,6 +21,13 @@ export async function hasSchema(session: Session): Promise<boolean> {
   return row![0] === 't';
 }
 
+/** The migrations that have run, and that this release knows. @throws StoreNotUsable where there is no store, or a newer one */
+export async function expectSchema(session: Session): Promise<{ has: number; knows: number }> {
+  if (!(await hasSchema(session))) throw new StoreNotUsable('there is no store in it');
+  const knows = MIGRATIONS.length;
+  return { has: knows - (await missingMigrations(session)).length, knows };
+}
+
 /** What may be done to the tables: made where there are none, changed where they are older. */
 export interface MigrateOptions {
   readonly create: boolean;

@@ -8,10 +8,11 @@ import type { Session } from './session.ts';
 export async function readStatus(session: Session): Promise<StoreStatus | undefined> {
   const [row] = await session.query(STATUS);
   if (row === undefined) return undefined;
-  const [storeId, environment, revision, pending, shipped, cancelled] = row;
+  const [storeId, environment, movedTo, revision, pending, shipped, cancelled] = row;
   return {
     storeId: storeId!,
     environment: (environment ?? undefined) as Environment | undefined,
+    movedTo: movedTo ?? undefined,
     revision: BigInt(revision!),
     orders: { pending: BigInt(pending!), shipped: BigInt(shipped!), cancelled: BigInt(cancelled!) },
   };
@@ -19,11 +20,19 @@ export async function readStatus(session: Session): Promise<StoreStatus | undefi
 
 const STATUS = {
   name: 'status',
-  text: 'SELECT id, environment, revision, pending, shipped, cancelled FROM store',
+  text: 'SELECT id, environment, moved_to, revision, pending, shipped, cancelled FROM store',
 } as const;
 
 /** `row` of the table store, or of it and others. @throws StoreUnavailable if there is none */
 export function present<T extends Row | StoreStatus>(row: T | undefined): T {
   if (row === undefined) throw new StoreUnavailable(COPY_NOT_COMPLETE);
   return row;
+}
+
+/** `row` of a statement that writes unless the store was moved away, in one transaction. @throws StoreUnavailable */
+export function presentHere(row: Row | undefined): Row {
+  if (row !== undefined) return row;
+  throw new StoreUnavailable(
+    'the store was moved to another database, or a copy into it has not ended',
+  );
 }

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { highestId, importOrders } from './import-orders.ts';
 import { arrayOf, textArray } from './rows.ts';
 import type { Session } from './session.ts';
-import { present } from './store-row.ts';
+import { present, presentHere } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The write half of the PostgreSQL engine. */
@@ -38,7 +38,8 @@ export class Writer {
       return [await importOrders(session, only!)];
     }
     if (commands.length === 1 && only!.type === 'putPets') return [await putPets(session, only!)];
-    return inTransaction(session, () => carryOutAll(session, commands));
+    const evenIfMoved = commands.every(({ type }) => type === 'takeBack');
+    return inTransaction(session, () => carryOutAll(session, commands), { evenIfMoved });
   }
 }
 
@@ -61,6 +62,14 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
       await session.write(SQL.recordEnvironment, [command.environment]);
       const [row] = await session.query(SQL.environment);
       return present(row)[0] as Environment;
+    }
+    case 'moveAway': {
+      const moved = await session.write(SQL.moveAway, [command.to, command.revision]);
+      return moved.length === 0 ? 'changed' : 'moved';
+    }
+    case 'takeBack': {
+      const back = await session.write(SQL.takeBack);
+      return back.length === 0 ? 'unchanged' : 'taken_back';
     }
     case 'createKey':
       return createKey(session, command.key);
@@ -120,7 +129,7 @@ async function putPets(
     textArray(last.map(({ name }) => name)),
     textArray(last.map(({ tag }) => tag)),
   ]);
-  present(row);
+  presentHere(row);
   return 'stored';
 }
 
@@ -133,6 +142,11 @@ async function placed(session: Session, source: string): Promise<number> {
 const SQL = {
   recordEnvironment: { text: 'UPDATE store SET environment = $1 WHERE environment IS NULL' },
   environment: { text: 'SELECT environment FROM store' },
+  moveAway: { text: 'UPDATE store SET moved_to = $1 WHERE revision = $2 RETURNING revision' },
+  takeBack: {
+    text: `UPDATE store SET moved_to = NULL, id = left(replace(gen_random_uuid()::text, '-', ''), 16)
+      WHERE moved_to IS NOT NULL RETURNING revision`,
+  },
   insertKey: {
     text: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
       VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -141,7 +155,7 @@ const SQL = {
   key: { text: 'SELECT revoked_at FROM api_keys WHERE id = $1' },
   revokeKey: { text: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2' },
   putPets: {
-    text: `WITH turn AS (SELECT only_row FROM store FOR UPDATE),
+    text: `WITH turn AS (SELECT only_row FROM store WHERE moved_to IS NULL FOR UPDATE),
       stored AS (
         INSERT INTO pets (id, name, tag)
         SELECT p.id, p.name, p.tag

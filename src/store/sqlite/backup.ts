@@ -16,6 +16,17 @@ export async function makeBackup(
   copy: (partial: string) => Promise<void>,
 ): Promise<void> {
   if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
+  await writeWhole(target, { write: copy, putInPlace: (partial) => renameSync(partial, target) });
+}
+
+/** How a file is made as a whole: written beside its place, and then put there. */
+export interface WholeFile {
+  readonly write: (partial: string) => Promise<void>;
+  readonly putInPlace: (partial: string) => void;
+}
+
+/** Has a backup written beside `target` and, when it is on disk, put there; whatever fails, nothing is left beside it. */
+export async function writeWhole(target: string, { write, putInPlace }: WholeFile): Promise<void> {
   const partial = `${target}.${randomUUID()}.partial`;
   const cannotWrite = (error: unknown) =>
     new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
@@ -26,10 +37,10 @@ export async function makeBackup(
   }
   try {
     makeFile(partial);
-    await copy(partial);
-    removeId(partial);
+    await write(partial);
+    markAsBackup(partial);
     syncToDisk(partial);
-    renameSync(partial, target);
+    putInPlace(partial);
     syncToDisk(dirname(target));
   } catch (error) {
     for (const file of [partial, `${partial}-wal`, `${partial}-shm`]) {
@@ -65,16 +76,20 @@ export function copySqlite(path: string, target: string): void {
  * one that is restored from the same copy once more. Each gets an id of its own when it is served, and
  * with it other ETags.
  */
-function removeId(path: string): void {
+function markAsBackup(path: string): void {
   const db = new DatabaseSync(path);
   try {
     db.exec("UPDATE store SET id = ''");
+    // The schema may be that of an earlier release.
+    const columns = db.prepare('PRAGMA table_info(store)').all();
+    if (!columns.some(({ name }) => name === 'backup_at')) return;
+    db.prepare('UPDATE store SET backup_at = coalesce(backup_at, ?)').run(Date.now());
   } finally {
     db.close();
   }
 }
 
-function syncToDisk(path: string): void {
+export function syncToDisk(path: string): void {
   const file = openSync(path, 'r');
   try {
     fsyncSync(file);

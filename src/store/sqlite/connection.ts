@@ -10,22 +10,24 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 /** Primary result codes, https://sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 
 /**
  * The connection that writes; nothing is changed yet. It waits for no lock by itself; see
- * `retryWhileBusy`.
+ * `retryWhileBusy`. `file` is what was at `path` before.
  * @throws StoreNotUsable, and SQLite's own errors.
  */
-export function openForWriting(path: string, create: boolean): DatabaseSync {
+export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
   refuseOldSqlite(process.versions.sqlite ?? '0');
   if (create && !existsSync(path)) {
     makeFolder(dirname(path));
     makeFile(path);
   } else if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
   if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
-  return new DatabaseSync(path, { timeout: 0, readBigInts: true });
+  const file = fileIdentity(path);
+  return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };
 }
 
 /** Makes commits durable. @throws StoreNotUsable when SQLite does not do as it is told */
@@ -152,6 +154,17 @@ function resultCode(error: unknown): number | undefined {
 /** Whether another process held a lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY;
+}
+
+/** Whether pages of the file are not what SQLite has written. */
+export function isCorrupt(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CORRUPT;
+}
+
+/** Which file is at `path`, wherever it may have been moved from. */
+export function fileIdentity(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 function refuseOldSqlite(version: string): void {

@@ -25,6 +25,7 @@ export function openSqliteSource(path: string): Source {
     const status = readStatus(db);
     return {
       status,
+      isBackup: first(db, 'SELECT 1 FROM store WHERE backup_at IS NOT NULL') !== undefined,
       count: async ({ name }) => Number(first(db, `SELECT count(*) FROM ${name}`)![0]),
       rows: (table) => rowsOf(db, table),
       close: async () => db.close(),
@@ -38,7 +39,7 @@ export function openSqliteSource(path: string): Source {
  */
 export async function openSqliteTarget(path: string): Promise<Target> {
   return opening(path, () => {
-    const db = openForWriting(path, true);
+    const { db } = openForWriting(path, true);
     try {
       missingMigrations(db);
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
@@ -145,12 +146,7 @@ function inputOf(cell: Cell): SQLInputValue {
 function complete(db: DatabaseSync, status: StoreStatus): void {
   const { storeId, environment, revision, orders } = status;
   db.exec('PRAGMA synchronous = FULL');
-  db.prepare(`INSERT INTO store (only_row, ${STATUS_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?)`).run(
-    storeId,
-    environment ?? null,
-    revision,
-    orders.pending,
-    orders.shipped,
-    orders.cancelled,
-  );
+  db.prepare(
+    `INSERT INTO store (only_row, ${STATUS_COLUMNS}) VALUES (1, ?, ?, NULL, ?, ?, ?, ?)`,
+  ).run(storeId, environment ?? null, revision, orders.pending, orders.shipped, orders.cancelled);
 }

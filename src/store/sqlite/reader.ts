@@ -6,7 +6,7 @@ import { byId, INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orde
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
 import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
-import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { COPY_NOT_COMPLETE, expectHere } from '../tables.ts';
 import { type Location, openForReading } from './connection.ts';
 import {
   findOrders,
@@ -29,7 +29,6 @@ const PAGE = 512;
  * find their pages in memory, and a thread of their own would cost more than most of them.
  */
 export class Reader {
-  readonly #storeId: string;
   readonly #location: Location;
   /** For single statements, each its own snapshot. */
   readonly #db: DatabaseSync;
@@ -45,9 +44,7 @@ export class Reader {
     this.#changesDb = openForReading(location);
     this.#statements = prepareAll(this.#db, SQL);
     this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
-    const row = this.#statements.storeId.get() as unknown as [string] | undefined;
-    if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
-    this.#storeId = row[0];
+    if (this.#statements.status.get() === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
   }
 
   /** Store.changes. One after another, since a connection has one snapshot at a time. */
@@ -62,27 +59,40 @@ export class Reader {
     since: Moment | undefined,
     visit: (orders: readonly Order[]) => void,
   ): Promise<Moment | undefined> {
-    const { revision: current, all, changed } = this.#changesStatements;
-    const storeId = this.#storeId;
-    const [now, version] = current.get() as unknown as [bigint, bigint];
-    expectVersion(version);
-    if (since !== undefined && (since.storeId !== storeId || since.revision > now))
-      return undefined;
-    if (since?.revision === now) return since;
+    const { all, changed } = this.#changesStatements;
+    const isPast = (moment: Moment) =>
+      since === undefined ||
+      (since.storeId === moment.storeId && since.revision <= moment.revision);
+    const now = this.#moment();
+    if (!isPast(now)) return undefined;
+    if (since?.revision === now.revision) return since;
 
     this.#changesDb.exec('BEGIN');
     try {
-      const [revision] = current.get() as unknown as [bigint];
+      const moment = this.#moment();
+      if (!isPast(moment)) return undefined;
       if (since === undefined) await visitPages(pagesById(all), visit);
       else {
         await visitPages(pagesByRevision(changed, since.revision), (orders) =>
           visit(orders.toSorted(byId)),
         );
       }
-      return { storeId, revision };
+      return moment;
     } finally {
       this.#changesDb.exec('COMMIT');
     }
+  }
+
+  /** @throws StoreUnavailable when another release has migrated the database, or the store was moved to another */
+  #moment(): Moment {
+    const row = this.#changesStatements.moment.get();
+    const [storeId, revision, version, movedTo] = row as unknown as [
+      ...[string, bigint, bigint],
+      string | null,
+    ];
+    expectVersion(version);
+    expectHere(movedTo);
+    return { storeId, revision };
   }
 
   find(ids: readonly OrderId[]): Order[] {
@@ -195,7 +205,6 @@ function prepareAll<Name extends string>(
 }
 
 const SQL = {
-  storeId: 'SELECT id FROM store',
   status: `SELECT ${STATUS_COLUMNS} FROM store`,
   orders: ORDERS_BY_ID,
   history: `WITH RECURSIVE revisions (revision) AS (
@@ -210,7 +219,8 @@ const SQL = {
 } as const;
 
 const CHANGES_SQL = {
-  revision: 'SELECT revision, (SELECT user_version FROM pragma_user_version) FROM store',
+  moment:
+    'SELECT id, revision, (SELECT user_version FROM pragma_user_version), moved_to FROM store',
   all: pageById("status <> 'cancelled'"),
   // In the order of the events, where each order is taken at its latest: sorted by id, SQLite would read all
   // orders, or stop for a long sort. What is placed and cancelled in one revision has two events in it.

@@ -36,13 +36,24 @@ export function jsonOf(ids: readonly OrderId[]): string {
 }
 
 /** The columns `statusFromRow` expects. */
-export const STATUS_COLUMNS = 'id, environment, revision, pending, shipped, cancelled';
+export const STATUS_COLUMNS = 'id, environment, moved_to, revision, pending, shipped, cancelled';
 
 export function statusFromRow(row: Row): StoreStatus {
-  const [storeId, environment, ...counts] = row as [string, Environment | null, ...bigint[]];
+  const [storeId, environment, movedTo, ...counts] = row as [
+    string,
+    Environment | null,
+    string | null,
+    ...bigint[],
+  ];
   const [revision, pending, shipped, cancelled] = counts;
   const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
-  return { storeId, environment: environment ?? undefined, revision: revision!, orders };
+  return {
+    storeId,
+    environment: environment ?? undefined,
+    movedTo: movedTo ?? undefined,
+    revision: revision!,
+    orders,
+  };
 }
 
 /** The columns `keyFromRow` expects. */

@@ -15,6 +15,8 @@ const MIGRATIONS = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.sqlite.sql'))
   .sort();
 
+export const KNOWN_MIGRATIONS = MIGRATIONS.length;
+
 /** The numbers of migrations that had run before, and have now. */
 export interface Migrated {
   readonly from: number;

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Command, OutcomeOf } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import {
+  fileIdentity,
   isBusy,
   makeDurable,
   openForWriting,
@@ -44,13 +45,16 @@ const { path, create, lockWaitMs } = data;
 
 function open() {
   return opening(path, () => {
-    const db = openForWriting(path, create);
+    const { db, file } = openForWriting(path, create);
     try {
       // First of all, so that a file that is not ours stays as it is.
       retryWhileBusy(lockWaitMs, () => missingMigrations(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
       probeForWriting(db);
+      // A connection keeps the file that it was opened on, whatever is there by now. From here on `restore` waits.
+      if (fileIdentity(path) !== file)
+        throw new StoreNotUsable('it was replaced just now; try again');
       if (data.givesId) giveId(db);
       return { db, migrated };
     } catch (error) {
@@ -74,7 +78,7 @@ function probeForWriting(db: DatabaseSync): void {
 /** Durably, before a list or an ETag of it is seen. */
 function giveId(db: DatabaseSync): void {
   if (db.prepare("SELECT 1 FROM store WHERE id = ''").get() === undefined) return;
-  const id = "UPDATE store SET id = lower(hex(randomblob(8))) WHERE id = ''";
+  const id = "UPDATE store SET id = lower(hex(randomblob(8))), backup_at = NULL WHERE id = ''";
   retryWhileBusy(lockWaitMs, () => db.exec(id));
 }
 

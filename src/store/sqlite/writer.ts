@@ -8,7 +8,9 @@ import {
   type OrderOutcome,
 } from '../../orders/lifecycle.ts';
 import { differingFields, type Order, type OrderId } from '../../orders/order.ts';
+import type { Pet } from '../../pets/pet.ts';
 import type { Command, OutcomeOf } from '../store.ts';
+import { expectHere } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 import { findOrders, jsonOf, ORDERS_BY_ID } from './rows.ts';
 import { expectVersion } from './schema.ts';
@@ -29,8 +31,7 @@ export class Writer {
   apply(commands: readonly Command[]): OutcomeOf<Command>[] {
     retryWhileBusy(this.#lockWaitMs, () => this.#db.exec('BEGIN IMMEDIATE'));
     try {
-      const [version] = this.#statements.version.get() as unknown as [bigint];
-      expectVersion(version);
+      this.#expectUsable(commands);
       const outcomes = commands.every(isOrderCommand)
         ? this.#changeOrders(commands)
         : commands.map((command) => this.#carryOut(command));
@@ -41,6 +42,13 @@ export class Writer {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /** @throws StoreUnavailable when another release has migrated the database, or the store was moved to another */
+  #expectUsable(commands: readonly Command[]): void {
+    const [version, movedTo] = this.#statements.use.get() as unknown as [bigint, string | null];
+    expectVersion(version);
+    if (commands.some(({ type }) => type !== 'takeBack')) expectHere(movedTo);
   }
 
   #carryOut(command: Command): OutcomeOf<Command> {
@@ -54,6 +62,12 @@ export class Writer {
         const [environment] = this.#statements.environment.get() as unknown as [Environment];
         return environment;
       }
+      case 'moveAway': {
+        const { changes } = this.#statements.moveAway.run(command.to, command.revision);
+        return changes === 0n ? 'changed' : 'moved';
+      }
+      case 'takeBack':
+        return this.#statements.takeBack.run().changes === 0n ? 'unchanged' : 'taken_back';
       case 'createKey':
         return this.#createKey(command.key);
       case 'createFirstKey': {
@@ -69,10 +83,7 @@ export class Writer {
         return 'revoked';
       }
       case 'putPets':
-        for (const { id, name, tag } of command.pets) {
-          this.#statements.putPet.run(id, orNull(name), orNull(tag));
-        }
-        return 'stored';
+        return this.#putPets(command.pets);
       case 'importProgress':
         return { placed: this.#placed(command.source), highestId: this.#highestId() };
       case 'beginImport': {
@@ -88,6 +99,13 @@ export class Writer {
         return changes === 0n ? 'out_of_turn' : 'ended';
       }
     }
+  }
+
+  #putPets(pets: readonly Pet[]): 'stored' {
+    for (const { id, name, tag } of pets) {
+      this.#statements.putPet.run(id, orNull(name), orNull(tag));
+    }
+    return 'stored';
   }
 
   #createKey({ id, name, environment, digest, createdAt, expiresAt }: ApiKey): 'created' {
@@ -187,7 +205,7 @@ function prepareStatements(db: DatabaseSync): Statements {
 }
 
 const SQL = {
-  version: 'PRAGMA user_version',
+  use: 'SELECT (SELECT user_version FROM pragma_user_version), moved_to FROM store',
   setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?, shipped = shipped + ?,
     cancelled = cancelled + ? RETURNING revision`,
   orders: ORDERS_BY_ID,
@@ -202,6 +220,9 @@ const SQL = {
     FROM json_each(?) AS happening`,
   recordEnvironment: 'UPDATE store SET environment = ? WHERE environment IS NULL',
   environment: 'SELECT environment FROM store',
+  moveAway: 'UPDATE store SET moved_to = ? WHERE revision = ?',
+  takeBack: `UPDATE store SET moved_to = NULL, id = iif(id = '', '', lower(hex(randomblob(8))))
+    WHERE moved_to IS NOT NULL`,
   insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, ?)`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = ? LIMIT 1',

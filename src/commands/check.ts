@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { checkStore, databaseLabel } from '../store/open.ts';
+import {
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+  expectEnvironment,
+} from './database.ts';
+import { CommandFailed, counted, grouped, table, toJson, writeOut } from './output.ts';
+
+export function checkCommand(): Command {
+  return databaseCommand(
+    'check',
+    'look whether the store is sound: its file, its schema, and its counters against its rows; writes nothing',
+    'npx store-orders check\nnpx store-orders check --database sqlite:backups/2026-11-20.db --json',
+  )
+    .option('--json', 'as a JSON object')
+    .action(check);
+}
+
+async function check(flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const { databaseUrl, environment: wanted } = databaseConfig(flags);
+  const { schema, environment, movedTo, revision, orders, problems } =
+    await checkStore(databaseUrl);
+  expectEnvironment(databaseUrl, environment, wanted);
+  const store = databaseLabel(databaseUrl);
+  if (flags.json) {
+    await writeOut(
+      `${toJson({ store, schema, environment, movedTo, revision, orders, problems })}\n`,
+    );
+  } else {
+    const { has, knows } = schema;
+    const rows = [
+      ['store', store],
+      [
+        'schema',
+        has === knows ? `${has} (this release)` : `${has} of ${knows}; "migrate" updates it`,
+      ],
+      ['environment', environment ?? 'not recorded'],
+      ...(movedTo === undefined ? [] : [['moved to', movedTo]]),
+      ['revision', String(revision)],
+      ...Object.entries(orders).map(([status, count]) => [status, grouped(count)]),
+      ['problems', problems.length === 0 ? 'none' : String(problems.length)],
+    ];
+    await writeOut(`${table(rows)}\n${problems.map((problem) => `  ${problem}\n`).join('')}`);
+  }
+  if (problems.length > 0) {
+    throw new CommandFailed(`the store is not sound: ${counted(problems.length, 'problem')}`);
+  }
+}

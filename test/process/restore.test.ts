@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { query } from '../postgres.ts';
+import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { run, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+
+/** A store of 100 orders with a backup, and commands on it. */
+async function withBackup(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const [path, backup] = [join(folder, 'store.db'), join(folder, 'backup.db')];
+  const database = `sqlite:${path}`;
+  const cli = (...args: string[]) => run([...args, '--database', database]);
+  const { stdout: input } = await run(['sample', '100']);
+  await run(['import', '-', '--database', database], { input });
+  assert.equal((await cli('backup', backup)).code, 0);
+  return { folder, path, backup, database, cli };
+}
+
+const kept = (folder: string) =>
+  readdirSync(folder).filter((name) => name.startsWith('store.db.before-'));
+
+test('restore puts a backup in the place of the database, and keeps what was there', async (t) => {
+  const { folder, path, backup, database, cli } = await withBackup(t);
+  assert.equal((await cli('ship', '1')).code, 0);
+  const { code, stderr } = await cli('restore', backup);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /Restored 100 orders .* to sqlite:.*store\.db/);
+  assert.match((await cli('show', '1')).stdout, /status +pending/);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const [before, ...others] = kept(folder);
+  assert.deepEqual(others, []);
+  const shown = await run(['show', '1', '--database', `sqlite:${join(folder, before!)}`]);
+  assert.match(shown.stdout, /status +shipped/);
+  const service = await serve(t, [], { database });
+  assert.equal(JSON.parse((await service.call('GET', ORDERS)).body).length, 100);
+});
+
+test('restore leaves nothing of the log of a database whose service was killed', async (t) => {
+  const { folder, path, backup, database, cli } = await withBackup(t);
+  const killed = await serve(t, [], { database });
+  assert.equal((await killed.call('DELETE', `${ORDERS}/1`)).status, 204);
+  await killed.stop('SIGKILL');
+  assert.ok(existsSync(`${path}-wal`));
+  assert.equal((await cli('restore', backup)).code, 0);
+  for (const name of readdirSync(folder)) assert.doesNotMatch(name, /-(wal|shm|journal)$/);
+  assert.equal((await cli('check')).code, 0);
+  const before = `sqlite:${join(folder, kept(folder)[0]!)}`;
+  const shown = await run(['show', '1', '--database', before]);
+  assert.match(shown.stdout, /status +cancelled/);
+});
+
+test('restore refuses a store in use, and a slip', async (t) => {
+  const { folder, path, backup, database, cli } = await withBackup(t);
+  const refused = async (reason: RegExp, ...args: string[]) => {
+    const { code, stderr } = await run(['restore', ...args]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, reason);
+  };
+  const service = await serve(t, [], { database });
+  await refused(/it is in use; stop the service/, backup, '--database', database);
+  await service.stop();
+  await refused(/are one file/, path, '--database', database);
+  await refused(/there is no such database/, join(folder, 'none.db'), '--database', database);
+  const other = join(folder, 'other.db');
+  new DatabaseSync(other).exec('CREATE TABLE t (x); INSERT INTO t VALUES (1)');
+  await refused(/another program/, other, '--database', database);
+  await refused(/another program/, backup, '--database', `sqlite:${other}`);
+  writeFileSync(join(folder, 'text'), 'no database at all, '.repeat(100));
+  await refused(/not an SQLite database/, backup, '--database', `sqlite:${join(folder, 'text')}`);
+  await refused(/"restore" is for SQLite/, backup, '--database', 'postgres://localhost/x');
+  const staging = join(folder, 'staging.db');
+  await run(['keys', 'create', '--name', 'x', '--database', `sqlite:${staging}`], {
+    env: { ENVIRONMENT: 'staging' },
+  });
+  await refused(
+    /for staging, and the backup for production/,
+    backup,
+    '--database',
+    `sqlite:${staging}`,
+  );
+  assert.deepEqual(kept(folder), []);
+  assert.equal((await cli('check')).code, 0);
+});
+
+test('restore refuses a backup that is not sound, and replaces a database that is not', async (t) => {
+  const { folder, path, backup, database, cli } = await withBackup(t);
+  const torn = join(folder, 'torn.db');
+  copyFileSync(backup, torn);
+  tear(torn);
+  const { code, stderr } = await cli('restore', torn);
+  assert.equal(code, 1);
+  assert.match(stderr, /torn\.db is not sound; nothing was restored:\n {2}\S/);
+  assert.deepEqual(kept(folder), []);
+  tear(path);
+  const found = await cli('check');
+  assert.equal(found.code, 1);
+  assert.match(found.stderr, /the store is not sound/);
+  assert.equal((await cli('restore', backup)).code, 0);
+  assert.equal((await cli('check')).code, 0);
+  assert.equal((await run(['check', '--database', database, '--json'])).code, 0);
+});
+
+/** Overwrites the pages with most of the orders. */
+function tear(path: string): void {
+  const { size } = statSync(path);
+  truncateSync(path, size - 4 * 4_096);
+  truncateSync(path, size);
+}
+
+test('restore makes a database where there is none, and sets aside the log of one that is gone', async (t) => {
+  const { folder, backup } = await withBackup(t);
+  const path = join(folder, 'new', 'store.db');
+  const made = await run(['restore', backup, '--database', `sqlite:${path}`]);
+  assert.equal(made.code, 0, made.stderr);
+  const stale = join(folder, 'stale.db');
+  writeFileSync(`${stale}-wal`, 'of another time');
+  assert.equal((await run(['restore', backup, '--database', `sqlite:${stale}`])).code, 0);
+  assert.ok(!existsSync(`${stale}-wal`));
+});
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: check counts the rows, and writes nothing`, async (t) => {
+    const database = await newDatabase(t);
+    const { stdout: input } = await run(['sample', '50']);
+    await run(['import', '-', '--database', database], { input });
+    const check = (...args: string[]) => run(['check', '--database', database, ...args]);
+    const { code, stdout } = await check();
+    assert.equal(code, 0);
+    assert.match(stdout, /^environment +production$/m);
+    assert.match(stdout, /^problems +none$/m);
+    await change(database, 'UPDATE store SET pending = pending + 1; DELETE FROM order_events');
+    const found = await check('--json');
+    assert.equal(found.code, 1);
+    const { problems } = JSON.parse(found.stdout) as { problems: string[] };
+    assert.equal(problems.length, 3);
+    assert.match(problems[0]!, /there are \d+ pending orders, and the store has counted \d+/);
+    assert.match(problems[1]!, /the last event has revision 0, and the store is at 1/);
+    assert.match(problems[2]!, /50 orders lack the event of their last change/);
+    const wrong = await run(['check', '--database', database], { env: { ENVIRONMENT: 'staging' } });
+    assert.match(wrong.stderr, /is for production, and ENVIRONMENT is staging/);
+  });
+
+  test(`${name}: a store that was moved is not served, not written, and not copied again`, async (t) => {
+    const [from, to] = [await newDatabase(t), await newPostgresDatabase(t)];
+    const { stdout: input } = await run(['sample', '10']);
+    await run(['import', '-', '--database', from], { input });
+    assert.equal((await run(['copy', '--from', from, '--to', to])).code, 0);
+    const ports = ['--port', '0', '--operations-port', '0'];
+    for (const args of [
+      ['serve', ...ports],
+      ['import', '-'],
+      ['ship', '1'],
+      ['keys', 'create', '--name', 'x'],
+    ]) {
+      const { code, stderr } = await run([...args, '--database', from], { input: '{"id":99}' });
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, /was moved to postgres:.*: use that one.*take-back/s, args.join(' '));
+    }
+    const shown = await run(['show', '1', '--database', from]);
+    assert.equal(shown.code, 0);
+    assert.match(shown.stderr, /was moved to postgres:/);
+    const again = await run(['copy', '--from', from, '--to', await newPostgresDatabase(t)]);
+    assert.match(again.stderr, /was moved to postgres:.*; copy it from there/);
+    assert.equal((await run(['take-back', '--database', from])).code, 0);
+    const service = await serve(t, [], { database: from });
+    assert.equal((await service.call('GET', ORDERS)).status, 200);
+    assert.equal((await run(['check', '--database', to])).code, 0);
+  });
+}
+
+test('a backup can be copied any number of times', async (t) => {
+  const { backup } = await withBackup(t);
+  for (const to of [await newPostgresDatabase(t), await newPostgresDatabase(t)]) {
+    const { code, stderr } = await run(['copy', '--from', `sqlite:${backup}`, '--to', to]);
+    assert.equal(code, 0, stderr);
+  }
+});
+
+/** Changes rows behind the back of the program. */
+async function change(database: string, sql: string): Promise<void> {
+  if (database.startsWith('postgres:')) {
+    await query(database, sql);
+    return;
+  }
+  const db = new DatabaseSync(database.slice('sqlite:'.length));
+  db.exec(sql);
+  db.close();
+}
