@@ -101,7 +101,7 @@ export class Workers {
   /** Of all workers together, those that have ended included. @throws StoreUnavailable if there are none */
   async metrics(): Promise<string> {
     const members = this.#serving();
-    if (members.length === 0) throw new StoreUnavailable('no worker is serving');
+    if (members.length === 0) throw new StoreUnavailable('no worker is serving', 'unreachable');
     await Promise.all(
       members.map(async (member) => {
         const answer = await this.#ask(member, 'metrics').catch(() => undefined);
@@ -141,7 +141,8 @@ export class Workers {
     this.#members.add(member);
     void ended.then((code) => {
       this.#members.delete(member);
-      for (const { reject } of member.asked.values()) reject(new StoreUnavailable('it has ended'));
+      for (const { reject } of member.asked.values())
+        reject(new StoreUnavailable('it has ended', 'unreachable'));
       this.#metrics.end(worker.id);
       if (this.#isStopping) return;
       const { signalCode: signal } = child;

@@ -71,10 +71,11 @@ export function timeLeft({ answerBy }: Exchange): number {
 
 /** @throws StoreUnavailable after `ms`; whatever `ask` throws. */
 export function within<T>(ms: number, ask: () => Promise<T>): Promise<T> {
-  if (ms <= 0) return Promise.reject(new StoreUnavailable('no time was left to ask the store'));
+  if (ms <= 0)
+    return Promise.reject(new StoreUnavailable('no time was left to ask the store', 'slow'));
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new StoreUnavailable('the store has not answered in time')),
+      () => reject(new StoreUnavailable('the store has not answered in time', 'slow')),
       ms,
     );
     ask().then(

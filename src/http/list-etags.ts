@@ -12,7 +12,8 @@ const made = new WeakMap<Moment, ListEtags>();
 export function etagsOf(moment: Moment): ListEtags {
   let etags = made.get(moment);
   if (etags === undefined) {
-    const name = `${moment.storeId}-${moment.revision}`;
+    const { storeId, revision, mark } = moment;
+    const name = `${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}`;
     etags = { identity: `"${name}"`, zstd: `"${name}-zstd"`, gzip: `"${name}-gzip"` };
     made.set(moment, etags);
   }

@@ -7,6 +7,11 @@ export interface Moment {
   readonly storeId: string;
   /** Grows with every transaction that changed an order. */
   readonly revision: bigint;
+  /**
+   * Random, of the transaction that made the revision. A store that has lost the end of its history reaches the same
+   * revisions again, with other orders and other marks.
+   */
+  readonly mark: bigint;
 }
 
 /** Where a listing hears of changes; a store is one. */

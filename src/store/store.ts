@@ -84,9 +84,30 @@ export interface StoreStatus extends Moment {
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
 }
 
-/** The store cannot do it now, or nobody knows whether it did: the caller may try again. */
+/**
+ * Why a store is not available, as metrics and the log name it. "locked": another process has a lock; "slow": no answer in
+ * time; "unreachable": no connection; "full": no room on the disk; "damaged": pages of the database are not what was written;
+ * "schema": another release has migrated it; "moved": it goes on in another database; "failed": anything else.
+ */
+export type Fault =
+  | 'locked'
+  | 'slow'
+  | 'unreachable'
+  | 'full'
+  | 'damaged'
+  | 'schema'
+  | 'moved'
+  | 'failed';
+
+/** The store cannot do it now, or it is not known whether it did: the caller may try again. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+  readonly fault: Fault;
+
+  constructor(message: string, fault: Fault, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
 }
 
 /** The store cannot be opened as it is; the message is for the operator. */

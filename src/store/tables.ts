@@ -95,7 +95,7 @@ export function olderSchema(from: number, to: number): string {
  */
 export function expectHere(movedTo: unknown): void {
   if (movedTo === null || movedTo === undefined) return;
-  throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`);
+  throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
 }
 
 /** For the operator, where the row of the table store is missing. */

@@ -135,7 +135,7 @@ testService('a revoked key is refused within a second, a new one works at once',
 testService('a store that cannot be asked about a key makes it 503, not 401', async (t) => {
   const { call } = await startService(t, {}, (real) => ({
     ...real,
-    keys: () => Promise.reject(new StoreUnavailable('gone')),
+    keys: () => Promise.reject(new StoreUnavailable('gone', 'failed')),
   }));
   assert.equal((await call('GET', ORDERS)).status, 503);
 });

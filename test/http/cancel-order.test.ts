@@ -126,7 +126,8 @@ testService('a request body is ignored, whatever it is and calls itself', async 
 testService('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,
-    apply: () => Promise.reject(new StoreUnavailable('connection lost while committing')),
+    apply: () =>
+      Promise.reject(new StoreUnavailable('connection lost while committing', 'unreachable')),
   }));
   await place(store, pending(1n));
   const answer = await call('DELETE', `${ORDERS}/1`);

@@ -65,7 +65,7 @@ test('any list comes out of any coding as it went in, by one member of gzip', as
       const listing = new Listing({
         changes: async (_since, visit) => {
           visit(orders);
-          return { storeId: 'x', revision: 1n };
+          return { storeId: 'x', revision: 1n, mark: 0n };
         },
       });
       const snapshot = await listing.current();
@@ -94,7 +94,7 @@ test('after a change only its block is compressed again', async () => {
   const changed = withEntries(blocks, [{ id: 2_500n, text: undefined }]).blocks;
   const lists = new CompressedLists();
   const snapshotOf = (parts: typeof blocks) => ({
-    moment: { storeId: 'x', revision: 1n },
+    moment: { storeId: 'x', revision: 1n, mark: 0n },
     count: 1,
     byteLength: 99_999,
     replacedBytes: 0,

@@ -57,18 +57,23 @@ testService('query parameters are ignored', async (t) => {
 });
 
 testService(
-  'the ETag names the store and its revision, strongly, and changes with a change',
+  'the ETag names the store, its revision and what made that, strongly, and changes with a change',
   async (t) => {
     const { call, store } = await startService(t);
     await place(store, pending(1n));
-    const { storeId } = await store.status();
+    const name = async () => {
+      const { storeId, revision, mark } = await store.status();
+      return `"${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}"`;
+    };
     const first = (await call('GET', ORDERS)).headers.etag;
-    assert.equal(first, `"${storeId}-1"`);
+    assert.equal(first, await name());
     assert.equal((await call('GET', ORDERS)).headers.etag, first);
     await call('DELETE', `${ORDERS}/99`);
     assert.equal((await call('GET', ORDERS)).headers.etag, first, 'a refusal changes nothing');
     await call('DELETE', `${ORDERS}/1`);
-    assert.equal((await call('GET', ORDERS)).headers.etag, `"${storeId}-2"`);
+    const { etag } = (await call('GET', ORDERS)).headers;
+    assert.notEqual(etag, first);
+    assert.equal(etag, await name());
   },
 );
 
@@ -119,7 +124,7 @@ testService('a store that cannot be asked makes the list 503, not old news', asy
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,
     changes: (since, visit) =>
-      isDown ? Promise.reject(new StoreUnavailable('gone')) : real.changes(since, visit),
+      isDown ? Promise.reject(new StoreUnavailable('gone', 'failed')) : real.changes(since, visit),
   }));
   await place(store, pending(1n));
   assert.equal((await call('GET', ORDERS)).status, 200);

@@ -34,7 +34,7 @@ class PlainStore implements ChangeSource {
       visit(changed.slice(from, from + 300).map(({ order }) => order));
       await new Promise(setImmediate);
     }
-    return { storeId: 'plain', revision };
+    return { storeId: 'plain', revision, mark: 0n };
   }
 
   /** The list made the slow way. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -54,13 +54,17 @@ for (const { name, newDatabase } of ENGINES) {
 }
 
 test('a backup of an earlier release that is restored twice is two stores', async (t) => {
-  const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
+  const folder = temporaryFolder(t);
+  const [backup, path] = [join(folder, 'backup.db'), join(folder, 'restored.db')];
   const db = new DatabaseSync(backup);
-  db.exec(`UPDATE store SET id = '0123456789abcdef'; PRAGMA user_version = 2;
-    ALTER TABLE store DROP COLUMN environment; ALTER TABLE store DROP COLUMN moved_to;
-    ALTER TABLE store DROP COLUMN backup_at`);
+  for (const name of ['001-initial', '002-events-by-revision']) {
+    const migration = new URL(`../../src/store/migrations/${name}.sqlite.sql`, import.meta.url);
+    db.exec(readFileSync(migration, 'utf8'));
+  }
+  db.exec(`PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = 2;
+    UPDATE store SET revision = 1, pending = 2;
+    INSERT INTO orders (id, status, revision) VALUES (1, 'pending', 1), (2, 'pending', 1)`);
   db.close();
-  const path = join(temporaryFolder(t), 'restored.db');
   const restored = (id: bigint) => {
     copyFileSync(backup, path);
     return afterCancelling(`sqlite:${path}`, id);

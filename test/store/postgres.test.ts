@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { openStore } from '../../src/store/open.ts';
-import { Cluster, query } from '../postgres.ts';
+import { Cluster, eventually, query } from '../postgres.ts';
 import { newPostgresDatabase, open } from './engines.ts';
 
 test('stores opened at the same moment on an empty database are one store', async (t) => {
@@ -77,12 +77,10 @@ test('settings of the role or the database change nothing', async (t) => {
   );
 });
 
-test('tables that are replaced under a running node are another store', async (t) => {
+test('tables that are replaced under a running node are looked at anew', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
-  const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
   await store.apply([place(1n)]);
-  const before = await store.changes(undefined, () => {});
   await query(url, 'CREATE TABLE other AS SELECT * FROM store');
   for (const replace of [
     'TRUNCATE store; INSERT INTO store SELECT * FROM other',
@@ -94,12 +92,56 @@ test('tables that are replaced under a running node are another store', async (t
       store.changes(known, () => {}),
       /the tables were replaced/,
     );
-    assert.equal(await store.changes(known, () => {}), undefined);
-    const now = await store.changes(undefined, () => {});
-    assert.notEqual(now!.storeId, known!.storeId);
-    assert.equal(now!.revision, before!.revision);
+    assert.equal(await store.changes(known, () => {}), known, 'they hold the same');
   }
 });
+
+for (const { what, lose, goOn, isKnown } of [
+  { what: 'nothing', lose: async () => {}, goOn: 0, isKnown: true },
+  { what: 'nothing, and that goes on', lose: async () => {}, goOn: 3, isKnown: true },
+  { what: 'its end', lose: loseTheEnd, goOn: 0, isKnown: false },
+  { what: 'its end, and comes as far again', lose: loseTheEnd, goOn: 1, isKnown: false },
+  { what: 'its end, and goes further', lose: loseTheEnd, goOn: 3, isKnown: false },
+]) {
+  test(`a node finds that a server lost ${what}, without reading all orders`, async (t) => {
+    const url = await newPostgresDatabase(t);
+    const [node, other] = [await open(t, url, 'service'), await open(t, url)];
+    for (const id of [1n, 2n, 3n]) await other.apply([place(id)]);
+    const known = await node.changes(undefined, () => {});
+    await lose(url);
+    // As when the server was started again: all connections are gone.
+    await query(
+      url,
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    for (let id = 11n; id < 11n + BigInt(goOn); id += 1n) {
+      await eventually(() => other.apply([place(id)]));
+    }
+    const visited: bigint[] = [];
+    const now = await eventually(() =>
+      node.changes(known, (orders) => visited.push(...orders.map(({ id }) => id))),
+    );
+    assert.deepEqual(visited, isKnown ? [11n, 12n, 13n].slice(0, goOn) : []);
+    assert.equal(now?.revision, isKnown ? 3n + BigInt(goOn) : undefined);
+    const anew = await node.changes(undefined, () => {});
+    assert.equal(
+      `${anew!.revision}/${anew!.mark}` === `${known!.revision}/${known!.mark}`,
+      goOn === 0 && isKnown,
+    );
+  });
+}
+
+/** What a failover to a standby that lacks the last transaction does. */
+async function loseTheEnd(url: string): Promise<void> {
+  await query(url, 'DELETE FROM orders WHERE id = 3');
+  await query(url, 'DELETE FROM order_events WHERE order_id = 3');
+  await query(url, 'UPDATE store SET revision = 2, mark = 2, pending = 2');
+}
+
+function place(id: bigint) {
+  return { type: 'place', order: { id, status: 'pending' } } as const;
+}
 
 test('a store that is closed while PostgreSQL does not answer is closed all the same', async (t) => {
   // A backend that stands still holds up others of its server too.
@@ -115,18 +157,4 @@ test('a store that is closed while PostgreSQL does not answer is closed all the 
   await store.close();
   await answer;
   process.kill(Number(row![0]), 'SIGCONT');
-});
-
-test('a store whose revision went back gets a new id', async (t) => {
-  const url = await newPostgresDatabase(t);
-  const store = await open(t, url);
-  for (const id of [1n, 2n])
-    await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
-  const known = await store.changes(undefined, () => {});
-  await query(url, 'UPDATE store SET revision = 1');
-  await query(url, 'DELETE FROM orders WHERE id = 2');
-  assert.equal(await store.changes(known, () => {}), undefined);
-  const now = await store.changes(undefined, () => {});
-  assert.equal(now!.revision, 1n);
-  assert.notEqual(now!.storeId, known!.storeId);
 });

@@ -191,9 +191,9 @@ test('a database of release 1.0.0 is migrated with all its histories', async (t)
     [2n, 'placed', 20, undefined],
     [2n, 'cancelled', 20, 'key_b'],
   ]);
-  const { storeId } = await store.status();
+  const { storeId, mark } = await store.status();
   const changed: bigint[] = [];
-  await store.changes({ storeId, revision: 2n }, (orders) => {
+  await store.changes({ storeId, revision: 2n, mark }, (orders) => {
     changed.push(...orders.map(({ id }) => id));
   });
   assert.deepEqual(changed, [1n, 2n, 3n]);

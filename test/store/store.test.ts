@@ -179,10 +179,11 @@ for (const { name, newDatabase } of ENGINES) {
 
   promise('what was not in its past, a store does not tell changes since', async (_t, store) => {
     await store.apply([place({ id: 1n, status: 'pending' })]);
-    const { storeId } = await store.status();
+    const { storeId, mark } = await store.status();
     for (const since of [
-      { storeId, revision: 2n },
-      { storeId: '0123456789abcdef', revision: 1n },
+      { storeId, revision: 2n, mark },
+      { storeId, revision: 1n, mark: mark + 1n },
+      { storeId: '0123456789abcdef', revision: 1n, mark },
     ]) {
       assert.equal(await store.changes(since, () => assert.fail('visited')), undefined);
     }
@@ -455,10 +456,10 @@ function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
 
 /** What changed after a revision of this store; after 0, all there is. */
 async function changed(store: Store, since: bigint) {
-  const { storeId } = await store.status();
+  const { storeId, mark } = await store.status();
   const ids: bigint[] = [];
   const moment = await store.changes(
-    since === 0n ? undefined : { storeId, revision: since },
+    since === 0n ? undefined : { storeId, revision: since, mark },
     (orders) => ids.push(...orders.map(({ id }) => id)),
   );
   assert.equal(moment?.storeId, storeId);

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
+import { DIVISION_BY_ZERO, sqlState } from './errors.ts';
 import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
-import { DIVISION_BY_ZERO, type Session, type StatementWithValues, sqlState } from './session.ts';
+import type { Session, StatementWithValues } from './session.ts';
 import { presentHere } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -106,6 +108,7 @@ export function writing(
     arrayOf(happenings.map(({ type }) => type)),
     textArray(happenings.map(({ by }) => by)),
     now,
+    randomBytes(8).readBigInt64BE(),
   ];
   return { ...SQL.write, values };
 }
@@ -121,7 +124,7 @@ const SQL = {
   write: {
     name: 'write',
     text: `WITH turn AS (
-        UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
+        UPDATE store SET revision = revision + 1, mark = $15, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3
         WHERE moved_to IS NULL RETURNING revision),
       given AS (

@@ -35,7 +35,7 @@ export class Connection {
 
   /** @throws StoreUnavailable */
   async session(): Promise<Session> {
-    if (this.#isClosed) throw new StoreUnavailable('the store is closed');
+    if (this.#isClosed) throw new StoreUnavailable('the store is closed', 'unreachable');
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {
       throw this.#failure.error;
     }
@@ -102,15 +102,22 @@ export class Connection {
 function inOne(errors: readonly Error[]): Error {
   const isExpected = (error: Error) =>
     error instanceof StoreUnavailable || error instanceof StoreNotUsable;
-  const fault = errors.find((error) => !isExpected(error));
-  if (fault !== undefined) return fault;
+  const bug = errors.find((error) => !isExpected(error));
+  if (bug !== undefined) return bug;
   const reasons = [...new Set(errors.map(({ message }) => message))];
-  return new StoreUnavailable(reasons.join('; '), { cause: errors[0] });
+  const isUnreachable = errors.some(
+    (error) => error instanceof StoreUnavailable && error.fault === 'unreachable',
+  );
+  const [first] = errors;
+  const other = first instanceof StoreUnavailable ? first.fault : 'failed';
+  const fault = isUnreachable ? 'unreachable' : other;
+  return new StoreUnavailable(reasons.join('; '), fault, { cause: errors[0] });
 }
 
 /**
  * A session for one piece of work, prepared for it.
- * @throws StoreNotUsable with words for the operator
+ * @throws StoreUnavailable while it cannot be reached, StoreNotUsable when waiting does not help; both with words
+ * for the operator
  */
 export async function newSession(
   url: string,
@@ -122,8 +129,8 @@ export async function newSession(
     return await new Connection(address, limits, prepare).session();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    throw new StoreNotUsable(`cannot use the database ${label}: ${error.message}`, {
-      cause: error,
-    });
+    const message = `cannot use the database ${label}: ${error.message}`;
+    if (error.fault === 'failed') throw new StoreNotUsable(message, { cause: error });
+    throw new StoreUnavailable(message, error.fault, { cause: error });
   }
 }

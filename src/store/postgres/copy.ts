@@ -9,7 +9,6 @@ import {
   type Target,
 } from '../tables.ts';
 import { newSession } from './connection.ts';
-import { originOf } from './origin.ts';
 import { arrayOf, byteaArray, type Row, textArray } from './rows.ts';
 import { migrate } from './schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
@@ -123,17 +122,15 @@ async function insert(
 }
 
 async function complete(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, environment, revision, orders } = status;
-  // A store without an id gets one from the first session that finds it of no history.
-  const origin = storeId === '' ? '' : (await originOf(session)).origin;
+  const { storeId, environment, revision, mark, orders } = status;
   const text = `INSERT INTO store
-    (only_row, id, origin, environment, revision, pending, shipped, cancelled)
+    (only_row, id, environment, revision, mark, pending, shipped, cancelled)
     VALUES (true, $1, $2, $3, $4, $5, $6, $7)`;
   await session.write({ text }, [
     storeId,
-    origin,
     environment ?? null,
     revision,
+    mark,
     orders.pending,
     orders.shipped,
     orders.cancelled,

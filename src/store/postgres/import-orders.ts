@@ -27,7 +27,7 @@ export async function importOrders(session: Session, command: ImportOrders): Pro
       if (!isGuardError(error)) throw error;
     }
   }
-  throw new StoreUnavailable('other imports took the next ids again and again');
+  throw new StoreUnavailable('other imports took the next ids again and again', 'locked');
 }
 
 /** The highest id that is taken or kept free; orders that bring none get those above it. */

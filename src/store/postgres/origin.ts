@@ -1,25 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { StoreUnavailable } from '../store.ts';
-import { INSUFFICIENT_PRIVILEGE, type Session, sqlState } from './session.ts';
+import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
+import type { Session } from './session.ts';
 
-/** The history that a node has been part of, over all its connections. */
+/** The servers that a node has been connected to, over all its connections. */
 export class Origin {
   /** The timeline of the server behind each live session; each promotion begins a new one. */
   readonly #timelines = new Map<Session, number>();
   /** The highest one seen. */
   #highest = 0;
+  /** What the store is for, once that is known. */
+  #environment: string | undefined;
 
   /**
-   * Called with every new session, before anything else is read on it: turns away a server that has
-   * been superseded by another one, and gives the store a new id when its history is not the one that
-   * its id stands for. Another server, or one that was started again, may not have all that was seen
-   * before, and the revisions that follow would carry ETags that other lists have had.
+   * Called with every new session, before anything else is read on it: turns away a server that has been
+   * superseded by another one, and a store that is for something else, and gives a store that has no id one.
    * @throws StoreUnavailable
    */
   async confirm(session: Session): Promise<void> {
     const timeline = await timelineOf(session);
     if (timeline < this.#highest) {
-      throw new StoreUnavailable('PostgreSQL: another server has taken the place of this one');
+      throw new StoreUnavailable(
+        'PostgreSQL: another server has taken the place of this one',
+        'unreachable',
+      );
     }
     this.#highest = timeline;
     this.#timelines.set(session, timeline);
@@ -27,36 +31,31 @@ export class Origin {
       if (own < timeline) each.destroy();
       if (each.isLost) this.#timelines.delete(each);
     }
-    const { origin, file } = await originOf(session);
-    session.file = file;
-    const [row] = await session.query({ text: 'SELECT id, origin FROM store' });
-    if (row === undefined || row[1] === origin) return;
-    await renewId(session, row[0]!, origin);
+    const [row] = await session.query({
+      text: `SELECT id, environment, pg_relation_filenode('store') FROM store`,
+    });
+    if (row === undefined) return;
+    const [id, environment, file] = row;
+    session.file = file!;
+    this.#expectEnvironment(environment ?? undefined);
+    if (id === '') await giveId(session);
+  }
+
+  /** A password file may lead to another database from one moment to the next. */
+  #expectEnvironment(environment: string | undefined): void {
+    this.#environment ??= environment;
+    if (this.#environment === environment) return;
+    throw new StoreUnavailable(
+      `PostgreSQL: the store is for ${environment}, and the one before was for ${this.#environment}`,
+      'failed',
+    );
   }
 }
 
-/** Once, however many nodes find that it has to be. */
-export async function renewId(session: Session, oldId: string, origin: string): Promise<void> {
+/** Once, however many nodes find that it has none. */
+async function giveId(session: Session): Promise<void> {
   const id = randomBytes(8).toString('hex');
-  await session.write({ text: 'UPDATE store SET id = $1, origin = $2 WHERE id = $3' }, [
-    id,
-    origin,
-    oldId,
-  ]);
-}
-
-/**
- * Names the history that is added to on this session: when the server started, to the microsecond (a
- * failover, a restored cluster and a restored data folder all show in it), the database, and the table
- * with its file (a restored dump shows in them).
- */
-export async function originOf(session: Session): Promise<{ origin: string; file: string }> {
-  const [row] = await session.query({
-    text: `SELECT extract(epoch FROM pg_postmaster_start_time()),
-      (SELECT oid FROM pg_database WHERE datname = current_database()),
-      'store'::regclass::oid, pg_relation_filenode('store')`,
-  });
-  return { origin: row!.join('/'), file: row![3]! };
+  await session.write({ text: `UPDATE store SET id = $1 WHERE id = ''` }, [id]);
 }
 
 /** 0 where the role may not ask. */

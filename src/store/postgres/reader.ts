@@ -4,11 +4,10 @@ import type { Moment } from '../../orders/listing.ts';
 import { byId, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
-import { type OrderEvent, type StoreStatus, StoreUnavailable } from '../store.ts';
-import { expectHere } from '../tables.ts';
+import type { OrderEvent, StoreStatus } from '../store.ts';
 import { readOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
-import { originOf, renewId } from './origin.ts';
+import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
 import {
   byteaArray,
   KEY_COLUMNS,
@@ -32,6 +31,7 @@ export class Reader {
   /** For `changes`, whose snapshot may last over many statements. */
   readonly #changesConnection: Connection;
   readonly #changesInTurn = new Sequence();
+  readonly #moments = new KnownMoments();
 
   constructor(connection: Connection, changesConnection: Connection) {
     this.#connection = connection;
@@ -46,8 +46,8 @@ export class Reader {
   async #changes(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
     const session = await this.#changesConnection.session();
     return since === undefined
-      ? readInOneSnapshot(session, undefined, visit)
-      : readFewChanges(session, since, visit);
+      ? readInOneSnapshot(session, undefined, visit, this.#moments)
+      : readFewChanges(session, since, visit, this.#moments);
   }
 
   /** When the changes under way have been told. */
@@ -99,21 +99,15 @@ async function readFewChanges(
   session: Session,
   since: Moment,
   visit: Visit,
+  moments: KnownMoments,
 ): Promise<Moment | undefined> {
   const rows = await session.query(CHANGES, [since.revision]);
-  const moment = momentOf(session, rows[0]);
-  if (since.storeId !== moment.storeId) return undefined;
-  if (since.revision > moment.revision) {
-    // Its end was lost, in a way that its origin does not show.
-    const { origin } = await originOf(session);
-    await renewId(session, moment.storeId, origin);
-    return undefined;
-  }
-  if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
-  // Where nothing has changed there is one row, with no order.
-  const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
-  if (orders.length > 0) visit(orders.sort(byId));
-  return moment;
+  const { moment, witness } = momentOf(session, rows[0]);
+  if (!(await moments.isPast(session, since, moment))) return undefined;
+  if (since.revision === moment.revision) return since;
+  if (rows.length > BATCH) return readInOneSnapshot(session, since, visit, moments);
+  visit(rows.map(orderFromRow).sort(byId));
+  return moments.add(moment, { session, witness });
 }
 
 /** All orders, or those changed since a moment, batch by batch. */
@@ -121,17 +115,18 @@ async function readInOneSnapshot(
   session: Session,
   since: Moment | undefined,
   visit: Visit,
+  moments: KnownMoments,
 ): Promise<Moment | undefined> {
   try {
     const query = since === undefined ? ALL : changedSince(since);
     const begun = Promise.all([
       session.query(BEGIN_SNAPSHOT),
-      session.query({ text: `SELECT ${MOMENT_COLUMNS} FROM store` }),
+      session.query(MOMENT, [since?.revision ?? -1n]),
       session.query({ text: `DECLARE found NO SCROLL CURSOR FOR ${query}` }),
       session.query(FETCH),
     ]);
     const [, [row], , first] = await begun;
-    const moment = momentOf(session, row);
+    const { moment, witness } = momentOf(session, row);
     const isTold = since === undefined || since.storeId === moment.storeId;
     if (isTold) {
       await visitFetched(session, first, (orders) => {
@@ -139,25 +134,11 @@ async function readInOneSnapshot(
       });
     }
     await session.query({ text: 'COMMIT' });
-    return isTold ? moment : undefined;
+    return isTold ? moments.add(moment, { session, witness }) : undefined;
   } catch (error) {
     session.destroy();
     throw error;
   }
-}
-
-/**
- * The moment that a row tells of that ends in MOMENT_COLUMNS. A table that took the place of the one that
- * the session began with (a restore under running nodes) is another store's: a new session finds that out.
- */
-function momentOf(session: Session, row: Row | undefined): Moment {
-  const [storeId, revision, file, movedTo] = present(row).slice(-4);
-  if (session.file !== file) {
-    session.destroy();
-    throw new StoreUnavailable('the tables were replaced');
-  }
-  expectHere(movedTo);
-  return { storeId: storeId!, revision: BigInt(revision!) };
 }
 
 /** One batch is fetched while the one before is worked on, and other work gets a turn between two. */
@@ -205,14 +186,16 @@ const SQL = {
   },
 } as const;
 
-const MOMENT_COLUMNS =
-  'store.id, store.revision, pg_relation_filenode(store.tableoid), store.moved_to';
+const MOMENT = {
+  name: 'moment',
+  text: `SELECT witness.*, ${MOMENT_COLUMNS} FROM store ${WITNESS}`,
+} as const;
 
 /** With the limit the planner takes the index whatever it believes of the number of changes. */
 const CHANGES = {
   name: 'changes',
-  text: `SELECT changed.*, ${MOMENT_COLUMNS}
-    FROM store LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
+  text: `SELECT changed.*, witness.*, ${MOMENT_COLUMNS}
+    FROM store ${WITNESS} LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
       WHERE orders.revision > $1 ORDER BY orders.revision LIMIT ${BATCH + 1}) AS changed ON true`,
 } as const;
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { StoreNotUsable } from '../store.ts';
 import { olderSchema } from '../tables.ts';
-import { INSUFFICIENT_PRIVILEGE, type Session, sqlState } from './session.ts';
+import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
+import type { Session } from './session.ts';
 
 /** "STOR": the advisory lock that nodes take to migrate one after another. */
 const MIGRATION_LOCK = 0x53544f52;

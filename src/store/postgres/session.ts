@@ -1,6 +1,7 @@
 import { Client, type ClientConfig, escapeLiteral, type QueryArrayResult } from 'pg';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
+import { unavailable } from './errors.ts';
 import type { Row } from './rows.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -10,9 +11,6 @@ const END_MS = 2_000;
 const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
 
-/** SQLSTATE classes and codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
-export const DIVISION_BY_ZERO = '22012';
-export const INSUFFICIENT_PRIVILEGE = '42501';
 const SUCCESSFUL = '00000';
 
 /** A statement; with a name it is parsed once per connection. */
@@ -31,24 +29,6 @@ function withLiterals({ text, values }: StatementWithValues): string {
     const value = values[Number(number) - 1]!;
     return typeof value === 'string' ? escapeLiteral(value) : String(value);
   });
-}
-
-/** The code of an error that PostgreSQL reported, or undefined. */
-export function sqlState(error: unknown): string | undefined {
-  const cause = error instanceof StoreUnavailable ? error.cause : error;
-  const code = (cause as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-}
-
-/** Words for an error of the driver; one that stands for several attempts has none of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return messageOf(error.errors[0]);
-  const { message, code } = error as { message?: string; code?: string };
-  return message || code || String(error);
-}
-
-function unavailable(error: unknown): StoreUnavailable {
-  return new StoreUnavailable(`PostgreSQL: ${messageOf(error)}`, { cause: error });
 }
 
 /**
@@ -122,7 +102,8 @@ export class Session {
     const values = [lock, statement, idleInTransaction, transaction];
     const { rows } = await this.#run({ ...SET_UP, query_timeout: withinMs }, values);
     const [isStandby, version, encoding] = rows[0] as unknown as Row;
-    if (isStandby === 't') throw new StoreUnavailable('PostgreSQL: this server is a standby');
+    if (isStandby === 't')
+      throw new StoreUnavailable('PostgreSQL: this server is a standby', 'unreachable');
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
         `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,
@@ -155,10 +136,13 @@ export class Session {
     this.#hasWarned = false;
     const { command, rows } = await this.#run(statement, values);
     if (command === 'ROLLBACK') {
-      throw new StoreUnavailable('PostgreSQL: the transaction had failed');
+      throw new StoreUnavailable('PostgreSQL: the transaction had failed', 'failed');
     }
     if (this.#hasWarned) {
-      throw new StoreUnavailable('PostgreSQL: it is not known whether the standby has the change');
+      throw new StoreUnavailable(
+        'PostgreSQL: it is not known whether the standby has the change',
+        'slow',
+      );
     }
     return rows as Row[];
   }

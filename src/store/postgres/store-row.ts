@@ -8,24 +8,25 @@ import type { Session } from './session.ts';
 export async function readStatus(session: Session): Promise<StoreStatus | undefined> {
   const [row] = await session.query(STATUS);
   if (row === undefined) return undefined;
-  const [storeId, environment, movedTo, revision, pending, shipped, cancelled] = row;
+  const [storeId, environment, movedTo, revision, mark, pending, shipped, cancelled] = row;
   return {
     storeId: storeId!,
     environment: (environment ?? undefined) as Environment | undefined,
     movedTo: movedTo ?? undefined,
     revision: BigInt(revision!),
+    mark: BigInt(mark!),
     orders: { pending: BigInt(pending!), shipped: BigInt(shipped!), cancelled: BigInt(cancelled!) },
   };
 }
 
 const STATUS = {
   name: 'status',
-  text: 'SELECT id, environment, moved_to, revision, pending, shipped, cancelled FROM store',
+  text: 'SELECT id, environment, moved_to, revision, mark, pending, shipped, cancelled FROM store',
 } as const;
 
 /** `row` of the table store, or of it and others. @throws StoreUnavailable if there is none */
 export function present<T extends Row | StoreStatus>(row: T | undefined): T {
-  if (row === undefined) throw new StoreUnavailable(COPY_NOT_COMPLETE);
+  if (row === undefined) throw new StoreUnavailable(COPY_NOT_COMPLETE, 'moved');
   return row;
 }
 
@@ -34,5 +35,6 @@ export function presentHere(row: Row | undefined): Row {
   if (row !== undefined) return row;
   throw new StoreUnavailable(
     'the store was moved to another database, or a copy into it has not ended',
+    'moved',
   );
 }

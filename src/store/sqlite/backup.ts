@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
-import { makeFile, makeFolder, openForReading, opening, readableLocation } from './connection.ts';
+import { makeFile, makeFolder, openForReading, readableLocation } from './connection.ts';
+import { opening } from './errors.ts';
 import { missingMigrations } from './schema.ts';
 
 /**

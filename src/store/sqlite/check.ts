@@ -4,7 +4,8 @@ import type { Environment } from '../../keys/api-key.ts';
 import { COUNTS, type Counters, compare, type Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
-import { isCorrupt, openForReading, opening, readableLocation } from './connection.ts';
+import { openForReading, readableLocation } from './connection.ts';
+import { isCorrupt, opening } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
 /** Problems with the file that are named; a file that is torn has any number of them. */

@@ -1,18 +1,12 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { StoreNotUsable } from '../store.ts';
+import { isBusy, isCannotOpen } from './errors.ts';
 
 /** Older ones can lose a commit when two processes restart the write-ahead log at the same moment. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
-
-/** Primary result codes, https://sqlite.org/rescode.html */
-const SQLITE_BUSY = 5;
-const SQLITE_READONLY = 8;
-const SQLITE_CORRUPT = 11;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_NOTADB = 26;
 
 /**
  * The connection that writes; nothing is changed yet. It waits for no lock by itself; see
@@ -86,17 +80,11 @@ export function readableLocation(path: string): Location {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     return path;
   } catch (error) {
-    if (resultCode(error) !== SQLITE_CANTOPEN || existsSync(`${path}-wal`)) throw error;
+    if (!isCannotOpen(error) || existsSync(`${path}-wal`)) throw error;
     return new URL(`${pathToFileURL(path)}?immutable=1`);
   } finally {
     db.close();
   }
-}
-
-/** What to throw instead of `error`: StoreUnavailable for an error of SQLite's, any other as it is. */
-export function storeError(error: unknown): unknown {
-  if (resultCode(error) === undefined) return error;
-  return new StoreUnavailable((error as Error).message, { cause: error });
 }
 
 /** Pause between two tries for the write lock: short, to get in between another's transactions. */
@@ -117,48 +105,6 @@ export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
       Atomics.wait(sleeper, 0, 0, RETRY_MS);
     }
   }
-}
-
-/** Runs `open`; what stands in the way becomes StoreNotUsable with words for the operator. */
-export function opening<T>(path: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    const reason =
-      error instanceof StoreNotUsable
-        ? error.message
-        : reasonNotUsable(resultCode(error), (error as Error).message);
-    if (reason === undefined) throw error;
-    throw new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
-      cause: error,
-    });
-  }
-}
-
-function reasonNotUsable(code: number | undefined, message: string): string | undefined {
-  if (code === undefined) return undefined;
-  if (code === SQLITE_NOTADB) return 'it is not an SQLite database';
-  if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
-  if (code === SQLITE_BUSY) return 'another process keeps it locked';
-  if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';
-  return message;
-}
-
-/** The primary result code of an error of SQLite's, or undefined if it is none. */
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  // The low byte of an extended code is the primary one.
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
-}
-
-/** Whether another process held a lock. */
-export function isBusy(error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY;
-}
-
-/** Whether pages of the file are not what SQLite has written. */
-export function isCorrupt(error: unknown): boolean {
-  return resultCode(error) === SQLITE_CORRUPT;
 }
 
 /** Which file is at `path`, wherever it may have been moved from. */

@@ -11,7 +11,8 @@ import {
   type Table,
   type Target,
 } from '../tables.ts';
-import { makeDurable, openForReading, openForWriting, opening } from './connection.ts';
+import { makeDurable, openForReading, openForWriting } from './connection.ts';
+import { opening } from './errors.ts';
 import { type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { expectSchema, migrate, missingMigrations } from './schema.ts';
 
@@ -144,9 +145,10 @@ function inputOf(cell: Cell): SQLInputValue {
 }
 
 function complete(db: DatabaseSync, status: StoreStatus): void {
-  const { storeId, environment, revision, orders } = status;
+  const { storeId, environment, revision, mark, orders } = status;
+  const { pending, shipped, cancelled } = orders;
   db.exec('PRAGMA synchronous = FULL');
   db.prepare(
-    `INSERT INTO store (only_row, ${STATUS_COLUMNS}) VALUES (1, ?, ?, NULL, ?, ?, ?, ?)`,
-  ).run(storeId, environment ?? null, revision, orders.pending, orders.shipped, orders.cancelled);
+    `INSERT INTO store (only_row, ${STATUS_COLUMNS}) VALUES (1, ?, ?, NULL, ?, ?, ?, ?, ?)`,
+  ).run(storeId, environment ?? null, revision, mark, pending, shipped, cancelled);
 }

@@ -6,8 +6,10 @@ import {
   type OutcomeOf,
   type Store,
   StoreNotUsable,
+  StoreUnavailable,
 } from '../store.ts';
-import { openForReading, opening, readableLocation, storeError } from './connection.ts';
+import { openForReading, readableLocation } from './connection.ts';
+import { opening, storeError } from './errors.ts';
 import { Reader } from './reader.ts';
 import { expectSchema } from './schema.ts';
 import { WriterClient } from './writer-client.ts';
@@ -25,6 +27,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   const writer = await startWriter(path, options);
   try {
     return storeOf(
+      path,
       opening(path, () => new Reader(path)),
       writer,
     );
@@ -50,7 +53,7 @@ function openReadOnly(path: string): Store {
   const apply = async () => {
     throw new Error('the store was opened for reading only');
   };
-  return storeOf(reader, { apply, close: async () => {} });
+  return storeOf(path, reader, { apply, close: async () => {} });
 }
 
 async function startWriter(path: string, options: OpenOptions): Promise<WriterClient> {
@@ -67,31 +70,39 @@ async function startWriter(path: string, options: OpenOptions): Promise<WriterCl
   return writer;
 }
 
-function storeOf(reader: Reader, writer: Pick<WriterClient, 'apply' | 'close'>): Store {
+function storeOf(
+  path: string,
+  reader: Reader,
+  writer: Pick<WriterClient, 'apply' | 'close'>,
+): Store {
   let closing: Promise<void> | undefined;
+  let damage: StoreUnavailable | undefined;
+  /** Once damage was met, nothing that the database says, or is told, can be relied on. */
+  const using = async <T>(use: () => T | Promise<T>): Promise<T> => {
+    if (damage !== undefined) throw damage;
+    try {
+      return await use();
+    } catch (error) {
+      const failure = storeError(path, error);
+      if (failure instanceof StoreUnavailable && failure.fault === 'damaged') damage = failure;
+      throw failure;
+    }
+  };
   return {
     apply: <C extends Command>(commands: readonly C[]) =>
-      writer.apply(commands) as Promise<OutcomeOf<C>[]>,
-    changes: (since, visit) => reading(() => reader.changes(since, visit)),
-    find: (ids) => reading(() => reader.find(ids)),
-    history: (id) => reading(() => reader.history(id)),
-    scan: (visit) => reading(() => reader.scan(visit)),
-    pet: (id) => reading(() => reader.pet(id)),
-    keys: (digests) => reading(() => reader.keys(digests)),
-    status: () => reading(() => reader.status()),
+      using(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
+    changes: (since, visit) => using(() => reader.changes(since, visit)),
+    find: (ids) => using(() => reader.find(ids)),
+    history: (id) => using(() => reader.history(id)),
+    scan: (visit) => using(() => reader.scan(visit)),
+    pet: (id) => using(() => reader.pet(id)),
+    keys: (digests) => using(() => reader.keys(digests)),
+    status: () => using(() => reader.status()),
     close: () => {
       closing ??= close(reader, writer);
       return closing;
     },
   };
-}
-
-async function reading<T>(read: () => T | Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw storeError(error);
-  }
 }
 
 /** The writer last: the last connection to close works the write-ahead log into the file. */

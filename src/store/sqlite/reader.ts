@@ -65,7 +65,7 @@ export class Reader {
       (since.storeId === moment.storeId && since.revision <= moment.revision);
     const now = this.#moment();
     if (!isPast(now)) return undefined;
-    if (since?.revision === now.revision) return since;
+    if (since?.revision === now.revision) return since.mark === now.mark ? since : undefined;
 
     this.#changesDb.exec('BEGIN');
     try {
@@ -86,13 +86,13 @@ export class Reader {
   /** @throws StoreUnavailable when another release has migrated the database, or the store was moved to another */
   #moment(): Moment {
     const row = this.#changesStatements.moment.get();
-    const [storeId, revision, version, movedTo] = row as unknown as [
-      ...[string, bigint, bigint],
+    const [storeId, revision, mark, version, movedTo] = row as unknown as [
+      ...[string, bigint, bigint, bigint],
       string | null,
     ];
     expectVersion(version);
     expectHere(movedTo);
-    return { storeId, revision };
+    return { storeId, revision, mark };
   }
 
   find(ids: readonly OrderId[]): Order[] {
@@ -220,7 +220,7 @@ const SQL = {
 
 const CHANGES_SQL = {
   moment:
-    'SELECT id, revision, (SELECT user_version FROM pragma_user_version), moved_to FROM store',
+    'SELECT id, revision, mark, (SELECT user_version FROM pragma_user_version), moved_to FROM store',
   all: pageById("status <> 'cancelled'"),
   // In the order of the events, where each order is taken at its latest: sorted by id, SQLite would read all
   // orders, or stop for a long sort. What is placed and cancelled in one revision has two events in it.

@@ -5,7 +5,8 @@ import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { copySqlite, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
-import { fileIdentity, isBusy, isCorrupt, opening } from './connection.ts';
+import { fileIdentity } from './connection.ts';
+import { isBusy, isCorrupt, opening } from './errors.ts';
 import { missingMigrations } from './schema.ts';
 
 /** What a restore did. */

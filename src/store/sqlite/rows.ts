@@ -36,7 +36,8 @@ export function jsonOf(ids: readonly OrderId[]): string {
 }
 
 /** The columns `statusFromRow` expects. */
-export const STATUS_COLUMNS = 'id, environment, moved_to, revision, pending, shipped, cancelled';
+export const STATUS_COLUMNS =
+  'id, environment, moved_to, revision, mark, pending, shipped, cancelled';
 
 export function statusFromRow(row: Row): StoreStatus {
   const [storeId, environment, movedTo, ...counts] = row as [
@@ -45,13 +46,14 @@ export function statusFromRow(row: Row): StoreStatus {
     string | null,
     ...bigint[],
   ];
-  const [revision, pending, shipped, cancelled] = counts;
+  const [revision, mark, pending, shipped, cancelled] = counts;
   const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
   return {
     storeId,
     environment: environment ?? undefined,
     movedTo: movedTo ?? undefined,
     revision: revision!,
+    mark: mark!,
     orders,
   };
 }

@@ -33,6 +33,7 @@ export function expectVersion(version: unknown): void {
   throw new StoreUnavailable(
     `the schema of the database has become ${version} and this release knows ${MIGRATIONS.length}: ` +
       'another release has migrated it; go on with that one',
+    'schema',
   );
 }
 

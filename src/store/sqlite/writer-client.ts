@@ -41,7 +41,7 @@ export class WriterClient {
 
   /** Store.apply */
   async apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
-    if (!this.#isOpen) throw new StoreUnavailable('the store is closed');
+    if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
     const answered = this.#nextAnswer();
     this.#worker.postMessage({ commands } satisfies Request);
     const answer = await answered;
@@ -63,7 +63,7 @@ export class WriterClient {
 
   /** Nobody can act on a writer that died, so the process ends: the error is thrown, uncaught. */
   #fail(error: Error): void {
-    const reason = new StoreUnavailable(error.message, { cause: error });
+    const reason = new StoreUnavailable(error.message, 'failed', { cause: error });
     for (const { reject } of this.#pending.splice(0)) reject(reason);
     const isUnexpected = this.#isOpen;
     this.#isOpen = false;
@@ -71,8 +71,8 @@ export class WriterClient {
   }
 }
 
-function errorOf({ failure, message }: Failure): Error {
+function errorOf({ failure, message, fault }: Failure): Error {
   if (failure === 'not_usable') return new StoreNotUsable(message);
-  if (failure === 'unavailable') return new StoreUnavailable(message);
+  if (failure === 'unavailable') return new StoreUnavailable(message, fault ?? 'failed');
   return new Error(`the writer thread failed: ${message}`);
 }

@@ -1,16 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Command, OutcomeOf } from '../store.ts';
+import type { Command, Fault, OutcomeOf } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import {
-  fileIdentity,
-  isBusy,
-  makeDurable,
-  openForWriting,
-  opening,
-  retryWhileBusy,
-  storeError,
-} from './connection.ts';
+import { fileIdentity, makeDurable, openForWriting, retryWhileBusy } from './connection.ts';
+import { isBusy, opening, storeError } from './errors.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Writer } from './writer.ts';
 
@@ -31,6 +24,8 @@ export type Request = { readonly commands: readonly Command[] } | 'close';
 export interface Failure {
   readonly failure: 'not_usable' | 'unavailable' | 'bug';
   readonly message: string;
+  /** Of what is not available. */
+  readonly fault?: Fault;
 }
 /** The first answer. */
 export interface Ready {
@@ -85,7 +80,9 @@ function giveId(db: DatabaseSync): void {
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
-  if (error instanceof StoreUnavailable) return { failure: 'unavailable', message };
+  if (error instanceof StoreUnavailable) {
+    return { failure: 'unavailable', message, fault: error.fault };
+  }
   return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
 }
 
@@ -94,7 +91,7 @@ function answer(produce: () => Answer): void {
   try {
     message = produce();
   } catch (error) {
-    message = failureOf(storeError(error));
+    message = failureOf(storeError(path, error));
   }
   port.postMessage(message);
 }

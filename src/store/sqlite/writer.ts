@@ -206,7 +206,7 @@ function prepareStatements(db: DatabaseSync): Statements {
 
 const SQL = {
   use: 'SELECT (SELECT user_version FROM pragma_user_version), moved_to FROM store',
-  setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?, shipped = shipped + ?,
+  setRevision: `UPDATE store SET revision = revision + 1, mark = random(), pending = pending + ?, shipped = shipped + ?,
     cancelled = cancelled + ? RETURNING revision`,
   orders: ORDERS_BY_ID,
   insertOrder: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)

@@ -1,0 +1,57 @@
+import { type Fault, StoreUnavailable } from '../store.ts';
+
+/** SQLSTATE classes and codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export const DIVISION_BY_ZERO = '22012';
+export const INSUFFICIENT_PRIVILEGE = '42501';
+/** The code of an error that PostgreSQL reported, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  const cause = error instanceof StoreUnavailable ? error.cause : error;
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Words for an error of the driver; one that stands for several attempts has none of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return messageOf(error.errors[0]);
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}
+
+/** What to throw instead of an error of the driver. */
+export function unavailable(error: unknown): StoreUnavailable {
+  const message = messageOf(error);
+  const words = isPasswordMissing(message)
+    ? 'it asks for a password, and neither the URL nor PGPASSWORD nor PGPASSFILE has one'
+    : message;
+  return new StoreUnavailable(`PostgreSQL: ${words}`, faultOf(error, message), { cause: error });
+}
+
+/** The driver's own words are those of a mistake in a program. */
+function isPasswordMissing(message: string): boolean {
+  return /client password must be a (?:non-empty )?string/.test(message);
+}
+
+/** By SQLSTATE class or code. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  '08': 'unreachable',
+  '57P': 'unreachable',
+  '53300': 'unreachable',
+  '55P03': 'locked',
+  '40P01': 'locked',
+  '57014': 'slow',
+  '53100': 'full',
+  '58P': 'damaged',
+  XX001: 'damaged',
+  XX002: 'damaged',
+};
+
+function faultOf(error: unknown, message: string): Fault {
+  // The driver's own.
+  if (/^Query read timeout/.test(message)) return 'slow';
+  if (/^timeout expired|^Connection terminated|^Client /.test(message)) return 'unreachable';
+  const { code = '' } = (error instanceof AggregateError ? error.errors[0] : error) as {
+    code?: string;
+  };
+  if (/^E[A-Z_]+$/.test(code)) return 'unreachable';
+  return FAULTS[code] ?? FAULTS[code.slice(0, 3)] ?? FAULTS[code.slice(0, 2)] ?? 'failed';
+}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { type Fault, StoreNotUsable, StoreUnavailable } from '../store.ts';
+
+/** Primary result codes, https://sqlite.org/rescode.html */
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+const FAULTS: Readonly<Record<number, Fault>> = {
+  [SQLITE_BUSY]: 'locked',
+  [SQLITE_CORRUPT]: 'damaged',
+  [SQLITE_FULL]: 'full',
+  [SQLITE_NOTADB]: 'damaged',
+};
+
+/** What to throw instead of `error`: StoreUnavailable for an error of SQLite's, any other as it is. */
+export function storeError(path: string, error: unknown): unknown {
+  const code = resultCode(error);
+  if (code === undefined) return error;
+  const { message } = error as Error;
+  const fault = FAULTS[code] ?? 'failed';
+  const words = fault === 'damaged' ? damaged(path, message) : message;
+  return new StoreUnavailable(words, fault, { cause: error });
+}
+
+/** For the operator. */
+function damaged(path: string, message: string): string {
+  return (
+    `the database ${resolve(path)} is damaged (${message}): stop the service, see "store-orders check", and put a ` +
+    'backup in its place with "store-orders restore"'
+  );
+}
+
+/** Runs `open`; what stands in the way becomes StoreNotUsable with words for the operator. */
+export function opening<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    const reason =
+      error instanceof StoreNotUsable
+        ? error.message
+        : reasonNotUsable(resultCode(error), (error as Error).message);
+    if (reason === undefined) throw error;
+    throw new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+function reasonNotUsable(code: number | undefined, message: string): string | undefined {
+  if (code === undefined) return undefined;
+  if (code === SQLITE_CORRUPT) {
+    return `it is damaged (${message}); see "store-orders check" and "store-orders restore"`;
+  }
+  if (code === SQLITE_NOTADB) return 'it is not an SQLite database';
+  if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
+  if (code === SQLITE_BUSY) return 'another process keeps it locked';
+  if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';
+  return message;
+}
+
+/** The primary result code of an error of SQLite's, or undefined if it is none. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  // The low byte of an extended code is the primary one.
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+/** Whether another process held a lock. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY;
+}
+
+/** Whether pages of the file are not what SQLite has written. */
+export function isCorrupt(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CORRUPT;
+}
+
+/** Whether a file could not be opened or made. */
+export function isCannotOpen(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CANTOPEN;
+}
