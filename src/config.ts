@@ -38,6 +38,8 @@ export interface Config {
   /** 0: any free port. */
   readonly port: number;
   readonly databaseUrl: string;
+  /** As it is now, where a file holds it: a password may have changed. */
+  readonly currentDatabaseUrl: () => string;
   readonly environment: Environment;
   /** Where integrators reach this service; without a trailing slash. */
   readonly baseUrl: string;
@@ -93,6 +95,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     host: host!,
     port: port!,
     databaseUrl: databaseUrl!,
+    currentDatabaseUrl: urlSource(settings, databaseUrl!),
     environment: environmentName!,
     baseUrl: baseUrl!,
     basePath: new URL(baseUrl!, 'http://localhost').pathname,
@@ -128,7 +131,8 @@ function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined
   const { problems } = settings;
   const isInFile = settings.isSet('DATABASE_URL_FILE');
   if (isInFile && settings.isSet('DATABASE_URL')) {
-    problems.push('set DATABASE_URL or DATABASE_URL_FILE, not both');
+    const both = `${settings.nameOf('DATABASE_URL')} or ${settings.nameOf('DATABASE_URL_FILE')}`;
+    problems.push(`set ${both}, not both`);
     return undefined;
   }
   const url = isInFile
@@ -137,14 +141,28 @@ function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined
   if (url === undefined) return undefined;
   const problem = databaseUrlProblem(url);
   if (problem === undefined) return url;
-  const where = isInFile ? 'what DATABASE_URL_FILE holds' : settings.nameOf('DATABASE_URL');
+  const where = isInFile
+    ? `what ${settings.nameOf('DATABASE_URL_FILE')} holds`
+    : settings.nameOf('DATABASE_URL');
   // A password can be anywhere in a URL that is wrong.
   const shown = /^sqlite:|^[\w./-]*$/.test(url) ? `, not "${url}"` : '';
   problems.push(`${where} ${problem}${shown}`);
   return undefined;
 }
 
-function contentOf(path: string): string | undefined {
+/** The URL as it is at each call. What is no URL any more, or cannot be read, changes nothing. */
+function urlSource(settings: SettingsReader<Variable>, url: string): () => string {
+  if (!settings.isSet('DATABASE_URL_FILE')) return () => url;
+  let last = url;
+  return () => {
+    const now = settings.read('DATABASE_URL_FILE', contentOf, '');
+    if (now !== undefined && databaseUrlProblem(now) === undefined) last = now;
+    return last;
+  };
+}
+
+/** Undefined where it cannot be read. */
+export function contentOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {

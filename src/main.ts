@@ -16,6 +16,7 @@ import { showCommand } from './commands/show.ts';
 import { takeBackCommand } from './commands/take-back.ts';
 import { InputProblem } from './files/input.ts';
 import { ConfigError } from './settings.ts';
+import { hasPassword } from './store/open.ts';
 import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
 import { VERSION } from './version.ts';
 
@@ -64,6 +65,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // What a command does is done, whether or not its messages are read.
 process.stderr.on('error', () => {});
+
+// In the list of processes too: this takes the place of the arguments there.
+if (process.argv.some(hasPassword)) process.title = `store-orders ${process.argv[2]}`;
 
 // Should the event loop run dry before a command has ended, that is no success.
 process.exitCode = EXIT_FAILURE;

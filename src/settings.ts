@@ -34,9 +34,7 @@ export class SettingsReader<Variable extends string> {
   /** What the setting is called where it was given: by its flag, or the variable. */
   nameOf(variable: Variable): string {
     if (this.#flags[variable] === undefined) return variable;
-    return variable === 'DATABASE_URL'
-      ? '--database'
-      : `--${variable.toLowerCase().replaceAll('_', '-')}`;
+    return `--${variable.toLowerCase().replaceAll('_', '-').replace('database-url', 'database')}`;
   }
 
   /** What is set, or the default; `parse` returns undefined for what is not `expected`. */

@@ -1,4 +1,26 @@
+import { readFileSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 
 /** The release, as in package.json and CHANGELOG.md. The contract has a version of its own. */
 export const VERSION = packageJson.version;
+
+/** What is checked out where the program runs in a clone; "unknown" elsewhere. */
+export const COMMIT = checkedOut() ?? 'unknown';
+
+function checkedOut(): string | undefined {
+  const git = (path: string) => {
+    try {
+      return readFileSync(new URL(`../.git/${path}`, import.meta.url), 'utf8');
+    } catch {
+      return undefined;
+    }
+  };
+  const head = git('HEAD')?.trim() ?? '';
+  const name = /^ref: (.+)$/.exec(head)?.[1];
+  const packed = git('packed-refs')?.split('\n') ?? [];
+  const id =
+    name === undefined
+      ? head
+      : (git(name)?.trim() ?? packed.find((line) => line.endsWith(` ${name}`))?.split(' ')[0]);
+  return /^[0-9a-f]{40,64}$/.test(id ?? '') ? id!.slice(0, 12) : undefined;
+}

@@ -8,8 +8,10 @@ import {
   copyFileSync,
   cpSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -113,6 +115,14 @@ export class Cluster {
     process.off('exit', this.#kill);
     await this.stop('immediate');
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** From now on a role has to give its password. */
+  async askForPassword(role: string): Promise<void> {
+    const path = join(this.data, 'pg_hba.conf');
+    const trust = readFileSync(path, 'utf8');
+    writeFileSync(path, `host all ${role} 127.0.0.1/32 scram-sha-256\n${trust}`);
+    await this.admin('SELECT pg_reload_conf()');
   }
 
   /** Runs one statement as the superuser. */

@@ -1,35 +1,56 @@
 import { Command } from 'commander';
+import { contentOf } from '../config.ts';
 import { copyStore } from '../store/copy.ts';
 import { databaseLabel, databaseUrlProblem } from '../store/open.ts';
+import { warnOfPassword } from './database.ts';
 import { grouped, say, UsageError } from './output.ts';
 import { showProgress } from './progress.ts';
+
+interface CopyFlags {
+  readonly from?: string;
+  readonly fromFile?: string;
+  readonly to?: string;
+  readonly toFile?: string;
+}
 
 export function copyCommand(): Command {
   return new Command('copy')
     .description('move a whole store to another database, of either engine')
-    .requiredOption('--from <url>', 'the store; nothing may write to it meanwhile')
-    .requiredOption('--to <url>', 'an empty database, or one that an interrupted copy left')
+    .option('--from <url>', 'the store; nothing may write to it meanwhile')
+    .option('--from-file <file>', 'a file that holds that URL')
+    .option('--to <url>', 'an empty database, or one that an interrupted copy left')
+    .option('--to-file <file>', 'a file that holds that URL')
     .addHelpText(
       'after',
       `
 Examples:
   npx store-orders copy --from sqlite:data/store-orders.db --to postgres://app@db.example/orders
-  npx store-orders copy --from postgres://app@db.example/orders --to sqlite:data/store-orders.db`,
+  npx store-orders copy --from-file old-database-url --to-file new-database-url`,
     )
     .action(copy);
 }
 
-async function copy({ from, to }: { from: string; to: string }): Promise<void> {
-  for (const [flag, url] of [
-    ['--from', from],
-    ['--to', to],
-  ] as const) {
-    const problem = databaseUrlProblem(url);
-    if (problem !== undefined) throw new UsageError(`${flag} ${problem}`);
+/** The URL of one end of a copy. @throws UsageError */
+function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | undefined): string {
+  if ((url === undefined) === (file === undefined)) {
+    throw new UsageError(`give either ${flag} or ${flag}-file`);
   }
+  if (url !== undefined) warnOfPassword(flag, url);
+  const found = url ?? contentOf(file!);
+  if (found === undefined) throw new UsageError(`${flag}-file must be a file that can be read`);
+  const problem = databaseUrlProblem(found);
+  if (problem === undefined) return found;
+  throw new UsageError(
+    url === undefined ? `what ${flag}-file holds ${problem}` : `${flag} ${problem}`,
+  );
+}
+
+async function copy(flags: CopyFlags): Promise<void> {
+  const from = urlOf('--from', flags.from, flags.fromFile);
+  const to = urlOf('--to', flags.to, flags.toFile);
   // Of PostgreSQL two URLs may lead to two schemas of one database.
   if (from === to || (from.startsWith('sqlite:') && databaseLabel(from) === databaseLabel(to))) {
-    throw new UsageError('--from and --to are the same database');
+    throw new UsageError(`both ends are the same database, ${databaseLabel(from)}`);
   }
   let progress = showProgress('Copying  ');
   let isVerifying = false;

@@ -1,12 +1,14 @@
 import { Command } from 'commander';
 import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config.ts';
 import type { Environment } from '../keys/api-key.ts';
-import { databaseLabel, openStore, storeExists } from '../store/open.ts';
+import { databaseLabel, hasPassword, openStore, storeExists } from '../store/open.ts';
 import { type Store, StoreNotUsable } from '../store/store.ts';
-import { say } from './output.ts';
+import { say, UsageError } from './output.ts';
 
 export interface DatabaseFlags {
   readonly database?: string;
+  /** A file that holds the URL. */
+  readonly databaseFile?: string;
 }
 
 /** A subcommand with the flag that all of them have, and examples in its help. */
@@ -16,6 +18,10 @@ export function databaseCommand(name: string, description: string, examples: str
     .option(
       '--database <url>',
       `which database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
+    )
+    .option(
+      '--database-file <file>',
+      'a file that holds the URL, so that its password is in no list of processes (environment: DATABASE_URL_FILE)',
     )
     .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
 }
@@ -91,7 +97,22 @@ export function databaseConfig(flags: DatabaseFlags): DatabaseConfig {
   return readDatabaseConfig(process.env, databaseSettings(flags));
 }
 
-export function databaseSettings({ database }: DatabaseFlags): Partial<Record<string, string>> {
-  // The flag comes before both variables.
-  return database === undefined ? {} : { DATABASE_URL: database, DATABASE_URL_FILE: '' };
+/** @throws UsageError */
+export function databaseSettings(flags: DatabaseFlags): Partial<Record<string, string>> {
+  const { database, databaseFile } = flags;
+  if (database === undefined && databaseFile === undefined) return {};
+  if (database !== undefined && databaseFile !== undefined) {
+    throw new UsageError('give --database or --database-file, not both');
+  }
+  if (database !== undefined) warnOfPassword('--database', database);
+  // A flag comes before both variables.
+  return { DATABASE_URL: database ?? '', DATABASE_URL_FILE: databaseFile ?? '' };
+}
+
+/** Whoever may look at the processes of a machine sees their arguments. */
+export function warnOfPassword(flag: string, url: string): void {
+  if (!hasPassword(url)) return;
+  say(
+    `The password in ${flag} can be seen in the list of processes; ${flag}-file, PGPASSWORD and PGPASSFILE keep it out.`,
+  );
 }

@@ -5,18 +5,19 @@ const ASKED_WITHIN_MS = 60_000;
 
 /** Whether requests should be sent to this process, and how those that send them hear that it will stop. */
 export class Readiness {
-  readonly #isReady: () => Promise<boolean>;
+  readonly #whyNotReady: () => Promise<string | undefined>;
   #askedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
 
-  /** @param isReady whether the service can answer now */
-  constructor(isReady: () => Promise<boolean>) {
-    this.#isReady = isReady;
+  /** @param whyNotReady why the service cannot answer now; undefined if it can */
+  constructor(whyNotReady: () => Promise<string | undefined>) {
+    this.#whyNotReady = whyNotReady;
   }
 
-  async ask(): Promise<boolean> {
+  /** As a load balancer asks. */
+  async whyNot(): Promise<string | undefined> {
     this.#askedAt = performance.now();
-    return !this.#isDraining && this.#isReady();
+    return this.#isDraining ? 'stopping' : this.#whyNotReady();
   }
 
   /**

@@ -4,15 +4,16 @@ import { type Command, Option } from 'commander';
 import { type Config, DEFAULTS, readConfig } from '../config.ts';
 import { createLog, type Log } from '../http/logging.ts';
 import { buildOperations } from '../http/operations.ts';
-import { databaseFile, databaseLabel, openStore, storeExists } from '../store/open.ts';
+import { databaseFile, databaseLabel } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { VERSION } from '../version.ts';
+import { COMMIT, VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { printFirstKey } from './first-key.ts';
+import { changeLogLevelOnSignal } from './live-log-level.ts';
 import { say } from './output.ts';
 import { Readiness } from './readiness.ts';
 import { addSamples, sampleCount } from './sample.ts';
-import { claimStore, openService } from './service.ts';
+import { openForService, Service } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 import { serveAsWorker } from './worker.ts';
 import { Workers } from './workers.ts';
@@ -75,7 +76,7 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not make a key for a store that has none')
     .addHelpText(
       'after',
-      '\nBy environment only: DATABASE_URL_FILE, STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',
+      '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',
     )
     .action(serve);
 }
@@ -114,19 +115,17 @@ async function serve(flags: ServeFlags): Promise<void> {
   const steps = { samples, firstKey: flags.firstKey };
   const log = createLog(config.logLevel);
   const database = databaseLabel(config.databaseUrl);
-  // A mistyped path would be a new, empty store.
-  if (!(await storeExists(config.databaseUrl))) say(`Making the store ${database}.`);
-  log.logger.info({ version: VERSION, database, environment: config.environment }, 'starting');
+  const { environment } = config;
+  log.logger.info({ version: VERSION, commit: COMMIT, database, environment }, 'starting');
   await (config.workers === 1 ? serveAlone : serveWithWorkers)(config, log, steps);
 }
 
 async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const service = await openService(config, log, { create: true });
-  const { store, registry } = service;
-  const readiness = new Readiness(service.isReady);
+  const service = new Service(config, log);
+  const readiness = new Readiness(() => service.whyNotReady());
   const operations = buildOperations({
-    isReady: () => readiness.ask(),
-    metrics: () => registry.metrics(),
+    whyNotReady: () => readiness.whyNot(),
+    metrics: () => service.registry.metrics(),
     logger: log.logger,
   });
   const stop = async () => {
@@ -135,9 +134,11 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
     await operations.close();
   };
   const ending = stopOnSignal(log, stop, config.drainMs + config.stopLimitMs);
+  changeLogLevelOnSignal(log.logger);
   try {
     await listenForOperations(operations, config, log);
-    await begin(config, log, store, steps, service.listen);
+    const store = await service.open({ create: true }, () => sayMade(config));
+    await begin(config, log, store, steps, () => service.listen());
   } catch (error) {
     // What is being ended fails at what it was about to do.
     if (ending.hasBegun) return;
@@ -146,31 +147,49 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
   }
 }
 
+/** A mistyped path would be a new, empty store. */
+function sayMade({ databaseUrl }: Config): void {
+  say(`Made the store ${databaseLabel(databaseUrl)}.`);
+}
+
 /** The primary of several processes: it serves nothing but health and metrics itself. */
 async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const store = await openStore(config.databaseUrl, { create: true, purpose: 'service' });
-  await claimStore(store, config);
-  const workers = new Workers(log, databaseFile(config.databaseUrl));
-  const readiness = new Readiness(() => workers.areReady());
+  let isStopping = false;
+  let whyNotOpen: string | undefined = 'starting';
+  const workers = new Workers(log);
+  const readiness = new Readiness(async () => whyNotOpen ?? workers.whyNotReady());
   const operations = buildOperations({
-    isReady: () => readiness.ask(),
+    whyNotReady: () => readiness.whyNot(),
     metrics: () => workers.metrics(),
     logger: log.logger,
   });
   const stop = async () => {
+    isStopping = true;
     await readiness.drain(config.drainMs);
     await workers.stop();
-    await store.close();
     await operations.close();
   };
   const ending = stopOnSignal(log, stop, config.drainMs + config.stopLimitMs);
+  changeLogLevelOnSignal(log.logger, (level) => workers.setLogLevel(level));
   try {
     await listenForOperations(operations, config, log);
-    await begin(config, log, store, steps, () => workers.start());
-    await store.close();
+    const store = await openForService(config, log, {
+      create: true,
+      onMade: () => sayMade(config),
+      onWaiting: (reason) => {
+        whyNotOpen = `waiting for the database: ${reason}`;
+      },
+      isGivenUp: () => isStopping,
+    });
+    try {
+      whyNotOpen = undefined;
+      await begin(config, log, store, steps, () => workers.start(databaseFile(config.databaseUrl)));
+    } finally {
+      await store.close();
+    }
   } catch (error) {
     if (ending.hasBegun) return;
-    await Promise.allSettled([workers.stop(), store.close(), operations.close()]);
+    await Promise.allSettled([workers.stop(), operations.close()]);
     throw error;
   }
   for (let count = 1; count < config.workers; count += 1) void workers.keepStarting();

@@ -1,74 +1,151 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '@prometheus-io/client';
 import type { Config } from '../config.ts';
 import { within } from '../http/deadline.ts';
 import type { RequestLog } from '../http/logging.ts';
-import { createMetrics } from '../http/metrics.ts';
-import { buildServer } from '../http/server.ts';
+import { createMetrics, type Metrics } from '../http/metrics.ts';
+import { buildServer, type PublicServer } from '../http/server.ts';
+import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../orders/listing.ts';
 import { openStore } from '../store/open.ts';
-import type { OpenOptions, Store } from '../store/store.ts';
+import { type OpenOptions, type Store, StoreUnavailable } from '../store/store.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from './database.ts';
+import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
 
 /** How long a probe of readiness waits for the store. */
 const READY_WITHIN_MS = 1_000;
+/** Between two attempts to reach the database at a start. */
+const RETRY_MS = 500;
 
 /** The service in one process: a store, its list in memory, and the public listener. */
-export interface Service {
-  readonly store: Store;
-  readonly registry: Registry;
+export class Service {
+  readonly #config: Config;
+  readonly #log: RequestLog;
+  readonly #metrics: Metrics;
+  readonly #clock = new KeyClock();
+  #store: Promise<Store> | undefined;
+  #openStore: Store | undefined;
+  #server: PublicServer | undefined;
+  #listing: Listing | undefined;
+  #isClosing = false;
+  #whyNotServing = 'starting';
+  /** End what was begun, last first. */
+  readonly #endings: (() => void)[] = [];
+
+  constructor(config: Config, log: RequestLog) {
+    this.#config = config;
+    this.#log = log;
+    this.#metrics = createMetrics({
+      environment: config.environment,
+      store: () => this.#openStore,
+      isReady: async () => (await this.whyNotReady()) === undefined,
+    });
+  }
+
+  get registry(): Registry {
+    return this.#metrics.registry;
+  }
+
+  /**
+   * Opens the store; a database that cannot be reached is waited for.
+   * @param create whether a database that is not there is made
+   * @param onMade is called when it was
+   * @throws StoreNotUsable
+   */
+  async open({ create }: Pick<OpenOptions, 'create'>, onMade: () => void): Promise<Store> {
+    const { logger } = this.#log;
+    this.#store = openForService(this.#config, this.#log, {
+      create,
+      onMade,
+      onWaiting: (reason) => {
+        this.#whyNotServing = `waiting for the database: ${reason}`;
+      },
+      isGivenUp: () => this.#isClosing,
+    });
+    const store = await this.#store;
+    this.#openStore = store;
+    this.#whyNotServing = 'starting: the list is being read';
+    const { revision, orders, latestAt } = await store.status();
+    if (latestAt !== undefined) this.#clock.notBefore(latestAt);
+    this.#endings.push(watchClock(this.#clock, logger));
+    logger.info({ ...store.engine, ...texts({ revision, ...orders }) }, 'the store is open');
+    return store;
+  }
+
   /** Begins to serve, when the list is in memory. */
-  readonly listen: () => Promise<AddressInfo>;
-  /** Whether requests should be sent here now: the store is there, and nothing has to be read anew. */
-  readonly isReady: () => Promise<boolean>;
+  async listen(): Promise<AddressInfo> {
+    const [config, log, metrics, store] = [
+      this.#config,
+      this.#log,
+      this.#metrics,
+      this.#openStore!,
+    ];
+    this.#listing = new Listing(store, (changed, ms) => {
+      metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
+      if (changed > 0) log.logger.debug({ changed, ms }, 'the list was brought up to date');
+    });
+    const listing = this.#listing;
+    this.#server = buildServer({ config, store, listing, metrics, log, clock: this.#clock });
+    const address = await this.#server.listen(config);
+    this.#endings.push(watchStore(listing, log.logger, (fault) => metrics.countFault(fault)));
+    this.#whyNotServing = '';
+    return address;
+  }
+
+  /** Why requests should not be sent here now; undefined if they should. */
+  async whyNotReady(): Promise<string | undefined> {
+    if (this.#whyNotServing !== '') return this.#whyNotServing;
+    return within(READY_WITHIN_MS, () => this.#listing!.current()).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+  }
+
   /** Ends what is under way, and then all of it. */
-  readonly close: () => Promise<void>;
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#whyNotServing = 'stopping';
+    for (const end of this.#endings.toReversed()) end();
+    await this.#server?.close();
+    const store = await this.#store?.catch(() => undefined);
+    await store?.close();
+  }
 }
 
-/** @param create whether a database that is not there is made */
-export async function openService(
+interface Opening extends Pick<OpenOptions, 'create'> {
+  readonly onMade: () => void;
+  readonly onWaiting: (reason: string) => void;
+  readonly isGivenUp: () => boolean;
+}
+
+/** A store to serve, for the environment of the service. @throws StoreNotUsable */
+export async function openForService(
   config: Config,
-  log: RequestLog,
-  { create }: Pick<OpenOptions, 'create'>,
-): Promise<Service> {
-  const store = await openStore(config.databaseUrl, {
-    create,
-    purpose: 'service',
-    onMigrated: (from, to) =>
-      log.logger.info({ from, to }, 'the schema of the database was migrated'),
-  });
-  await claimStore(store, config);
-  const metrics = createMetrics(store, config.environment);
-  const listing = new Listing(store, (changed) =>
-    metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' }),
-  );
-  const server = buildServer({ config, store, listing, metrics, log });
-  let isServing = false;
-  let unwatch = () => {};
-  return {
-    store,
-    registry: metrics.registry,
-    listen: async () => {
-      const address = await server.listen(config);
-      unwatch = watchStore(listing, log.logger);
-      isServing = true;
-      return address;
+  { logger }: RequestLog,
+  { create, onMade, onWaiting, isGivenUp }: Opening,
+): Promise<Store> {
+  const options = {
+    ...({ create, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
+    onMigrated: (from: number, to: number) => {
+      if (from === 0) onMade();
+      else logger.info({ from, to }, 'the schema of the database was migrated');
     },
-    isReady: async () => {
-      if (!isServing) return false;
-      return within(READY_WITHIN_MS, () => listing.current()).then(
-        () => true,
-        () => false,
-      );
-    },
-    close: async () => {
-      isServing = false;
-      unwatch();
-      await server.close();
-      await store.close();
-    },
+    onConnection: (what: string, details: object) => logger.debug(details, what),
   };
+  for (let isWaiting = false; ; isWaiting = true) {
+    try {
+      const store = await openStore(config.databaseUrl, options);
+      await claim(store, config);
+      return store;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || isGivenUp()) throw error;
+      if (!isWaiting) logger.warn({ err: error }, 'waiting for the database');
+      onWaiting(error.message);
+      await pause(RETRY_MS);
+    }
+  }
 }
 
 /**
@@ -76,10 +153,7 @@ export async function openService(
  * one opens it.
  * @throws StoreNotUsable when it is not so; the store is closed then
  */
-export async function claimStore(
-  store: Store,
-  { databaseUrl, environment }: Pick<Config, 'databaseUrl' | 'environment'>,
-): Promise<void> {
+async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
   try {
     expectNotMoved(databaseUrl, (await store.status()).movedTo);
     expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
@@ -87,4 +161,9 @@ export async function claimStore(
     await store.close();
     throw error;
   }
+}
+
+/** Integers as the log has them. */
+function texts(values: Readonly<Record<string, bigint>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Listing } from '../orders/listing.ts';
+import { type Fault, StoreUnavailable } from '../store/store.ts';
 
 /** How often the store is looked at when nobody asks for the list. */
 const INTERVAL_MS = 1_000;
@@ -7,9 +8,14 @@ const INTERVAL_MS = 1_000;
 /**
  * Keeps the list near the store also when nobody asks for it, so that no request has to pay for a
  * large import or a return of the database alone. Says when the store is lost, and when it is back.
+ * @param onFault is told, at each look, why the store is not available
  * @returns what ends it
  */
-export function watchStore(listing: Listing, logger: Logger): () => void {
+export function watchStore(
+  listing: Listing,
+  logger: Logger,
+  onFault: (fault: Fault) => void,
+): () => void {
   let isLost = false;
   const look = async () => {
     try {
@@ -17,7 +23,10 @@ export function watchStore(listing: Listing, logger: Logger): () => void {
       if (isLost) logger.info('the store is available again');
       isLost = false;
     } catch (error) {
-      if (!isLost) logger.warn({ err: error }, 'the store is not available');
+      const fault = error instanceof StoreUnavailable ? error.fault : 'failed';
+      onFault(fault);
+      const level = fault === 'damaged' ? 'error' : 'warn';
+      if (!isLost) logger[level]({ err: error }, 'the store is not available');
       isLost = true;
     }
   };

@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 
 /** What the primary asks its workers. */
-export type Question = 'isReady' | 'metrics';
+export type Question = 'whyNotReady' | 'metrics';
 
 /** From the primary to a worker. */
 export type ToWorker =
   | { readonly type: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly type: 'logLevel'; readonly level: string }
   | { readonly type: 'stop' };
 
 /** From a worker to the primary. */

@@ -2,36 +2,35 @@ import type { Config } from '../config.ts';
 import { createLog } from '../http/logging.ts';
 import { databaseFile } from '../store/open.ts';
 import { StoreNotUsable } from '../store/store.ts';
-import { openService, type Service } from './service.ts';
+import { changeLogLevelOnSignal } from './live-log-level.ts';
+import { Service } from './service.ts';
 import { stopWhenTold } from './stop-on-signal.ts';
 import { DATABASE_FILE, type Question, type ToPrimary, type ToWorker } from './worker-messages.ts';
 
 /** One of several processes that serve together; workers.ts is the primary, which starts it. */
 export async function serveAsWorker(config: Config, id: number): Promise<void> {
   const log = createLog(config.logLevel, { worker: id });
-  const opening = openService(config, log, { create: false });
-  const close = async () => {
-    const service = await opening.catch(() => undefined);
-    await service?.close();
-  };
+  const service = new Service(config, log);
   const stop = async () => {
     send({ type: 'stopping' });
-    await close();
+    await service.close();
   };
   const ending = stopWhenTold(log, stop, config.stopLimitMs);
+  changeLogLevelOnSignal(log.logger);
   process.on('message', (message: ToWorker) => {
     if (message.type === 'stop') ending.begin('told by the primary');
-    else void opening.then((service) => reply(service, message.id, message.question));
+    else if (message.type === 'logLevel') log.logger.level = message.level;
+    else void reply(service, message.id, message.question);
   });
   try {
-    const service = await opening;
+    await service.open({ create: false }, () => {});
     refuseOtherFile(config);
     send({ type: 'serving', address: await service.listen() });
   } catch (error) {
     // What is being ended fails at what it was about to do.
     if (ending.hasBegun) return;
     // These would keep the process alive.
-    await close().catch(() => {});
+    await service.close().catch(() => {});
     process.channel?.unref();
     throw error;
   }
@@ -45,8 +44,12 @@ function refuseOtherFile({ databaseUrl }: Config): void {
   );
 }
 
-async function reply({ isReady, registry }: Service, id: number, question: Question) {
-  const answer = question === 'isReady' ? await isReady() : await registry.getMetricsAsJSON();
+async function reply(service: Service, id: number, question: Question) {
+  const answer =
+    question === 'metrics'
+      ? await service.registry.getMetricsAsJSON()
+      : // A message has no undefined.
+        ((await service.whyNotReady()) ?? null);
   send({ type: 'answer', id, answer });
 }
 

@@ -34,16 +34,14 @@ interface Member {
  */
 export class Workers {
   readonly #log: Log;
-  readonly #databaseFile: string;
+  #databaseFile = '';
   readonly #members = new Set<Member>();
   readonly #metrics = new WorkerMetrics();
   #questions = 0;
   #isStopping = false;
 
-  /** @param databaseFile that all of them must have */
-  constructor(log: Log, databaseFile: string) {
+  constructor(log: Log) {
     this.#log = log;
-    this.#databaseFile = databaseFile;
     // Otherwise connections that were handed to a worker which then dies stay open for ever.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
@@ -54,10 +52,17 @@ export class Workers {
   }
 
   /**
-   * Starts a worker; where it listens, when it does. Should it end after that, another takes its place.
+   * Starts the first worker; where it listens, when it does.
+   * @param databaseFile that all of them must have
    * @throws CommandFailed when it ends before
    */
-  async start(): Promise<AddressInfo> {
+  start(databaseFile: string): Promise<AddressInfo> {
+    this.#databaseFile = databaseFile;
+    return this.#start();
+  }
+
+  /** Should it end after it has served, another takes its place. */
+  async #start(): Promise<AddressInfo> {
     const worker = cluster.fork({ [DATABASE_FILE]: this.#databaseFile });
     const member = this.#follow(worker);
     const serving = new Promise<AddressInfo>((resolve) => {
@@ -81,7 +86,7 @@ export class Workers {
   async keepStarting(): Promise<void> {
     while (!this.#isStopping) {
       try {
-        await this.start();
+        await this.#start();
         return;
       } catch {
         // The worker has said why.
@@ -90,12 +95,20 @@ export class Workers {
     }
   }
 
-  /** Whether those that get connections are ready, and there are any. */
-  async areReady(): Promise<boolean> {
-    const answers = await Promise.all(
-      this.#serving().map((member) => this.#ask(member, 'isReady').catch(() => false)),
+  /** Why requests should not be sent to those that get connections; undefined if they should. */
+  async whyNotReady(): Promise<string | undefined> {
+    const members = this.#serving();
+    if (members.length === 0) return 'no worker is serving';
+    const reasons = await Promise.all(
+      members.map((member) =>
+        this.#ask(member, 'whyNotReady').catch((error: Error) => error.message),
+      ),
     );
-    return answers.length > 0 && answers.every((isReady) => isReady === true);
+    return (reasons as (string | null)[]).find((reason) => reason !== null) ?? undefined;
+  }
+
+  setLogLevel(level: string): void {
+    for (const { worker } of this.#members) tell(worker, { type: 'logLevel', level });
   }
 
   /** Of all workers together, those that have ended included. @throws StoreUnavailable if there are none */
@@ -172,7 +185,7 @@ export class Workers {
   /** A worker that answers nothing any more gets connections all the same. */
   #endStuckOnes(): void {
     for (const member of this.#serving()) {
-      this.#ask(member, 'isReady').catch(() => {});
+      this.#ask(member, 'whyNotReady').catch(() => {});
       if (performance.now() - member.answeredAt < STUCK_AFTER_MS) continue;
       this.#log.logger.error({ worker: member.worker.id }, 'a worker is stuck and is ended');
       member.worker.process.kill('SIGKILL');

@@ -39,6 +39,7 @@ export function answerEmpty(exchange: Exchange, status: 204 | 304, headers: Head
 export function refuse(exchange: Exchange, code: ErrorCode, headers: Headers = []): void {
   const { request, response } = exchange;
   const error = errorAnswer(code);
+  exchange.errorCode = code;
   // The rest of a body that nobody wants any more is not waited for.
   if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
   answerHead(exchange, error.status, [...error.headers, ...headers]);

@@ -34,7 +34,8 @@ export function authentication(keyRing: KeyRing, fail: FailedRequest): Authentic
       refuse(exchange, problem);
       return;
     }
-    const admit = ({ key, refusal }: Authentication) => {
+    const admit = ({ key, refusal, keyId = key?.id }: Authentication) => {
+      exchange.keyId = keyId;
       if (key === undefined) {
         refuse(exchange, refusal);
         return;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
+import type { ErrorCode } from './errors.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
 import type { Route, Routes } from './routes.ts';
@@ -22,10 +23,18 @@ export class Exchange {
   answerBy = this.arrivedAt + ANSWER_WITHIN_MS;
   /** Whose request it is; undefined until that is known, and on public routes. */
   apiKey: ApiKey | undefined = undefined;
+  /** Of the key that came with it, also where that is refused; for the log. */
+  keyId: string | undefined = undefined;
+  /** Of the Error record that it was answered with; for the log. */
+  errorCode: ErrorCode | undefined = undefined;
+  /** The address that the request came from: a proxy's, where there is one. */
+  readonly client: string | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, routes: Routes) {
     this.request = request;
     this.response = response;
+    // Now, since a connection that is gone has none.
+    this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
     const { route, parameter } = routes.find(request.method!, this.path);

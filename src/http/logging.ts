@@ -1,9 +1,15 @@
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import querystring from 'node:querystring';
 import { type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
+import { CommandNotConfirmed } from '../orders/command-queue.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { type Destination, fileDestination, streamDestination } from './log-destinations.ts';
+
+/** Characters of X-Forwarded-For that are logged. */
+const MAX_FORWARDED_FOR = 200;
 
 /** Where what happens is told, and requests one by one. */
 export interface RequestLog {
@@ -47,7 +53,16 @@ export function requestLog(
   const fields = Object.entries(base).map(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`,
   );
-  return { logger: pino({ level, base }, { write }), write, base: fields.join('') };
+  const logger = pino({ level, base, serializers: { err: loggableError } }, { write });
+  return { logger, write, base: fields.join('') };
+}
+
+/** An error as it stands in the log: what was foreseen in its own words, once; anything else with where it came from. */
+function loggableError(error: Error): object {
+  const { name, message } = error;
+  if (error instanceof StoreUnavailable) return { type: name, cause: error.fault, message };
+  if (error instanceof CommandNotConfirmed) return { type: name, message };
+  return { type: name, message, stack: error.stack };
 }
 
 /**
@@ -59,18 +74,28 @@ export function logRequest(
   exchange: Exchange,
   ms: number,
 ): void {
-  const { id, request, response, path, apiKey } = exchange;
+  const { id, request, response, path, keyId, errorCode, client } = exchange;
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
   const status = response.headersSent ? `,"status":${response.statusCode}` : '';
-  const key = apiKey === undefined ? '' : `,"key":"${apiKey.id}"`;
+  const code = errorCode === undefined ? '' : `,"code":"${errorCode}"`;
+  const key = keyId === undefined ? '' : `,"key":"${keyId}"`;
+  const from = client === undefined ? '' : `,"client":"${client}"`;
   const aborted = response.writableFinished ? '' : ',"aborted":true';
   // Without the query: v1 has no parameters there, and people put secrets into it.
   write(
     `{"level":${logger.levels.values[level]},"time":${Date.now()},${base}"requestId":"${id}",` +
       `"method":"${request.method}","path":${JSON.stringify(loggable(path))}${status},` +
-      `"ms":${Math.round(ms * 1000) / 1000}${key}${aborted},"msg":"request"}\n`,
+      `"ms":${Math.round(ms * 1000) / 1000}${code}${key}${from}${forwardedFor(request)}${aborted},"msg":"request"}\n`,
   );
+}
+
+/** What a proxy says of where a request came from, or anybody else: for people to look at. */
+function forwardedFor({ headers }: IncomingMessage): string {
+  const value = headers['x-forwarded-for'];
+  if (value === undefined) return '';
+  const text = String(value).slice(0, MAX_FORWARDED_FOR);
+  return `,"forwardedFor":${JSON.stringify(withoutSecrets(text))}`;
 }
 
 /** A path without secrets, also without percent-encoded ones. */

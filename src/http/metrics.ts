@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { Environment } from '../keys/api-key.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
-import type { Store } from '../store/store.ts';
-import { VERSION } from '../version.ts';
+import type { Fault, Store } from '../store/store.ts';
+import { COMMIT, VERSION } from '../version.ts';
 import { within } from './deadline.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { RequestTally } from './request-tally.ts';
@@ -11,16 +11,32 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** What is asked when the metrics are. */
+export interface MetricsSources {
+  readonly environment: Environment;
+  /** Undefined until it is open. */
+  readonly store: () => Pick<Store, 'status' | 'engine'> | undefined;
+  readonly isReady: () => Promise<boolean>;
+}
+
 /** What /metrics shows. Everything is registered here; others only count. */
-export function createMetrics(store: Pick<Store, 'status'>, environment: Environment) {
+export function createMetrics({ environment, store, isReady }: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  registerProcess(registry);
   registerBuildInfo(registry, environment);
-  registerOrdersByStatus(registry, store);
+  registerReady(registry, isReady);
+  registerStore(registry, store);
+  const faults = new Counter({
+    name: 'store_orders_store_errors_total',
+    help: 'Requests and looks that the store failed, by cause.',
+    labelNames: ['cause'] as const,
+    registers,
+  });
 
   return {
     registry,
+    countFault: (cause: Fault) => faults.inc({ cause }),
     requests: tallyRequests(registry),
     responseBytes: new Counter({
       name: 'store_orders_http_response_body_bytes_total',
@@ -73,18 +89,46 @@ function tallyRequests(registry: Registry): RequestTally {
   return tally;
 }
 
+function registerProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+}
+
 function registerBuildInfo(registry: Registry, environment: Environment): void {
   const { node, sqlite = '' } = process.versions;
   new Gauge({
     name: 'store_orders_build_info',
     help: 'Always 1; the labels say what is running.',
-    labelNames: ['version', 'node', 'sqlite', 'environment'] as const,
+    labelNames: ['version', 'commit', 'node', 'sqlite', 'environment'] as const,
     registers: [registry],
     aggregator: 'first',
-  }).set({ version: VERSION, node, sqlite, environment }, 1);
+  }).set({ version: VERSION, commit: COMMIT, node, sqlite, environment }, 1);
 }
 
-function registerOrdersByStatus(registry: Registry, store: Pick<Store, 'status'>): void {
+function registerReady(registry: Registry, isReady: () => Promise<boolean>): void {
+  new Gauge({
+    name: 'store_orders_ready',
+    help: '1 while requests should come here, 0 otherwise; what /readyz says.',
+    registers: [registry],
+    // Of several workers, all have to be.
+    aggregator: 'min',
+    async collect() {
+      this.set((await isReady()) ? 1 : 0);
+    },
+  });
+}
+
+function registerStore(registry: Registry, store: MetricsSources['store']): void {
+  new Gauge({
+    name: 'store_orders_schema_version',
+    help: 'Migrations of the schema that the store is used with, by engine.',
+    labelNames: ['engine'] as const,
+    registers: [registry],
+    aggregator: 'first',
+    collect() {
+      const engine = store()?.engine;
+      if (engine !== undefined) this.set({ engine: engine.name }, engine.schema);
+    },
+  });
   new Gauge({
     name: 'store_orders_orders',
     help: 'Orders in the store, by status.',
@@ -95,7 +139,9 @@ function registerOrdersByStatus(registry: Registry, store: Pick<Store, 'status'>
     async collect() {
       // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
       this.reset();
-      const status = await within(ANSWER_WITHIN_MS, () => store.status()).catch(() => undefined);
+      const opened = store();
+      if (opened === undefined) return;
+      const status = await within(ANSWER_WITHIN_MS, () => opened.status()).catch(() => undefined);
       if (status === undefined) return;
       for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
     },

@@ -12,8 +12,8 @@ import { type Handle, Routes } from './routes.ts';
 export interface OperationsParts {
   /** In Prometheus' text format. */
   readonly metrics: () => Promise<string>;
-  /** Whether requests should be sent here now. */
-  readonly isReady: () => Promise<boolean>;
+  /** Why requests should not be sent here now; undefined if they should. */
+  readonly whyNotReady: () => Promise<string | undefined>;
   readonly logger: Logger;
 }
 
@@ -31,7 +31,7 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 export function buildOperations(parts: OperationsParts): Operations {
   const routes = operationsRoutes(parts);
-  const fail = failing(parts.logger);
+  const fail = failing(parts.logger, () => {});
   const options = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 0 };
   const server = createServer(options, (request, response) => {
     carryOut(new Exchange(request, response, routes), fail);
@@ -48,7 +48,7 @@ export function buildOperations(parts: OperationsParts): Operations {
   };
 }
 
-function operationsRoutes({ metrics, isReady }: OperationsParts): Routes {
+function operationsRoutes({ metrics, whyNotReady }: OperationsParts): Routes {
   const refuseAny: Handle = (exchange) => refuse(exchange, 'not_found');
   const nowhere = { operation: 'none', isPublic: true, headers: [], handle: refuseAny };
   const routes = new Routes({
@@ -58,8 +58,9 @@ function operationsRoutes({ metrics, isReady }: OperationsParts): Routes {
   });
   routes.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
   routes.addPublic('/readyz', async (exchange) => {
-    if (await isReady()) answerText(exchange, 200, 'ready\n');
-    else answerText(exchange, 503, 'not ready\n');
+    const reason = await whyNotReady();
+    if (reason === undefined) answerText(exchange, 200, 'ready\n');
+    else answerText(exchange, 503, `not ready: ${reason}\n`);
   });
   routes.addPublic('/metrics', async (exchange) => {
     answerText(exchange, 200, await metrics(), METRICS_TYPE);

@@ -1,5 +1,5 @@
 /** Seconds; each bucket also holds what is faster. */
-const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 
 /** Requests of one operation with one status. */
 interface Line {

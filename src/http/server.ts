@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Config } from '../config.ts';
+import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
@@ -48,6 +49,8 @@ export interface ServerParts {
   readonly listing: Listing;
   readonly metrics: Metrics;
   readonly log: RequestLog;
+  /** By which keys expire. */
+  readonly clock: KeyClock;
 }
 
 /** The service's public listener. */
@@ -62,13 +65,12 @@ export interface PublicServer {
 
 /** Wires the way of every request, in order, to the store. */
 export function buildServer(parts: ServerParts): PublicServer {
-  const { config, store, listing, metrics, log } = parts;
-  const fail = failing(log.logger);
+  const { listing, metrics, log } = parts;
+  const fail = failing(log.logger, metrics.countFault);
   const turns = new Turns();
   const bodies = new Bodies();
   const routes = addRoutes(parts);
-  const keyRing = new KeyRing((digests) => store.keys(digests), config.environment);
-  const begin = pipeline(authentication(keyRing, fail), bodies, fail);
+  const begin = pipeline(authentication(keyRingOf(parts), fail), bodies, fail);
   let isClosing = false;
   const server = createHttpServer();
   server.on('request', (request, response) => {
@@ -105,7 +107,21 @@ export function buildServer(parts: ServerParts): PublicServer {
   };
 }
 
-function addRoutes({ config, store, listing, metrics }: ServerParts): Routes {
+function keyRingOf({ config, store, log, clock }: ServerParts): KeyRing {
+  return new KeyRing({
+    findKeys: (digests) => store.keys(digests),
+    environment: config.environment,
+    clock,
+    onUse: (ids, at) => {
+      // Should it fail, the next look-up of the key tries again.
+      store
+        .apply([{ type: 'recordKeyUse', ids, at }])
+        .catch((error) => log.logger.debug({ err: error }, 'the use of keys was not recorded'));
+    },
+  });
+}
+
+function addRoutes({ config, store, listing, metrics, log }: ServerParts): Routes {
   const { basePath } = config;
   const refusing = (code: ErrorCode, isPublic: boolean): Route => {
     return {
@@ -136,7 +152,10 @@ function addRoutes({ config, store, listing, metrics }: ServerParts): Routes {
     compressedLists: new CompressedLists(),
     commands: new CommandQueue<OrderCommand, OrderOutcome>(
       (batch) => store.apply(batch),
-      (size) => metrics.batchSize.observe(size),
+      (size, ms) => {
+        metrics.batchSize.observe(size);
+        log.logger.debug({ commands: size, ms }, 'a batch was carried out');
+      },
     ),
     findPet: (id) => store.pet(id),
     petLookupSunsetAt: config.petLookup.sunsetAt,

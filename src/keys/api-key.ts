@@ -13,10 +13,12 @@ export interface ApiKey {
   readonly environment: Environment;
   /** SHA-256 of the secret, 32 bytes. */
   readonly digest: Uint8Array;
-  /** These three in milliseconds since the epoch. */
+  /** All times in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt?: number | undefined;
   readonly revokedAt?: number | undefined;
+  /** When a request last came with it, to the hour or so. */
+  readonly lastUsedAt?: number | undefined;
 }
 
 const PREFIX = { production: 'so_live_', staging: 'so_test_' } as const;

@@ -1,8 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type ApiKey, digestOf, type Environment, environmentOf, standingOf } from './api-key.ts';
+import type { KeyClock } from './key-clock.ts';
 
 /** How long a key is trusted without asking the store again: a revocation takes effect within it. */
 const TRUST_MS = 500;
+/** How coarse the record of a key's last use is, so that it costs one write an hour. */
+const USE_RECORDED_EVERY_MS = 3_600_000;
 /** Most keys remembered; beyond it all are asked for again. */
 const MAX_REMEMBERED = 10_000;
 
@@ -13,25 +16,31 @@ export type KeyRefusal =
   | 'api_key_wrong_environment';
 
 export type Authentication =
-  | { readonly key: ApiKey; readonly refusal?: undefined }
-  | { readonly key?: undefined; readonly refusal: KeyRefusal };
+  | { readonly key: ApiKey; readonly refusal?: undefined; readonly keyId?: undefined }
+  /** `keyId` where it is known which key is refused. */
+  | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
 
-/** The keys with these digests, those there are, in any order. */
-export type FindKeys = (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
+export interface KeyRingParts {
+  /** The keys with these digests, those there are, in any order. */
+  readonly findKeys: (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
+  readonly environment: Environment;
+  /** By which keys expire. */
+  readonly clock: KeyClock;
+  /** Is told of good keys that were looked up and whose last use was not recorded for a while. */
+  readonly onUse?: (keyIds: readonly string[], at: number) => void;
+}
 
 /**
  * Tells whose secret it is. Only good keys are remembered, and only briefly; a secret that is not
  * remembered is always looked up, so a new key works at once and guesses take no memory.
  */
 export class KeyRing {
-  readonly #findKeys: FindKeys;
-  readonly #environment: Environment;
+  readonly #parts: KeyRingParts;
   /** By secret. A Map compares by a seeded hash first, so how long it takes tells nothing of a secret. */
   readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
 
-  constructor(findKeys: FindKeys, environment: Environment) {
-    this.#findKeys = findKeys;
-    this.#environment = environment;
+  constructor(parts: KeyRingParts) {
+    this.#parts = parts;
   }
 
   /** What can be said of a secret without asking the store; undefined if nothing can. */
@@ -39,11 +48,11 @@ export class KeyRing {
     const remembered = this.#remembered.get(secret);
     if (remembered !== undefined) {
       // The monotonic clock: a wall clock set back must not prolong trust.
-      if (performance.now() < remembered.until) return authentication(remembered.key);
+      if (performance.now() < remembered.until) return this.#authentication(remembered.key);
       this.#remembered.delete(secret);
     }
     const environment = environmentOf(secret);
-    if (environment === this.#environment) return undefined;
+    if (environment === this.#parts.environment) return undefined;
     return { refusal: environment === undefined ? 'api_key_invalid' : 'api_key_wrong_environment' };
   }
 
@@ -55,7 +64,7 @@ export class KeyRing {
   async lookUp(secrets: readonly string[]): Promise<Authentication[]> {
     const askedAt = performance.now();
     const digests = new Map([...new Set(secrets)].map((secret) => [secret, digestOf(secret)]));
-    const keys = await this.#findKeys([...digests.values()]);
+    const keys = await this.#parts.findKeys([...digests.values()]);
     const byDigest = new Map(keys.map((key) => [nameOf(key.digest), key]));
     const found = new Map<string, Authentication>();
     for (const [secret, digest] of digests) {
@@ -64,9 +73,23 @@ export class KeyRing {
       if (isKnown && key.revokedAt === undefined) {
         this.#remember(secret, key, askedAt + TRUST_MS);
       } else this.#remembered.delete(secret);
-      found.set(secret, isKnown ? authentication(key) : { refusal: 'api_key_invalid' });
+      found.set(secret, isKnown ? this.#authentication(key) : { refusal: 'api_key_invalid' });
     }
+    this.#tellUse(found.values());
     return secrets.map((secret) => found.get(secret)!);
+  }
+
+  #authentication(key: ApiKey): Authentication {
+    const standing = standingOf(key, this.#parts.clock.now());
+    return standing === 'valid' ? { key } : { refusal: `api_key_${standing}`, keyId: key.id };
+  }
+
+  #tellUse(found: Iterable<Authentication>): void {
+    const now = Date.now();
+    const ids = [...found].flatMap(({ key }) =>
+      key !== undefined && (key.lastUsedAt ?? 0) <= now - USE_RECORDED_EVERY_MS ? key.id : [],
+    );
+    if (ids.length > 0) this.#parts.onUse?.(ids, now);
   }
 
   #remember(secret: string, key: ApiKey, until: number): void {
@@ -77,9 +100,4 @@ export class KeyRing {
 
 function nameOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString('latin1');
-}
-
-function authentication(key: ApiKey): Authentication {
-  const standing = standingOf(key, Date.now());
-  return standing === 'valid' ? { key } : { refusal: `api_key_${standing}` };
 }

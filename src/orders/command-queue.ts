@@ -40,15 +40,15 @@ interface Batch<Command, Outcome> {
  */
 export class CommandQueue<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
-  readonly #onBatch: (size: number) => void;
+  readonly #onBatch: (size: number, ms: number) => void;
   /** The batch that gathers, if there is one. */
   #gathering: Batch<Command, Outcome> | undefined;
   #isCommitting = false;
 
-  /** @param onBatch is told the size of every batch that is handed to `apply`. */
+  /** @param onBatch is told the size of every batch, and how long `apply` took to carry it out. */
   constructor(
     apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>,
-    onBatch: (size: number) => void = () => {},
+    onBatch: (size: number, ms: number) => void = () => {},
   ) {
     this.#apply = apply;
     this.#onBatch = onBatch;
@@ -95,8 +95,9 @@ export class CommandQueue<Command, Outcome> {
 
   async #commit({ commands, answer, timer }: Batch<Command, Outcome>): Promise<void> {
     try {
-      this.#onBatch(commands.length);
+      const from = performance.now();
       answer.resolve(await this.#apply(commands));
+      this.#onBatch(commands.length, performance.now() - from);
     } catch (error) {
       answer.reject(error);
     } finally {

@@ -53,14 +53,14 @@ const CLOSE = Buffer.from(']');
  */
 export class Listing {
   readonly #source: ChangeSource;
-  readonly #onRefresh: (changed: number) => void;
+  readonly #onRefresh: (changed: number, ms: number) => void;
   #snapshot: Snapshot | undefined;
   /** The look that is under way, and the one that comes next. */
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
 
-  /** @param onRefresh is told, after every look at the source, how many orders had changed. */
-  constructor(source: ChangeSource, onRefresh: (changed: number) => void = () => {}) {
+  /** @param onRefresh is told, after every look at the source, how many orders had changed and how long it took. */
+  constructor(source: ChangeSource, onRefresh: (changed: number, ms: number) => void = () => {}) {
     this.#source = source;
     this.#onRefresh = onRefresh;
   }
@@ -109,6 +109,7 @@ export class Listing {
     let draft = known?.blocks ?? [];
     let replacedBytes = replacedBefore;
     let changed = 0;
+    const from = performance.now();
     const moment = await this.#source.changes(known?.moment, (orders) => {
       changed += orders.length;
       const entries = orders.map((order) => ({
@@ -120,7 +121,7 @@ export class Listing {
       replacedBytes += next.replacedBytes;
     });
     if (moment === undefined) return undefined;
-    this.#onRefresh(changed);
+    this.#onRefresh(changed, performance.now() - from);
     if (moment.revision === known?.moment.revision) return known;
     return snapshotOf(moment, draft, replacedBytes);
   }

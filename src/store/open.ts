@@ -38,6 +38,11 @@ export function databaseLabel(url: string): string {
   return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${resolve(sqlitePath(url))}`;
 }
 
+/** Whether a URL, which may be wrong, has a password in it. */
+export function hasPassword(url: string): boolean {
+  return isPostgresUrl(url) && /^[^/]*\/\/[^/?#]*:[^/?#]*@|[?&]password=/.test(url);
+}
+
 /** Whether there is something at `url` already. */
 export async function storeExists(url: string): Promise<boolean> {
   return isPostgresUrl(url) ? postgresStoreExists(url) : existsSync(sqlitePath(url));

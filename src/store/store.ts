@@ -18,6 +18,8 @@ export type Command =
   /** Stores the key if there is none of its environment. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
   | { readonly type: 'revokeKey'; readonly id: string }
+  /** Records that requests have come with these keys. */
+  | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
   /** Stores pets, each in place of the one with its id if there is one; of two with one id the last. */
   | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
   /**
@@ -58,6 +60,7 @@ interface Outcomes {
   takeBack: 'taken_back' | 'unchanged';
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
+  recordKeyUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPets: 'stored';
   importProgress: { readonly placed: number; readonly highestId: OrderId };
@@ -81,6 +84,8 @@ export interface StoreStatus extends Moment {
   readonly environment?: Environment | undefined;
   /** The database that it was moved to, for people; undefined for a store that was not moved. */
   readonly movedTo?: string | undefined;
+  /** When an order last changed, in milliseconds since the epoch; undefined if none ever has. */
+  readonly latestAt?: number | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
 }
 
@@ -115,11 +120,19 @@ export class StoreNotUsable extends Error {
   override readonly name = 'StoreNotUsable';
 }
 
+/** What keeps a store, and how many migrations its schema has. */
+export interface Engine {
+  readonly name: 'sqlite' | 'postgresql';
+  readonly schema: number;
+}
+
 /**
  * What every engine promises. All methods reject with StoreUnavailable when the database cannot be
  * reached, is locked for too long, or fails; that is never reported as an outcome.
  */
 export interface Store extends ChangeSource {
+  readonly engine: Engine;
+
   /**
    * Carries out `commands` in order, all of them or none, and resolves to their outcomes once that is
    * durable. Orders change by `decide` only, one transaction of the whole database after another, and
@@ -182,4 +195,8 @@ export interface OpenOptions {
   readonly purpose: Purpose;
   /** Is told when the schema was brought to that of this release: the numbers of migrations before and now. */
   readonly onMigrated?: (from: number, to: number) => void;
+  /** The URL as it is now, for each connection that is made; absent where it does not change. */
+  readonly currentUrl?: () => string;
+  /** Is told of connections that are made and lost. */
+  readonly onConnection?: (what: string, details: Readonly<Record<string, unknown>>) => void;
 }

@@ -47,6 +47,7 @@ export const TABLES: readonly Table[] = [
       created_at: 'integer',
       expires_at: 'integer',
       revoked_at: 'integer',
+      last_used_at: 'integer',
     },
     key: ['id'],
   },

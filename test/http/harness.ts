@@ -8,6 +8,7 @@ import { requestLog } from '../../src/http/logging.ts';
 import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
 import { buildServer, type PublicServer } from '../../src/http/server.ts';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { KeyClock } from '../../src/keys/key-clock.ts';
 import { Listing } from '../../src/orders/listing.ts';
 import type { Order } from '../../src/orders/order.ts';
 import type { Settings } from '../../src/settings.ts';
@@ -56,12 +57,23 @@ export async function startService(
   const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
   const url = await (engines.get(t) ?? ENGINES[0]!).newDatabase(t);
   const store = await open(t, url, 'service');
-  const metrics = createMetrics(store, config.environment);
+  const metrics = createMetrics({
+    environment: config.environment,
+    store: () => store,
+    isReady: async () => true,
+  });
   const lines: string[] = [];
   const log = requestLog(config.logLevel, {}, (line) => lines.push(line));
   const wrapped = wrapStore(store);
   const listing = new Listing(wrapped);
-  const server = buildServer({ config, store: wrapped, listing, metrics, log });
+  const server = buildServer({
+    config,
+    store: wrapped,
+    listing,
+    metrics,
+    log,
+    clock: new KeyClock(),
+  });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const agent = new Agent({ keepAlive: true });
   t.after(async () => {

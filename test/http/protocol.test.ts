@@ -112,7 +112,7 @@ testService('every request leaves one log line that its X-Request-Id finds', asy
 testService('a log line is JSON whatever the path, and says whose request it was', async (t) => {
   const { call, log, key } = await startService(t);
   for (const path of ['/v1/"\\', "/v1/'<>{}", '/v1/%22%0A', `${ORDERS}/${'9'.repeat(500)}`]) {
-    const { status, headers } = await call('DELETE', path);
+    const { status, headers, body } = await call('DELETE', path);
     const line = log()
       .split('\n')
       .find((each) => each.includes(`"${headers['x-request-id']}"`));
@@ -120,7 +120,9 @@ testService('a log line is JSON whatever the path, and says whose request it was
     assert.equal(level, 30);
     assert.ok(Math.abs(Date.now() - time) < 60_000 && ms >= 0);
     const requestId = headers['x-request-id'];
-    const expected = { requestId, method: 'DELETE', path, status, key: key.id, msg: 'request' };
+    const { code } = JSON.parse(body);
+    const whose = { key: key.id, client: '127.0.0.1' };
+    const expected = { requestId, method: 'DELETE', path, status, code, ...whose, msg: 'request' };
     assert.deepEqual(said, expected);
   }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { KeyClock } from '../../src/keys/key-clock.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 
 /** A ring over some keys, and how many digests were looked up each time. */
@@ -9,13 +10,19 @@ function ringOf(...secrets: readonly string[]) {
     newApiKey(secret, { name: `key ${index}`, environment: 'production', now: 0 }),
   );
   const asked: number[] = [];
-  const ring = new KeyRing(async (digests) => {
-    asked.push(digests.length);
-    const names = new Set(digests.map(String));
-    // In no particular order: last first.
-    return keys.filter(({ digest }) => names.has(String(digest))).reverse();
-  }, 'production');
-  return { ring, keys, asked };
+  const uses: string[][] = [];
+  const ring = new KeyRing({
+    findKeys: async (digests) => {
+      asked.push(digests.length);
+      const names = new Set(digests.map(String));
+      // In no particular order: last first.
+      return keys.filter(({ digest }) => names.has(String(digest))).reverse();
+    },
+    environment: 'production',
+    clock: new KeyClock(),
+    onUse: (ids) => uses.push([...ids]),
+  });
+  return { ring, keys, asked, uses };
 }
 
 const [a, b, unknown] = Array.from({ length: 3 }, () => newSecret('production')) as [
@@ -71,12 +78,46 @@ test('trust begins when the look began, not when it ended', async (t) => {
   const key = newApiKey(secret, { name: 'k', environment: 'production', now: 0 });
   let now = 1_000;
   t.mock.method(performance, 'now', () => now);
-  const ring = new KeyRing(async () => {
-    now += 499;
-    return [key];
-  }, 'production');
+  const ring = new KeyRing({
+    findKeys: async () => {
+      now += 499;
+      return [key];
+    },
+    environment: 'production',
+    clock: new KeyClock(),
+  });
   await ring.lookUp([secret]);
   assert.equal(ring.recall(secret)?.key, key);
   now += 1;
   assert.equal(ring.recall(secret), undefined);
+});
+
+test('the use of a good key is told, and not again for an hour', async () => {
+  const { ring, keys, uses } = ringOf(a, b);
+  keys[1] = { ...keys[1]!, revokedAt: 1 };
+  await ring.lookUp([a, b, unknown, a]);
+  assert.deepEqual(uses, [[keys[0]!.id]]);
+  keys[0] = { ...keys[0]!, lastUsedAt: Date.now() - 3_500_000 };
+  await ring.lookUp([a]);
+  assert.equal(uses.length, 1);
+  keys[0] = { ...keys[0]!, lastUsedAt: Date.now() - 3_700_000 };
+  await ring.lookUp([a]);
+  assert.equal(uses.length, 2);
+});
+
+test('a key that has expired stays so when the clock is set back', async () => {
+  let timeOfDay = 5_000_000;
+  const clock = new KeyClock(() => timeOfDay);
+  const key = newApiKey(a, {
+    ...{ name: 'k', environment: 'production', now: 0, expiresAt: 4_000_000 },
+  });
+  const ring = new KeyRing({ findKeys: async () => [key], environment: 'production', clock });
+  assert.equal((await ring.lookUp([a]))[0]!.refusal, 'api_key_expired');
+  timeOfDay = 3_000_000;
+  assert.equal((await ring.lookUp([a]))[0]!.refusal, 'api_key_expired');
+  assert.equal(clock.behindMs(), 2_000_000);
+  clock.notBefore(6_000_000);
+  assert.equal(clock.now(), 6_000_000);
+  timeOfDay = 7_000_000;
+  assert.equal(clock.now(), 7_000_000);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { Answer } from '../http/contract-check.ts';
-import { Cluster, eventually, query } from '../postgres.ts';
+import { Cluster, eventually, freePort, query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { type Running, run, serve, started } from './program.ts';
 
@@ -135,7 +135,7 @@ test('backends that are terminated at any moment', { timeout: 60_000 }, async (t
     for (let round = 0; round < 60; round += 1) {
       await all.cluster.admin(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE application_name = 'store-orders' AND pid <> pg_backend_pid()`,
+          WHERE application_name LIKE 'store-orders %' AND pid <> pg_backend_pid()`,
       );
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
@@ -240,7 +240,7 @@ test('an import that stops in the middle of sending holds nobody up', {
   await locker.query('BEGIN; SELECT FROM store FOR UPDATE');
   await eventually(async () => {
     const [waiting] = await cluster.admin(
-      `SELECT count(*) FROM pg_stat_activity WHERE application_name = 'store-orders'
+      `SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'store-orders %'
         AND client_addr IS NULL AND wait_event_type = 'Lock'`,
     );
     assert.equal(waiting![0], '1');
@@ -292,6 +292,68 @@ test('a commit that no standby confirms is not acknowledged', { timeout: 60_000 
   await set('');
   await eventually(async () => assert.equal((await call('DELETE', `${ORDERS}/3`)).status, 204));
   assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 404);
+});
+
+test('a node that is started while the database is down waits, not ready, and serves when it is up', {
+  timeout: 60_000,
+}, async (t) => {
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  await cluster.stop();
+  const operationsPort = await freePort();
+  const flags = ['--port', '0', '--operations-port', String(operationsPort)];
+  const node = started(t, ['serve', ...flags, '--database', cluster.url()]);
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${operationsPort}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  await eventually(async () => {
+    const { status, text } = await ask('/readyz');
+    assert.equal(status, 503);
+    assert.match(text, /^not ready: waiting for the database: .*ECONNREFUSED/);
+  });
+  assert.equal((await ask('/livez')).status, 200);
+  assert.match((await ask('/metrics')).text, /^store_orders_ready 0$/m);
+  await cluster.run();
+  await eventually(async () => assert.equal((await ask('/readyz')).status, 200));
+  assert.match((await ask('/metrics')).text, /^store_orders_ready 1$/m);
+  node.kill('SIGTERM');
+  assert.deepEqual(await once(node, 'exit'), [0, null]);
+});
+
+test('a password that is changed in the file is used for the next connection', {
+  timeout: 60_000,
+}, async (t) => {
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  await cluster.admin(`CREATE ROLE shop LOGIN SUPERUSER PASSWORD 'first'`);
+  await cluster.askForPassword('shop');
+  const file = join(temporaryFolder(t), 'url');
+  const url = (password: string) => cluster.url().replace('postgres@', `shop:${password}@`);
+  writeFileSync(file, url('first'));
+  const node = await serve(t, ['--sample', '5'], { env: { DATABASE_URL_FILE: file } });
+  await cluster.admin(`ALTER ROLE shop PASSWORD 'second'`);
+  writeFileSync(file, `${url('second')}\n`);
+  await cluster.admin(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'shop'`,
+  );
+  await eventually(async () => assert.equal((await node.call('GET', ORDERS)).status, 200));
+  assert.equal((await node.call('DELETE', `${ORDERS}/1`)).status, 204);
+
+  const missing = await run(['export', '--database', url('x').replace(':x@', '@')]);
+  assert.equal(missing.code, 1);
+  assert.match(
+    missing.stderr,
+    /asks for a password, and neither the URL nor PGPASSWORD nor PGPASS/,
+  );
+  const given = await run(['export', '--database', url('x').replace(':x@', '@')], {
+    env: { PGPASSWORD: 'second' },
+  });
+  assert.equal(given.code, 0, given.stderr);
+  const fromFile = await run(['export', '--database-file', file]);
+  assert.equal(fromFile.code, 0, fromFile.stderr);
+  const seen = await run(['export', '--database', url('second')]);
+  assert.match(seen.stderr, /The password in --database can be seen/);
 });
 
 test('an older state in the place of the database is listed anew, under other ETags', {

@@ -109,6 +109,7 @@ test('what stands in the way of using a database is said in words, without its p
     assert.equal(code, 1, stderr);
     assert.doesNotMatch(stderr, /secret|\n +at /);
     if (database !== url) assert.match(stderr, words);
+    if (database === elsewhere) continue;
     const served = await run([...SERVE, database]);
     assert.equal(served.code, 1);
     assert.match(served.stderr, words);

@@ -95,7 +95,8 @@ export async function serve(
 ): Promise<Running> {
   const database = options.database ?? `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const ports = ['--port', '0', '--operations-port', '0'];
-  const child = start(['serve', ...ports, '--database', database, ...args], options);
+  const where = options.env?.DATABASE_URL_FILE === undefined ? ['--database', database] : [];
+  const child = start(['serve', ...ports, ...where, ...args], options);
   const stdout = collect(child.stdout!);
   const stderr = collect(child.stderr!);
   const ended = once(child, 'close');

@@ -27,7 +27,7 @@ test('the first key is printed once, or not at all', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const quiet = await serve(t, ['--no-first-key'], { database });
   await quiet.stop();
-  assert.equal(quiet.stderr(), `Making the store ${database}.\n`);
+  assert.equal(quiet.stderr(), `Made the store ${database}.\n`);
   const started = quiet
     .stdout()
     .split('\n')

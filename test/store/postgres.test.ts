@@ -150,7 +150,7 @@ test('a store that is closed while PostgreSQL does not answer is closed all the 
   const store = await openStore(cluster.url(), { create: true, purpose: 'write' });
   await store.status();
   const [row] = await cluster.admin(
-    `SELECT pid FROM pg_stat_activity WHERE application_name = 'store-orders'`,
+    `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'store-orders %'`,
   );
   process.kill(Number(row![0]), 'SIGSTOP');
   const answer = assert.rejects(store.status(), /PostgreSQL/);

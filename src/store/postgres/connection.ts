@@ -1,4 +1,4 @@
-import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { type OpenOptions, StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { type Address, parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -10,27 +10,34 @@ const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
 /** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
 const RETRY_PAUSE_MS = 100;
 
+/** Who is told of the sessions of a connection. */
+export interface ConnectionListeners {
+  /** Is called with every new session before anybody else may use it. */
+  readonly welcome?: (session: Session) => Promise<void>;
+  readonly onConnection?: OpenOptions['onConnection'];
+}
+
 /**
  * One connection to the primary, made when it is first needed and made anew after it was lost. However
  * many ask for it, one attempt is under way at a time.
  */
 export class Connection {
-  readonly #address: Pick<Address, 'hosts'>;
+  readonly #address: () => Pick<Address, 'hosts'>;
   readonly #limits: TimeLimits;
-  readonly #welcome: (session: Session) => Promise<void>;
+  readonly #listeners: ConnectionListeners;
   #session: Promise<Session> | undefined;
   #failure: { readonly error: unknown; readonly until: number } | undefined;
   #isClosed = false;
 
-  /** @param welcome is called with every new session before anybody else may use it */
+  /** @param address is asked for each attempt: a password may have changed */
   constructor(
-    address: Pick<Address, 'hosts'>,
+    address: () => Pick<Address, 'hosts'>,
     limits: TimeLimits,
-    welcome: (session: Session) => Promise<void> = async () => {},
+    listeners: ConnectionListeners = {},
   ) {
     this.#address = address;
     this.#limits = limits;
-    this.#welcome = welcome;
+    this.#listeners = listeners;
   }
 
   /** @throws StoreUnavailable */
@@ -58,8 +65,14 @@ export class Connection {
     attempt.then(
       (session) => {
         this.#failure = undefined;
-        if (session.isLost) forget();
-        else session.onLost = forget;
+        this.#listeners.onConnection?.('connected to PostgreSQL', { ...session.server });
+        const lose = () => {
+          forget();
+          if (this.#isClosed) return;
+          this.#listeners.onConnection?.('a connection to PostgreSQL was lost', {});
+        };
+        if (session.isLost) lose();
+        else session.onLost = lose;
       },
       (error) => {
         this.#failure = { error, until: performance.now() + RETRY_PAUSE_MS };
@@ -71,12 +84,12 @@ export class Connection {
 
   /** All hosts are asked at once, so that one that is gone costs no time; the first primary is it. */
   async #openOnPrimary(): Promise<Session> {
-    const { hosts } = this.#address;
+    const { hosts } = this.#address();
     const connectMs = hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS;
     const attempts = hosts.map(async (host) => {
       const session = await Session.open(host, this.#limits, connectMs);
       try {
-        await this.#welcome(session);
+        await this.#listeners.welcome?.(session);
         return session;
       } catch (error) {
         session.destroy();
@@ -124,12 +137,12 @@ export async function newSession(
   limits: TimeLimits,
   prepare: (session: Session) => Promise<void> = async () => {},
 ): Promise<Session> {
-  const { label, ...address } = parseAddress(url);
+  const address = parseAddress(url);
   try {
-    return await new Connection(address, limits, prepare).session();
+    return await new Connection(() => address, limits, { welcome: prepare }).session();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    const message = `cannot use the database ${label}: ${error.message}`;
+    const message = `cannot use the database ${address.label}: ${error.message}`;
     if (error.fault === 'failed') throw new StoreNotUsable(message, { cause: error });
     throw new StoreUnavailable(message, error.fault, { cause: error });
   }

@@ -5,29 +5,35 @@ import {
   type OutcomeOf,
   type Store,
 } from '../store.ts';
-import { parseAddress } from './address.ts';
+import { isPostgresUrl, parseAddress } from './address.ts';
 import { Connection, newSession } from './connection.ts';
 import { Origin } from './origin.ts';
 import { Reader, scan } from './reader.ts';
-import { hasSchema, migrate } from './schema.ts';
+import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
 import { present, readStatus } from './store-row.ts';
 import { BULK, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
 
 /** The engine for many nodes: three connections, each made anew when it is lost. */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
-  const session = await newSession(url, BULK, async (each) => {
+  const currentUrl = () => {
+    const now = options.currentUrl?.() ?? url;
+    return isPostgresUrl(now) ? now : url;
+  };
+  const session = await newSession(currentUrl(), BULK, async (each) => {
     const { create, purpose, onMigrated } = options;
     const migrated = await migrate(each, { create, update: mayMigrate(purpose) });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     present(await readStatus(each));
   });
   await session.end();
-  const address = parseAddress(url);
   const isService = options.purpose === 'service';
   const origin = new Origin();
   const connect = (limits: TimeLimits) =>
-    new Connection(address, limits, (session) => origin.confirm(session));
+    new Connection(() => parseAddress(currentUrl()), limits, {
+      welcome: (session) => origin.confirm(session),
+      onConnection: options.onConnection,
+    });
   const reading = connect(isService ? SERVICE : PATIENT);
   const changing = connect(isService ? SERVICE : PATIENT);
   const writing = connect(isService ? SERVICE_WRITES : PATIENT);
@@ -35,13 +41,14 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const writer = new Writer(writing);
   let closing: Promise<unknown> | undefined;
   return {
+    engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
     apply: <C extends Command>(commands: readonly C[]) =>
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
     changes: (since, visit) => reader.changes(since, visit),
     find: (ids) => reader.find(ids),
     history: (id) => reader.history(id),
     scan: async (visit) => {
-      const session = await newSession(url, BULK);
+      const session = await newSession(currentUrl(), BULK);
       try {
         await scan(session, visit);
       } finally {

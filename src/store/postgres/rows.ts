@@ -20,10 +20,11 @@ export function orderFromRow(row: Row): Order {
 }
 
 /** The columns `keyFromRow` expects. */
-export const KEY_COLUMNS = 'id, name, environment, digest, created_at, expires_at, revoked_at';
+export const KEY_COLUMNS =
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at';
 
 export function keyFromRow(row: Row): ApiKey {
-  const [id, name, environment, digest, createdAt, expiresAt, revokedAt] = row;
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
   return {
     id: id!,
     name: name!,
@@ -33,6 +34,7 @@ export function keyFromRow(row: Row): ApiKey {
     createdAt: Number(createdAt),
     expiresAt: time(expiresAt),
     revokedAt: time(revokedAt),
+    lastUsedAt: time(lastUsedAt),
   };
 }
 

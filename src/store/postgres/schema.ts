@@ -14,6 +14,8 @@ const MIGRATIONS = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.postgres.sql'))
   .sort();
 
+export const KNOWN_MIGRATIONS = MIGRATIONS.length;
+
 /** Whether our tables are in the database. */
 export async function hasSchema(session: Session): Promise<boolean> {
   const [row] = await session.query({

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Client, type ClientConfig, escapeLiteral, type QueryArrayResult } from 'pg';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
@@ -12,6 +13,9 @@ const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
 
 const SUCCESSFUL = '00000';
+
+/** What a session is called in pg_stat_activity, where the URL names nothing else; PostgreSQL takes 63 bytes. */
+const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
 
 /** A statement; with a name it is parsed once per connection. */
 export interface Statement {
@@ -41,6 +45,8 @@ export class Session {
   #hasWarned = false;
   /** What the table store was kept in when the session began. */
   file: string | undefined;
+  /** What it is connected to. */
+  server: { readonly host: string; readonly version: string } | undefined;
   /** Is called when the connection is lost, or ends as it was told to. */
   onLost = () => {};
 
@@ -77,7 +83,7 @@ export class Session {
     const session = new Session(
       newClient({
         ...config,
-        application_name: 'store-orders',
+        application_name: APPLICATION,
         connectionTimeoutMillis: connectMs,
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
@@ -104,6 +110,7 @@ export class Session {
     const [isStandby, version, encoding] = rows[0] as unknown as Row;
     if (isStandby === 't')
       throw new StoreUnavailable('PostgreSQL: this server is a standby', 'unreachable');
+    this.server = { host: this.#client.host, version: version! };
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
         `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,

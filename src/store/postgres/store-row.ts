@@ -8,20 +8,25 @@ import type { Session } from './session.ts';
 export async function readStatus(session: Session): Promise<StoreStatus | undefined> {
   const [row] = await session.query(STATUS);
   if (row === undefined) return undefined;
-  const [storeId, environment, movedTo, revision, mark, pending, shipped, cancelled] = row;
+  const [storeId, environment, movedTo, revision, mark, pending, shipped, cancelled, latestAt] =
+    row;
   return {
     storeId: storeId!,
     environment: (environment ?? undefined) as Environment | undefined,
     movedTo: movedTo ?? undefined,
     revision: BigInt(revision!),
     mark: BigInt(mark!),
+    latestAt: latestAt === null ? undefined : Number(latestAt),
     orders: { pending: BigInt(pending!), shipped: BigInt(shipped!), cancelled: BigInt(cancelled!) },
   };
 }
 
 const STATUS = {
   name: 'status',
-  text: 'SELECT id, environment, moved_to, revision, mark, pending, shipped, cancelled FROM store',
+  text: `SELECT id, environment, moved_to, revision, mark, pending, shipped, cancelled,
+      (SELECT max(at) FROM order_events WHERE (order_id, order_events.revision) =
+        (SELECT id, orders.revision FROM orders ORDER BY orders.revision DESC LIMIT 1))
+    FROM store`,
 } as const;
 
 /** `row` of the table store, or of it and others. @throws StoreUnavailable if there is none */

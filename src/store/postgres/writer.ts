@@ -58,11 +58,8 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
     case 'cancel':
     case 'ship':
       return (await changeLockedOrders(session, [command]))[0]!;
-    case 'recordEnvironment': {
-      await session.write(SQL.recordEnvironment, [command.environment]);
-      const [row] = await session.query(SQL.environment);
-      return present(row)[0] as Environment;
-    }
+    case 'recordEnvironment':
+      return recordEnvironment(session, command.environment);
     case 'moveAway': {
       const moved = await session.write(SQL.moveAway, [command.to, command.revision]);
       return moved.length === 0 ? 'changed' : 'moved';
@@ -79,6 +76,9 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
     }
     case 'revokeKey':
       return revokeKey(session, command.id);
+    case 'recordKeyUse':
+      await session.write(SQL.recordKeyUse, [command.at, textArray(command.ids)]);
+      return 'recorded';
     case 'putPets':
       return putPets(session, command);
     case 'importProgress':
@@ -100,6 +100,12 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
       return ended.length === 0 ? 'out_of_turn' : 'ended';
     }
   }
+}
+
+async function recordEnvironment(session: Session, wanted: Environment): Promise<Environment> {
+  await session.write(SQL.recordEnvironment, [wanted]);
+  const [row] = await session.query(SQL.environment);
+  return present(row)[0] as Environment;
 }
 
 async function createKey(session: Session, key: ApiKey): Promise<'created'> {
@@ -154,6 +160,9 @@ const SQL = {
   anyKey: { text: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1' },
   key: { text: 'SELECT revoked_at FROM api_keys WHERE id = $1' },
   revokeKey: { text: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2' },
+  recordKeyUse: {
+    text: `UPDATE api_keys SET last_used_at = greatest(last_used_at, $1) WHERE id = ANY ($2::text[])`,
+  },
   putPets: {
     text: `WITH turn AS (SELECT only_row FROM store WHERE moved_to IS NULL FOR UPDATE),
       stored AS (

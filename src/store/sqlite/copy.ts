@@ -13,7 +13,7 @@ import {
 } from '../tables.ts';
 import { makeDurable, openForReading, openForWriting } from './connection.ts';
 import { opening } from './errors.ts';
-import { type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
+import { LATEST_AT, type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { expectSchema, migrate, missingMigrations } from './schema.ts';
 
 /** @throws StoreNotUsable */
@@ -71,7 +71,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
 }
 
 function readStatus(db: DatabaseSync): StoreStatus {
-  const row = first(db, `SELECT ${STATUS_COLUMNS} FROM store`);
+  const row = first(db, `SELECT ${STATUS_COLUMNS}, ${LATEST_AT} FROM store`);
   if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
   return statusFromRow(row as Row);
 }

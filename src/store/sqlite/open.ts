@@ -11,7 +11,7 @@ import {
 import { openForReading, readableLocation } from './connection.ts';
 import { opening, storeError } from './errors.ts';
 import { Reader } from './reader.ts';
-import { expectSchema } from './schema.ts';
+import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
@@ -89,6 +89,7 @@ function storeOf(
     }
   };
   return {
+    engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
     apply: <C extends Command>(commands: readonly C[]) =>
       using(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changes: (since, visit) => using(() => reader.changes(since, visit)),

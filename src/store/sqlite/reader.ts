@@ -12,6 +12,7 @@ import {
   findOrders,
   KEY_COLUMNS,
   keyFromRow,
+  LATEST_AT,
   ORDER_COLUMNS,
   ORDERS_BY_ID,
   orderFromRow,
@@ -205,7 +206,7 @@ function prepareAll<Name extends string>(
 }
 
 const SQL = {
-  status: `SELECT ${STATUS_COLUMNS} FROM store`,
+  status: `SELECT ${STATUS_COLUMNS}, ${LATEST_AT} FROM store`,
   orders: ORDERS_BY_ID,
   history: `WITH RECURSIVE revisions (revision) AS (
       SELECT revision FROM orders WHERE id = ?1

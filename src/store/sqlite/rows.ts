@@ -35,34 +35,39 @@ export function jsonOf(ids: readonly OrderId[]): string {
   return `[${ids.join()}]`;
 }
 
-/** The columns `statusFromRow` expects. */
+/** The columns of the table store that `statusFromRow` expects. */
 export const STATUS_COLUMNS =
   'id, environment, moved_to, revision, mark, pending, shipped, cancelled';
 
+/** When an order last changed: the column that `statusFromRow` expects after STATUS_COLUMNS. */
+export const LATEST_AT =
+  '(SELECT at FROM order_events ORDER BY revision DESC, order_id DESC, type DESC LIMIT 1)';
+
 export function statusFromRow(row: Row): StoreStatus {
-  const [storeId, environment, movedTo, ...counts] = row as [
+  const [storeId, environment, movedTo, ...integers] = row as [
     string,
     Environment | null,
     string | null,
     ...bigint[],
   ];
-  const [revision, mark, pending, shipped, cancelled] = counts;
-  const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
+  const [revision, mark, pending, shipped, cancelled, latestAt] = integers;
   return {
     storeId,
     environment: environment ?? undefined,
     movedTo: movedTo ?? undefined,
     revision: revision!,
     mark: mark!,
-    orders,
+    orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
+    latestAt: time(latestAt),
   };
 }
 
 /** The columns `keyFromRow` expects. */
-export const KEY_COLUMNS = 'id, name, environment, digest, created_at, expires_at, revoked_at';
+export const KEY_COLUMNS =
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at';
 
 export function keyFromRow(row: Row): ApiKey {
-  const [id, name, environment, digest, createdAt, expiresAt, revokedAt] = row;
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
   return {
     id: id as string,
     name: name as string,
@@ -71,6 +76,7 @@ export function keyFromRow(row: Row): ApiKey {
     createdAt: Number(createdAt),
     expiresAt: time(expiresAt),
     revokedAt: time(revokedAt),
+    lastUsedAt: time(lastUsedAt),
   };
 }
 

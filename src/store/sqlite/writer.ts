@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import { Batch } from '../../orders/batch.ts';
 import {
@@ -12,8 +12,9 @@ import type { Pet } from '../../pets/pet.ts';
 import type { Command, OutcomeOf } from '../store.ts';
 import { expectHere } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
-import { findOrders, jsonOf, ORDERS_BY_ID } from './rows.ts';
+import { findOrders, jsonOf } from './rows.ts';
 import { expectVersion } from './schema.ts';
+import { prepareStatements, type Statements } from './write-statements.ts';
 
 /** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
 export class Writer {
@@ -57,11 +58,8 @@ export class Writer {
       case 'cancel':
       case 'ship':
         return this.#changeOrders([command])[0]!;
-      case 'recordEnvironment': {
-        this.#statements.recordEnvironment.run(command.environment);
-        const [environment] = this.#statements.environment.get() as unknown as [Environment];
-        return environment;
-      }
+      case 'recordEnvironment':
+        return this.#recordEnvironment(command.environment);
       case 'moveAway': {
         const { changes } = this.#statements.moveAway.run(command.to, command.revision);
         return changes === 0n ? 'changed' : 'moved';
@@ -82,6 +80,8 @@ export class Writer {
         this.#statements.revokeKey.run(Date.now(), command.id);
         return 'revoked';
       }
+      case 'recordKeyUse':
+        return this.#recordKeyUse(command.ids, command.at);
       case 'putPets':
         return this.#putPets(command.pets);
       case 'importProgress':
@@ -99,6 +99,17 @@ export class Writer {
         return changes === 0n ? 'out_of_turn' : 'ended';
       }
     }
+  }
+
+  #recordEnvironment(wanted: Environment): Environment {
+    this.#statements.recordEnvironment.run(wanted);
+    const [environment] = this.#statements.environment.get() as unknown as [Environment];
+    return environment;
+  }
+
+  #recordKeyUse(ids: readonly string[], at: number): 'recorded' {
+    for (const id of ids) this.#statements.recordKeyUse.run(at, id);
+    return 'recorded';
   }
 
   #putPets(pets: readonly Pet[]): 'stored' {
@@ -192,49 +203,3 @@ function valuesOf(order: Order, revision: bigint): SQLInputValue[] {
 function orNull(value: SQLInputValue | undefined): SQLInputValue {
   return value ?? null;
 }
-
-type Statements = Record<keyof typeof SQL, StatementSync>;
-
-function prepareStatements(db: DatabaseSync): Statements {
-  const entries = Object.entries(SQL).map(([name, sql]) => {
-    const statement = db.prepare(sql);
-    statement.setReturnArrays(true);
-    return [name, statement];
-  });
-  return Object.fromEntries(entries) as Statements;
-}
-
-const SQL = {
-  use: 'SELECT (SELECT user_version FROM pragma_user_version), moved_to FROM store',
-  setRevision: `UPDATE store SET revision = revision + 1, mark = random(), pending = pending + ?, shipped = shipped + ?,
-    cancelled = cancelled + ? RETURNING revision`,
-  orders: ORDERS_BY_ID,
-  insertOrder: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  updateOrder: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?,
-    revision = ? WHERE id = ?`,
-  setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,
-  insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous)
-    SELECT ?, ?, ?, ?, happening.value,
-      coalesce((SELECT revision FROM orders WHERE id = happening.value), 0)
-    FROM json_each(?) AS happening`,
-  recordEnvironment: 'UPDATE store SET environment = ? WHERE environment IS NULL',
-  environment: 'SELECT environment FROM store',
-  moveAway: 'UPDATE store SET moved_to = ? WHERE revision = ?',
-  takeBack: `UPDATE store SET moved_to = NULL, id = iif(id = '', '', lower(hex(randomblob(8))))
-    WHERE moved_to IS NOT NULL`,
-  insertKey: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?)`,
-  anyKey: 'SELECT 1 FROM api_keys WHERE environment = ? LIMIT 1',
-  key: 'SELECT revoked_at FROM api_keys WHERE id = ?',
-  revokeKey: 'UPDATE api_keys SET revoked_at = ? WHERE id = ?',
-  putPet: 'INSERT OR REPLACE INTO pets (id, name, tag) VALUES (?, ?, ?)',
-  highestId: `SELECT max((SELECT coalesce(max(id), 0) FROM orders),
-    (SELECT coalesce(max(highest_id), 0) FROM imports), 0)`,
-  importProgress: 'SELECT placed FROM imports WHERE source = ?',
-  beginImport:
-    'INSERT OR REPLACE INTO imports (source, run, placed, highest_id) VALUES (?, ?, ?, ?)',
-  importInTurn: 'SELECT 1 FROM imports WHERE source = ? AND run = ?',
-  advanceImport: 'UPDATE imports SET placed = placed + ? WHERE source = ?',
-  endImport: 'DELETE FROM imports WHERE source = ? AND run = ?',
-} as const;

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+
+/**
+ * SIGUSR2 has more logged, and the next one as much as before. Not on Windows, which has no such signal.
+ * @param onChange is told the level from then on
+ */
+export function changeLogLevelOnSignal(
+  logger: Logger,
+  onChange: (level: string) => void = () => {},
+): void {
+  if (process.platform === 'win32') return;
+  const configured = logger.level;
+  const other = configured === 'debug' || configured === 'trace' ? 'info' : 'debug';
+  process.on('SIGUSR2', () => {
+    const level = logger.level === configured ? other : configured;
+    // Said whichever of the two is the quieter one.
+    logger.level = 'debug';
+    logger.info({ logLevel: level }, 'the log level was changed');
+    logger.level = level;
+    onChange(level);
+  });
+}

@@ -1,0 +1,30 @@
+import type { Logger } from 'pino';
+import type { KeyClock } from '../keys/key-clock.ts';
+
+const INTERVAL_MS = 1_000;
+/** Nodes whose clocks differ by less are well. */
+const TOLERANCE_MS = 5_000;
+
+/**
+ * Says when the machine's clock was set back, and when it has caught up.
+ * @returns what ends it
+ */
+export function watchClock(clock: KeyClock, logger: Logger): () => void {
+  let isBehind = false;
+  const look = () => {
+    const behindMs = clock.behindMs();
+    const wasBehind = isBehind;
+    isBehind = behindMs > TOLERANCE_MS;
+    if (isBehind && !wasBehind) {
+      logger.warn(
+        { seconds: Math.round(behindMs / 1_000) },
+        'the clock of this machine is behind: it was set back, or another one that writes to the store is ahead; until ' +
+          'it has caught up, keys expire by the later time',
+      );
+    }
+    if (wasBehind && !isBehind) logger.info('the clock of this machine has caught up');
+  };
+  look();
+  const timer = setInterval(look, INTERVAL_MS);
+  return () => clearInterval(timer);
+}
