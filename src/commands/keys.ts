@@ -21,7 +21,7 @@ ENVIRONMENT=staging npx store-orders keys create --name tests`,
     .action(createKey);
   const list = databaseCommand(
     'list',
-    'list the API keys, without their secrets',
+    'list the API keys, without their secrets; when one was last used is told to the hour',
     'npx store-orders keys list\nnpx store-orders keys list --json',
   )
     .option('--json', 'as a JSON array')
@@ -95,13 +95,14 @@ async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
       key.standing,
       key.createdAt,
       key.expiresAt ?? 'never',
+      key.lastUsedAt ?? 'never',
     ]);
-  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STANDING', 'CREATED', 'EXPIRES'];
+  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STANDING', 'CREATED', 'EXPIRES', 'LAST USED'];
   await writeOut(`${table([header, ...rows])}\n`);
 }
 
 function keyRecord(key: ApiKey) {
-  const { id, name, environment, createdAt, expiresAt, revokedAt } = key;
+  const { id, name, environment, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
   return {
     id,
     name,
@@ -110,6 +111,7 @@ function keyRecord(key: ApiKey) {
     createdAt: formatTimestamp(createdAt),
     expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
     revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
+    lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
   };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '@prometheus-io/client';
 import type { Config } from '../config.ts';
 import { within } from '../http/deadline.ts';
-import type { RequestLog } from '../http/logging.ts';
+import { type RequestLog, rounded } from '../http/logging.ts';
 import { createMetrics, type Metrics } from '../http/metrics.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
@@ -70,7 +70,8 @@ export class Service {
     const { revision, orders, latestAt } = await store.status();
     if (latestAt !== undefined) this.#clock.notBefore(latestAt);
     this.#endings.push(watchClock(this.#clock, logger));
-    logger.info({ ...store.engine, ...texts({ revision, ...orders }) }, 'the store is open');
+    const { name: engine, schema } = store.engine;
+    logger.info({ engine, schema, ...texts({ revision, ...orders }) }, 'the store is open');
     return store;
   }
 
@@ -84,7 +85,8 @@ export class Service {
     ];
     this.#listing = new Listing(store, (changed, ms) => {
       metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
-      if (changed > 0) log.logger.debug({ changed, ms }, 'the list was brought up to date');
+      if (changed > 0)
+        log.logger.debug({ changed, ms: rounded(ms) }, 'the list was brought up to date');
     });
     const listing = this.#listing;
     this.#server = buildServer({ config, store, listing, metrics, log, clock: this.#clock });

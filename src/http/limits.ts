@@ -6,6 +6,8 @@ export const MAX_HEADER_BYTES = 32 * 1024;
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Sockets open at a time; more are closed as they come. */
 export const MAX_CONNECTIONS = 10_000;
+/** The same of the operations listener. */
+export const MAX_OPERATIONS_CONNECTIONS = 32;
 /** Requests of one connection that wait for the answers before theirs; beyond it is cut off. */
 export const MAX_PIPELINED = 100;
 /** From the first byte of a request to the end of its headers. */

@@ -86,7 +86,7 @@ export function logRequest(
   write(
     `{"level":${logger.levels.values[level]},"time":${Date.now()},${base}"requestId":"${id}",` +
       `"method":"${request.method}","path":${JSON.stringify(loggable(path))}${status},` +
-      `"ms":${Math.round(ms * 1000) / 1000}${code}${key}${from}${forwardedFor(request)}${aborted},"msg":"request"}\n`,
+      `"ms":${rounded(ms)}${code}${key}${from}${forwardedFor(request)}${aborted},"msg":"request"}\n`,
   );
 }
 
@@ -96,6 +96,11 @@ function forwardedFor({ headers }: IncomingMessage): string {
   if (value === undefined) return '';
   const text = String(value).slice(0, MAX_FORWARDED_FOR);
   return `,"forwardedFor":${JSON.stringify(withoutSecrets(text))}`;
+}
+
+/** For a log: microseconds are enough. */
+export function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
 /** A path without secrets, also without percent-encoded ones. */

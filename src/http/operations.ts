@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { answer, refuse } from './answers.ts';
 import { Exchange } from './exchange.ts';
 import { failing } from './failures.ts';
-import { IDLE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './limits.ts';
+import { IDLE_TIMEOUT_MS, MAX_OPERATIONS_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import { type Address, listen } from './listening.ts';
 import { carryOut } from './pipeline.ts';
 import { type Handle, Routes } from './routes.ts';
@@ -37,6 +37,7 @@ export function buildOperations(parts: OperationsParts): Operations {
     carryOut(new Exchange(request, response, routes), fail);
   });
   server.timeout = IDLE_TIMEOUT_MS;
+  server.maxConnections = MAX_OPERATIONS_CONNECTIONS;
   return {
     listen: (address) => listen(server, address),
     close: () =>

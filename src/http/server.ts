@@ -14,6 +14,7 @@ import { Bodies } from './bodies.ts';
 import { brokenRequestListeners } from './broken-requests.ts';
 import { closeInStages } from './close-in-stages.ts';
 import { CompressedLists } from './compressed-lists.ts';
+import { connectionLimit } from './connection-limit.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { draining } from './drain.ts';
@@ -25,7 +26,6 @@ import {
   HEADERS_TIMEOUT_MS,
   IDLE_TIMEOUT_MS,
   LINGER_MS,
-  MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
   MAX_SUPERSEDED_BYTES,
   REQUEST_TIMEOUT_MS,
@@ -33,7 +33,7 @@ import {
 } from './limits.ts';
 import { ListReaders } from './list-readers.ts';
 import { type Address, listen } from './listening.ts';
-import type { RequestLog } from './logging.ts';
+import { type RequestLog, rounded } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { endStalled, openSockets } from './open-sockets.ts';
 import { pipeline } from './pipeline.ts';
@@ -73,6 +73,7 @@ export function buildServer(parts: ServerParts): PublicServer {
   const begin = pipeline(authentication(keyRingOf(parts), fail), bodies, fail);
   let isClosing = false;
   const server = createHttpServer();
+  server.maxConnections = connectionLimit(log.logger);
   server.on('request', (request, response) => {
     const exchange = new Exchange(request, response, routes);
     account(metrics, log, exchange);
@@ -154,7 +155,7 @@ function addRoutes({ config, store, listing, metrics, log }: ServerParts): Route
       (batch) => store.apply(batch),
       (size, ms) => {
         metrics.batchSize.observe(size);
-        log.logger.debug({ commands: size, ms }, 'a batch was carried out');
+        log.logger.debug({ commands: size, ms: rounded(ms) }, 'a batch was carried out');
       },
     ),
     findPet: (id) => store.pet(id),
@@ -180,7 +181,6 @@ function createHttpServer(): Server {
     requireHostHeader: false,
   });
   server.timeout = IDLE_TIMEOUT_MS;
-  server.maxConnections = MAX_CONNECTIONS;
   // A client that has said all it has to say may close its side and still wants its answer.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -49,6 +57,59 @@ test('a folder, and a path through a file, are refused', async (t) => {
   writeFileSync(join(folder, 'file'), '');
   assert.match(await refusal(t, join(folder, 'file', 'a.db')), /cannot make its folder/);
 });
+
+test('where the clock is behind what the store has seen, that is said, and keys expire by the later time', async (t) => {
+  const first = await serve(t, ['--sample', '10']);
+  const { database } = first;
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+  const flags = ['--name', 'x', '--expires', inAnHour, '--database', database];
+  const secret = (await run(['keys', 'create', ...flags])).stdout.trim();
+  const headers = { authorization: `Bearer ${secret}` };
+  assert.equal((await first.call('DELETE', `${ORDERS}/1`, headers)).status, 204);
+  await first.stop();
+  const db = new DatabaseSync(database.slice('sqlite:'.length));
+  db.exec(`UPDATE order_events SET at = at + 86400000`);
+  db.close();
+  const { call, stdout } = await serve(t, [], { database, expectsKey: false });
+  const refused = await call('GET', ORDERS, headers);
+  assert.equal(JSON.parse(refused.body).code, 'api_key_expired');
+  assert.match(stdout(), /"level":40.*"seconds":86\d{3}.*the clock of this machine is behind/);
+});
+
+test('pages that are damaged: an error that says what to do, not ready, and nothing is answered from them', async (t) => {
+  const { call, database, operations, stdout } = await serve(t, ['--sample', '60000']);
+  const path = database.slice('sqlite:'.length);
+  assert.equal((await call('GET', ORDERS)).status, 200);
+  damage(path);
+  for (let id = 1; id <= 60_000; id += 1_000) await call('DELETE', `${ORDERS}/${id}`);
+  const answers = await Promise.all([call('GET', ORDERS), call('DELETE', `${ORDERS}/2`)]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [503, 503],
+  );
+  const ready = await fetch(`${operations}/readyz`);
+  assert.equal(ready.status, 503);
+  assert.match(
+    await ready.text(),
+    /store\.db is damaged .*"store-orders check".*"store-orders restore"/,
+  );
+  const error = stdout()
+    .split('\n')
+    .find((line) => line.includes('"level":50'));
+  assert.match(error!, /"cause":"damaged".*store\.db is damaged/);
+});
+
+/** Overwrites most pages of a database in use, of which a connection has few in memory. */
+function damage(path: string): void {
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+  const { size } = statSync(path);
+  const file = openSync(path, 'r+');
+  for (let at = 40 * 4_096; at < size; at += 4_096)
+    writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, at);
+  closeSync(file);
+}
 
 test('while another process holds the write lock lists go on and cancels are 503 within a second', async (t) => {
   const { call, database } = await serve(t, ['--sample', '100']);
