@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ErrorCode, errorAnswer, type Headers } from './errors.ts';
+import { errorAnswer, type Headers, type Refusal } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { KEEP_ALIVE_MS } from './limits.ts';
 
@@ -36,10 +36,10 @@ export function answerEmpty(exchange: Exchange, status: 204 | 304, headers: Head
 }
 
 /** Answers with an Error record; `headers` go with it. */
-export function refuse(exchange: Exchange, code: ErrorCode, headers: Headers = []): void {
+export function refuse(exchange: Exchange, refusal: Refusal, headers: Headers = []): void {
   const { request, response } = exchange;
-  const error = errorAnswer(code);
-  exchange.errorCode = code;
+  const error = errorAnswer(refusal);
+  exchange.refusal = refusal;
   // The rest of a body that nobody wants any more is not waited for.
   if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
   answerHead(exchange, error.status, [...error.headers, ...headers]);
@@ -48,9 +48,9 @@ export function refuse(exchange: Exchange, code: ErrorCode, headers: Headers = [
 }
 
 /** Refuses what leaves the connection in doubt: what follows may be no request. */
-export function refuseAndClose(exchange: Exchange, code: ErrorCode): void {
+export function refuseAndClose(exchange: Exchange, refusal: Refusal): void {
   exchange.response.shouldKeepAlive = false;
-  refuse(exchange, code);
+  refuse(exchange, refusal);
 }
 
 /** RFC 9112, section 6: these two headers say that there is a body. */

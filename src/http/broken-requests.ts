@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { commonHeaders } from './answers.ts';
 import type { Bodies } from './bodies.ts';
 import { closeInStages, onceClosed } from './close-in-stages.ts';
-import { type ErrorCode, errorAnswer } from './errors.ts';
+import { errorAnswer, type Refusal } from './errors.ts';
 import type { Metrics } from './metrics.ts';
 import { newRequestId, requestId } from './request-id.ts';
 import type { Turns } from './turns.ts';
@@ -22,13 +22,14 @@ export function brokenRequestListeners(
   turns: Turns,
   bodies: Bodies,
 ) {
-  const report = (code: ErrorCode, id: string, reason: string | undefined) => {
-    const { status } = errorAnswer(code);
+  const report = (refusal: Refusal, id: string, parser: string | undefined) => {
+    const { status, code } = errorAnswer(refusal);
+    const reason = refusal === code ? parser : refusal;
     metrics.requests.add('none', status);
     logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
   };
 
-  const refuse = (socket: Socket, code: ErrorCode, id: string, reason: string | undefined) => {
+  const refuse = (socket: Socket, code: Refusal, id: string, reason: string | undefined) => {
     report(code, id, reason);
     socket.write(rawAnswer(code, id));
     closeInStages(socket);
@@ -37,7 +38,7 @@ export function brokenRequestListeners(
   const clientError = (error: ClientError, socket: Socket): void => {
     // It is gone, or ended and whatever comes is discarded.
     if (!socket.writable) return;
-    const code = errorCode(error);
+    const code = refusalOf(error);
     if (bodies.fail(socket, code)) return;
     const pending = turns.pending(socket);
     if (pending !== undefined) endAfter(pending, socket);
@@ -74,22 +75,38 @@ function endAfter(pending: ServerResponse, socket: Socket): void {
   onceClosed(pending, () => closeInStages(socket));
 }
 
-function errorCode({ code, rawPacket }: ClientError): ErrorCode {
+/** By what Node's parser (llhttp) calls it. */
+const BY_PARSER: Readonly<Record<string, Refusal>> = {
+  HPE_INVALID_METHOD: 'bad_method',
+  HPE_INVALID_URL: 'bad_url',
+  HPE_INVALID_VERSION: 'bad_request_line',
+  HPE_INVALID_CONSTANT: 'bad_request_line',
+  HPE_INVALID_HEADER_TOKEN: 'bad_header',
+  HPE_CR_EXPECTED: 'bad_header',
+  HPE_LF_EXPECTED: 'bad_header',
+  HPE_INVALID_CONTENT_LENGTH: 'bad_framing',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'bad_framing',
+  HPE_INVALID_TRANSFER_ENCODING: 'bad_framing',
+  HPE_INVALID_CHUNK_SIZE: 'bad_chunks',
+  HPE_PAUSED_H2_UPGRADE: 'http2',
+};
+
+function refusalOf({ code, rawPacket }: ClientError): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
-  if (code !== 'HPE_HEADER_OVERFLOW') return 'bad_request';
+  if (code !== 'HPE_HEADER_OVERFLOW') return BY_PARSER[code ?? ''] ?? 'bad_request';
   // The parser counts the request line as a header; a first packet without a line end is all URL.
   const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
   return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
 }
 
-function rawHeaders(code: ErrorCode, id: string): string[] {
+function rawHeaders(code: Refusal, id: string): string[] {
   const { headers } = errorAnswer(code);
   const date = new Date().toUTCString();
   return [...commonHeaders(id), ...headers, 'date', date, 'connection', 'close'];
 }
 
-function rawAnswer(code: ErrorCode, id: string): string {
+function rawAnswer(code: Refusal, id: string): string {
   const { status, body } = errorAnswer(code);
   const head = rawHeaders(code, id).map((part, index) => part + (index % 2 === 0 ? ': ' : '\r\n'));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;

@@ -32,8 +32,32 @@ const ERRORS = {
   http_version_not_supported: [505, 'This service speaks HTTP/1.1.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
+/** What a `bad_request` is, where that is known: the message says it. */
+const BAD_REQUESTS = {
+  bad_method: 'The request does not begin with a method that this service knows, in capitals.',
+  bad_url:
+    'The URL is malformed: characters beyond ASCII, spaces and broken "%" must be percent-encoded.',
+  url_fragment: 'The URL has a fragment ("#"), which is not to be sent.',
+  bad_request_line:
+    'The request line must be a method, a URL and HTTP/1.1, with one space between them, and CRLF.',
+  bad_header:
+    'A header is malformed: "Name: value" without a space before the colon or control characters, and CRLF.',
+  host_missing: 'The Host header is missing.',
+  host_repeated: 'The Host header must be sent once.',
+  bad_framing:
+    'Content-Length and Transfer-Encoding must say once, and without contradiction, how long the body is.',
+  bad_chunks: 'The chunks of the body are malformed.',
+  http2: 'This service speaks HTTP/1.1 and not HTTP/2; a proxy before it may speak both.',
+  connect: 'CONNECT is for proxies, and this is none.',
+  upgrade_with_chunks:
+    'A request that asks for another protocol (Upgrade) must not have a chunked body.',
+} as const;
+
 export type ErrorCode = keyof typeof ERRORS;
+/** What a request is refused for: a code or, of `bad_request`, the cause. */
+export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+export const REFUSALS = [...ERROR_CODES, ...Object.keys(BAD_REQUESTS)] as Refusal[];
 
 /** The contract's Error record. */
 export interface ErrorRecord {
@@ -49,6 +73,8 @@ export type Headers = readonly string[];
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Headers;
+  /** As in the body. */
+  readonly code: ErrorCode;
   /** ASCII. */
   readonly body: string;
 }
@@ -57,21 +83,24 @@ export interface ErrorAnswer {
 const RETRY_AFTER_S = '1';
 
 /** Made once: refusing is to cost no more than answering. */
-const ANSWERS = new Map(ERROR_CODES.map((code) => [code, makeAnswer(code)]));
+const ANSWERS = new Map(REFUSALS.map((refusal) => [refusal, makeAnswer(refusal)]));
 
-export function errorAnswer(code: ErrorCode): ErrorAnswer {
-  return ANSWERS.get(code)!;
+export function errorAnswer(refusal: Refusal): ErrorAnswer {
+  return ANSWERS.get(refusal)!;
 }
 
-function makeAnswer(code: ErrorCode): ErrorAnswer {
-  const [status, message] = ERRORS[code];
+function makeAnswer(refusal: Refusal): ErrorAnswer {
+  const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
+  const code = cause === undefined ? (refusal as ErrorCode) : 'bad_request';
+  const [status, general] = ERRORS[code];
+  const message = cause ?? general;
   const body = JSON.stringify({ code, message, status } satisfies ErrorRecord);
   const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
   // Errors are news of a moment.
   headers.push('cache-control', 'no-store');
   if (status === 503) headers.push('retry-after', RETRY_AFTER_S);
   if (status === 401) headers.push('www-authenticate', challenge(code));
-  return { status, headers, body };
+  return { status, headers, code, body };
 }
 
 /** RFC 6750, section 3: no error code when no credential was sent. */

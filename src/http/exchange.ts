@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { ErrorCode } from './errors.ts';
+import type { Refusal } from './errors.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
 import type { Route, Routes } from './routes.ts';
@@ -25,8 +25,8 @@ export class Exchange {
   apiKey: ApiKey | undefined = undefined;
   /** Of the key that came with it, also where that is refused; for the log. */
   keyId: string | undefined = undefined;
-  /** Of the Error record that it was answered with; for the log. */
-  errorCode: ErrorCode | undefined = undefined;
+  /** What it was refused for; for the log. */
+  refusal: Refusal | undefined = undefined;
   /** The address that the request came from: a proxy's, where there is one. */
   readonly client: string | undefined;
 

@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
 import { CommandNotConfirmed } from '../orders/command-queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { errorAnswer, type Refusal } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type Destination, fileDestination, streamDestination } from './log-destinations.ts';
 
@@ -74,11 +75,11 @@ export function logRequest(
   exchange: Exchange,
   ms: number,
 ): void {
-  const { id, request, response, path, keyId, errorCode, client } = exchange;
+  const { id, request, response, path, keyId, refusal, client } = exchange;
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
   const status = response.headersSent ? `,"status":${response.statusCode}` : '';
-  const code = errorCode === undefined ? '' : `,"code":"${errorCode}"`;
+  const code = refusal === undefined ? '' : codeOf(refusal);
   const key = keyId === undefined ? '' : `,"key":"${keyId}"`;
   const from = client === undefined ? '' : `,"client":"${client}"`;
   const aborted = response.writableFinished ? '' : ',"aborted":true';
@@ -88,6 +89,12 @@ export function logRequest(
       `"method":"${request.method}","path":${JSON.stringify(loggable(path))}${status},` +
       `"ms":${rounded(ms)}${code}${key}${from}${forwardedFor(request)}${aborted},"msg":"request"}\n`,
   );
+}
+
+/** The code that the client got and, where there is a closer one, the reason. */
+function codeOf(refusal: Refusal): string {
+  const { code } = errorAnswer(refusal);
+  return `,"code":"${code}"${code === refusal ? '' : `,"reason":"${refusal}"`}`;
 }
 
 /** What a proxy says of where a request came from, or anybody else: for people to look at. */

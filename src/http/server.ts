@@ -18,7 +18,7 @@ import { connectionLimit } from './connection-limit.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { draining } from './drain.ts';
-import type { ErrorCode } from './errors.ts';
+import type { Refusal } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import { failing } from './failures.ts';
 import {
@@ -124,7 +124,7 @@ function keyRingOf({ config, store, log, clock }: ServerParts): KeyRing {
 
 function addRoutes({ config, store, listing, metrics, log }: ServerParts): Routes {
   const { basePath } = config;
-  const refusing = (code: ErrorCode, isPublic: boolean): Route => {
+  const refusing = (code: Refusal, isPublic: boolean): Route => {
     return {
       operation: 'none',
       isPublic,
@@ -137,7 +137,7 @@ function addRoutes({ config, store, listing, metrics, log }: ServerParts): Route
   const routes = new Routes({
     notFound: (path) =>
       path === basePath || path.startsWith(`${basePath}/`) ? nothingBelow : nothingOutside,
-    badUrl: refusing('bad_request', true),
+    badUrl: refusing('bad_url', true),
     otherMethods: (allowed) => {
       const allow = allowed.join(', ');
       return (exchange) => refuse(exchange, 'method_not_allowed', ['allow', allow]);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorCode } from './errors.ts';
+import type { Refusal } from './errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from './limits.ts';
 
 /**
@@ -7,24 +7,25 @@ import { MAX_BODY_BYTES, MAX_URL_BYTES } from './limits.ts';
  * several Host fields, or a fragment in the request target; CONNECT, which is for proxies; another
  * version than 1.1 or 1.0.
  */
-export function malformation(request: IncomingMessage): ErrorCode | undefined {
+export function malformation(request: IncomingMessage): Refusal | undefined {
   if (request.httpVersionMajor !== 1) return 'http_version_not_supported';
-  if (request.method === 'CONNECT') return 'bad_request';
+  if (request.method === 'CONNECT') return 'connect';
   const target = request.url!;
   if (target.length > MAX_URL_BYTES) return 'uri_too_long';
-  if (target.includes('#')) return 'bad_request';
+  if (target.includes('#')) return 'url_fragment';
   const hosts = headerCount(request, 'host');
-  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) return 'bad_request';
+  if (hosts > 1) return 'host_repeated';
+  if (hosts === 0 && request.httpVersion !== '1.0') return 'host_missing';
   const coding = request.headers['transfer-encoding'];
   // RFC 9112, section 6.1: what is not chunked has no end that we know, and 1.0 knows no coding.
   if (
     coding !== undefined &&
     (coding.toLowerCase() !== 'chunked' || request.httpVersion === '1.0')
   ) {
-    return 'bad_request';
+    return 'bad_framing';
   }
   // Node does not say what is wrong with the chunks of a request that asks for another protocol.
-  if (coding !== undefined && request.headers.upgrade !== undefined) return 'bad_request';
+  if (coding !== undefined && request.headers.upgrade !== undefined) return 'upgrade_with_chunks';
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'body_too_large';
   return undefined;
 }

@@ -69,6 +69,11 @@ test('the contract is served to anybody, as YAML and as JSON, with an ETag', asy
   }
 });
 
+test('the contract lists every code', () => {
+  const { code } = contract.components.schemas.Error.properties;
+  assert.deepEqual(code['x-extensible-enum'], ERROR_CODES);
+});
+
 test('docs/errors.md explains every code, and no other', () => {
   const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `([a-z_]+)` *\| (\d{3}) *\|/gm)];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { errorAnswer, type Refusal } from '../../src/http/errors.ts';
 import { parseAnswers, run, serve } from './program.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
@@ -15,28 +16,30 @@ const requestsWith =
 test('what is no HTTP request is answered with an Error record too', async (t) => {
   const { raw } = await serve(t);
   const host = 'Host: x\r\n';
-  const cases: [string, string | Buffer, number, string][] = [
-    ['nonsense', 'hello\r\n\r\n', 400, 'bad_request'],
-    ['a TLS hello', Buffer.from('16030100c8010000c40303', 'hex'), 400, 'bad_request'],
-    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
-    ['HTTP/3.7', `GET / HTTP/3.7\r\n${host}\r\n`, 400, 'bad_request'],
-    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'bad_request'],
-    ['two Hosts', `GET / HTTP/1.1\r\n${host}${host}\r\n`, 400, 'bad_request'],
-    ['a space before the colon', `GET / HTTP/1.1\r\n${host}A : b\r\n\r\n`, 400, 'bad_request'],
-    ['a control in a header', `GET / HTTP/1.1\r\n${host}A: \x01\r\n\r\n`, 400, 'bad_request'],
+  const cases: [string, string | Buffer, number, Refusal][] = [
+    ['an unknown method', `FROB / HTTP/1.1\r\n${host}\r\n`, 400, 'bad_method'],
+    ['a broken URL', `GET /%zz HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, 400, 'bad_url'],
+    ['nonsense', 'hello\r\n\r\n', 400, 'bad_method'],
+    ['a TLS hello', Buffer.from('16030100c8010000c40303', 'hex'), 400, 'bad_method'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'http2'],
+    ['HTTP/3.7', `GET / HTTP/3.7\r\n${host}\r\n`, 400, 'bad_request_line'],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'host_missing'],
+    ['two Hosts', `GET / HTTP/1.1\r\n${host}${host}\r\n`, 400, 'host_repeated'],
+    ['a space before the colon', `GET / HTTP/1.1\r\n${host}A : b\r\n\r\n`, 400, 'bad_header'],
+    ['a control in a header', `GET / HTTP/1.1\r\n${host}A: \x01\r\n\r\n`, 400, 'bad_header'],
     [
       'a bad Content-Length',
       `GET / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`,
       400,
-      'bad_request',
+      'bad_framing',
     ],
     [
       'a length and chunks',
       `POST / HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       400,
-      'bad_request',
+      'bad_framing',
     ],
-    ['a fragment', `GET /#x HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, 400, 'bad_request'],
+    ['a fragment', `GET /#x HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, 400, 'url_fragment'],
     ['too long a URL', `GET /${'x'.repeat(9_000)} HTTP/1.1\r\n${host}\r\n`, 414, 'uri_too_long'],
     ['far too long a URL', `GET /${'x'.repeat(50_000)}`, 414, 'uri_too_long'],
     [
@@ -56,7 +59,7 @@ test('what is no HTTP request is answered with an Error record too', async (t) =
     const answers = await raw(bytes);
     assert.equal(answers.length, 1, what);
     assert.equal(answers[0]!.status, status, what);
-    assert.equal(code(answers[0]!), expected, what);
+    assert.equal(answers[0]!.body, errorAnswer(expected).body, what);
   }
 });
 
