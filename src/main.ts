@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './commands/backup.ts';
+import { cancelCommand } from './commands/cancel.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
 import { exportCommand } from './commands/export.ts';
 import { importCommand } from './commands/import.ts';
 import { keysCommand } from './commands/keys.ts';
+import { listCommand } from './commands/list.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { CommandFailed, say, UsageError } from './commands/output.ts';
 import { petsCommand } from './commands/pets.ts';
@@ -42,7 +44,9 @@ const commands = [
   keysCommand(),
   importCommand(),
   exportCommand(),
+  listCommand(),
   showCommand(),
+  cancelCommand(),
   shipCommand(),
   petsCommand(),
   backupCommand(),

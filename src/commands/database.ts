@@ -82,8 +82,8 @@ export function expectEnvironment(
 ): void {
   if (recorded === undefined || wanted === undefined || recorded === wanted) return;
   throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} is for ${recorded}, and ENVIRONMENT is ${wanted}: ` +
-      'set it to the other, or name another database',
+    `the store ${databaseLabel(url)} is for ${recorded}, and ${wanted} is asked for (ENVIRONMENT): ` +
+      'ask for the other, or name another database',
   );
 }
 
@@ -93,8 +93,12 @@ export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
 }
 
 /** What flags and environment say of the database. @throws ConfigError */
-export function databaseConfig(flags: DatabaseFlags): DatabaseConfig {
-  return readDatabaseConfig(process.env, databaseSettings(flags));
+export function databaseConfig(
+  flags: DatabaseFlags & { readonly environment?: Environment },
+): DatabaseConfig {
+  const { environment } = flags;
+  const given = environment === undefined ? {} : { ENVIRONMENT: environment };
+  return readDatabaseConfig(process.env, { ...databaseSettings(flags), ...given });
 }
 
 /** @throws UsageError */

@@ -1,23 +1,31 @@
 import type { Command } from 'commander';
 import { ORDER_COLUMNS, orderOf } from '../files/fields.ts';
 import { type Input, openInput } from '../files/input.ts';
-import { SeenIds } from '../files/seen-ids.ts';
-import { type Located, Problems, readValues } from '../files/values.ts';
-import {
-  differingFields,
-  INT64_MAX,
-  type Order,
-  type OrderDraft,
-  type OrderId,
-} from '../orders/order.ts';
+import { readValues } from '../files/values.ts';
 import type { Store } from '../store/store.ts';
+import {
+  BadRows,
+  type Check,
+  type CheckSource,
+  checkOrders,
+  refuseProblems,
+} from './check-import.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from './database.ts';
-import { CommandFailed, counted, grouped, say, toJson, writeOut } from './output.ts';
-import { type Checked, Placer } from './placer.ts';
+import { counted, say, toJson, writeOut } from './output.ts';
+import { Placer } from './placer.ts';
 import { showProgress } from './progress.ts';
 
 /** Orders placed in one transaction: some 20 ms in which a running service cannot cancel. */
 const BATCH = 2_000;
+
+const COLUMNS = `
+Columns, all of them optional, in any order (in JSON: fields):
+  id        int64; the store gives the next one where there is none
+  petId     int64
+  quantity  int64, 0 or more
+  shipDate  date-time with an offset: 2026-12-01T09:30:00Z
+  complete  true or false
+  status    pending, shipped or cancelled; pending where there is none`;
 
 interface ImportFlags extends DatabaseFlags {
   readonly dryRun?: true;
@@ -34,45 +42,31 @@ curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | np
   )
     .argument('<file>', 'a file, or - for standard input')
     .option('--dry-run', 'check everything, write nothing')
-    .option('--json', 'the counts as a JSON object on stdout')
+    .option('--json', 'the counts, and what is wrong with rows, as a JSON object on stdout')
+    .addHelpText('after', COLUMNS)
     .action(importOrders);
-}
-
-/** What the first reading of a file found. */
-interface Check extends Checked {
-  readonly problems: Problems;
-  count: number;
-  highestId: bigint;
-  /** Orders that are still to be placed and bring no id, and where the last of them stands. */
-  withoutId: number;
-  lastWithoutId: string;
-  /** Orders that the store has already. */
-  known: number;
-}
-
-/** What a check needs of a store; a store that does not exist has neither orders nor imports. */
-interface CheckSource {
-  /** As Store.find. */
-  readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
-  /** Rows that an earlier run of the same import placed. */
-  readonly placedBefore: number;
-  /** Orders without an id get those above it. */
-  readonly highestId: OrderId;
 }
 
 async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   const input = await openInput(file);
+  const dryRun = flags.dryRun === true;
   try {
     const { imported, skipped } = flags.dryRun
       ? await tryImport(input, flags)
       : await withStore(flags, 'create', (store) => importInto(store, input));
-    if (flags.json) await writeOut(`${toJson({ imported, skipped, dryRun: !!flags.dryRun })}\n`);
+    if (flags.json) await writeOut(`${toJson({ imported, skipped, dryRun })}\n`);
     const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} of it were there already`;
     say(
       flags.dryRun
         ? `Would import ${counted(imported, 'order')}${known}. Nothing was written.`
         : `Imported ${counted(imported, 'order')}${known}.`,
     );
+  } catch (error) {
+    if (flags.json && error instanceof BadRows) {
+      const { total: badRows, described: problems } = error.problems;
+      await writeOut(`${toJson({ imported: 0, skipped: 0, dryRun, badRows, problems })}\n`);
+    }
+    throw error;
   } finally {
     input.close();
   }
@@ -100,110 +94,6 @@ async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
   const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
   const { placed, highestId } = progress!;
   return { find: (ids) => store.find(ids), placedBefore: placed, highestId };
-}
-
-/**
- * @param count of rows in the input
- * @throws CommandFailed that describes the first problems, or says that there is not one row
- */
-export function refuseProblems(input: Input, { total, described }: Problems, count: number): void {
-  if (count === 0) throw new CommandFailed(`${input.name} has no rows; nothing was imported`);
-  if (total === 0) return;
-  const rest = total - described.length;
-  throw new CommandFailed(
-    [
-      `${input.name} has ${counted(total, 'bad row')}; nothing was imported`,
-      ...described.map((line) => `  ${line}`),
-      ...(rest > 0 ? [`  … and ${grouped(rest)} more`] : []),
-    ].join('\n'),
-  );
-}
-
-/** Reads the whole file and writes nothing. */
-async function checkOrders(
-  input: Input,
-  { find, placedBefore, highestId }: CheckSource,
-): Promise<Check> {
-  const problems = new Problems();
-  const check: Check = {
-    problems,
-    source: input.digest,
-    placedBefore,
-    count: 0,
-    known: 0,
-    highestId: 0n,
-    withoutId: 0,
-    lastWithoutId: '',
-  };
-  const seen = new SeenIds();
-  const progress = showProgress('Checking ');
-  const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
-  try {
-    for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
-      const existing = await ordersById(rows, find);
-      for (const row of rows) {
-        check.count += 1;
-        const problem = row.problem ?? checkOrder(row.at, row.value, existing, seen, check);
-        if (problem !== undefined) problems.add(row.at, problem);
-      }
-    }
-  } finally {
-    progress.end();
-    seen.close();
-  }
-  checkIdsLeft(check, highestId);
-  return check;
-}
-
-/** Whether all orders without an id will get one: those above all ids that are taken. */
-function checkIdsLeft(check: Check, highestInStore: OrderId): void {
-  const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
-  if (BigInt(check.withoutId) <= INT64_MAX - highest) return;
-  check.problems.add(
-    check.lastWithoutId,
-    `has no id, and above ${highest} int64 has ${INT64_MAX - highest} left; the file needs ${check.withoutId}`,
-  );
-}
-
-async function ordersById(
-  rows: readonly Located<OrderDraft>[],
-  find: CheckSource['find'],
-): Promise<Map<OrderId, Order>> {
-  const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
-  return new Map((await find(ids)).map((order) => [order.id, order]));
-}
-
-/** Counts an order of the file, and says what stands in its way. */
-function checkOrder(
-  at: string,
-  draft: OrderDraft,
-  existing: ReadonlyMap<OrderId, Order>,
-  seen: SeenIds,
-  check: Check,
-): string | undefined {
-  const { id } = draft;
-  if (id !== undefined) {
-    if (id > check.highestId) check.highestId = id;
-    const repetition = seen.add(id, at);
-    if (repetition !== undefined) return repetition;
-  }
-  if (check.count <= check.placedBefore) {
-    // It was placed, and may have been cancelled or shipped since.
-    check.known += 1;
-    return undefined;
-  }
-  if (id === undefined) {
-    check.withoutId += 1;
-    check.lastWithoutId = at;
-    return undefined;
-  }
-  const order = existing.get(id);
-  if (order === undefined) return undefined;
-  check.known += 1;
-  const fields = differingFields(order, { ...draft, id: order.id });
-  return fields.length === 0
-    ? undefined
-    : `order ${id} is in the store with another ${fields.join(', ')}`;
 }
 
 /** Reads the file again and places its orders; how many are new. */

@@ -1,6 +1,13 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { parseDate } from '../config.ts';
-import { type ApiKey, newApiKey, newSecret, standingOf } from '../keys/api-key.ts';
+import {
+  type ApiKey,
+  ENVIRONMENTS,
+  type Environment,
+  newApiKey,
+  newSecret,
+  standingOf,
+} from '../keys/api-key.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, say, table, toJson, UsageError, writeOut } from './output.ts';
@@ -11,13 +18,20 @@ export function keysCommand(): Command {
     'make an API key and print it, and nothing else, on stdout',
     `npx store-orders keys create --name "web shop"
 KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
-ENVIRONMENT=staging npx store-orders keys create --name tests`,
+npx store-orders keys create --name tests --environment staging --database sqlite:staging.db`,
   )
     .option('--name <name>', 'what it is for (required)')
     .option(
       '--expires <date>',
       'when it stops working: 2027-01-31 (its first moment in UTC) or 2027-01-31T12:00:00+01:00',
     )
+    .addOption(
+      new Option(
+        '--environment <name>',
+        'what it is for (environment: ENVIRONMENT; default: what the store is for)',
+      ).choices(ENVIRONMENTS),
+    )
+    .option('--json', 'the key with its secret as a JSON object, instead')
     .action(createKey);
   const list = databaseCommand(
     'list',
@@ -43,6 +57,8 @@ ENVIRONMENT=staging npx store-orders keys create --name tests`,
 interface CreateFlags extends DatabaseFlags {
   readonly name?: string;
   readonly expires?: string;
+  readonly environment?: Environment;
+  readonly json?: true;
 }
 
 async function createKey(flags: CreateFlags): Promise<void> {
@@ -58,7 +74,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const secret = newSecret(environment);
     const key = newApiKey(secret, { name, environment, now, expiresAt });
     await store.apply([{ type: 'createKey', key }]);
-    await writeOut(`${secret}\n`);
+    await writeOut(flags.json ? `${toJson({ ...keyRecord(key), secret })}\n` : `${secret}\n`);
     say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
   });
 }

@@ -51,3 +51,10 @@ export function grouped(count: number | bigint): string {
 export function counted(count: number | bigint, noun: string): string {
   return `${grouped(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`;
 }
+
+/** A number that was given as text. @throws UsageError */
+export function naturalNumber(what: string, text: string, most: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);
+  return value;
+}

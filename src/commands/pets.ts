@@ -4,8 +4,8 @@ import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
+import { refuseProblems } from './check-import.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { refuseProblems } from './import.ts';
 import { counted, say } from './output.ts';
 import { PAUSE_MS } from './placer.ts';
 
@@ -19,6 +19,7 @@ export function petsCommand(): Command {
     'npx store-orders pets import pets.csv',
   )
     .argument('<file>', 'NDJSON, CSV or a JSON array; - for standard input')
+    .addHelpText('after', '\nColumns (in JSON: fields): id (int64, required), name, tag.')
     .action(importPets);
   return new Command('pets')
     .description('the pets that the deprecated lookup answers')

@@ -3,7 +3,7 @@ import { WRITERS } from '../files/write-orders.ts';
 import type { Order } from '../orders/order.ts';
 import { sampleOrders } from '../orders/sample.ts';
 import type { Store } from '../store/store.ts';
-import { grouped, say, UsageError, writeOut } from './output.ts';
+import { grouped, naturalNumber, say, writeOut } from './output.ts';
 
 /** Orders written at a time. */
 const BATCH = 1_000;
@@ -63,10 +63,4 @@ export async function addSamples(store: Store, count: number): Promise<void> {
 /** @throws UsageError */
 export function sampleCount(text: string): number {
   return naturalNumber('the number of samples', text, MAX_SAMPLES);
-}
-
-function naturalNumber(what: string, text: string, most: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);
-  return value;
 }

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { Order } from '../orders/order.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import type { OrderEvent } from '../store/store.ts';
+import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, table, toJson, writeOut } from './output.ts';
-import { orderIdArgument } from './ship.ts';
 
 export function showCommand(): Command {
   return databaseCommand(
@@ -27,6 +27,9 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
   });
 }
 
+/** Who changed an order without an API key: no id of a key is this. */
+const OPERATOR = 'operator';
+
 function record({ id, petId, quantity, shipDate, complete, status }: Order, history: OrderEvent[]) {
   return {
     id,
@@ -39,7 +42,7 @@ function record({ id, petId, quantity, shipDate, complete, status }: Order, hist
       revision,
       type,
       at: formatTimestamp(at),
-      by,
+      by: by ?? OPERATOR,
     })),
   };
 }
@@ -53,7 +56,7 @@ function describe(order: Order, history: OrderEvent[]): string {
     at,
     type,
     `revision ${revision}`,
-    by === undefined ? 'by an operator' : `with ${by}`,
+    by === OPERATOR ? 'by an operator' : `with ${by}`,
   ]);
   return `${table(rows)}\n\n${lines.length === 0 ? 'no history' : table(lines)}\n`;
 }

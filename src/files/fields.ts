@@ -112,7 +112,7 @@ class FieldReader {
 
   status(): OrderStatus {
     const value = this.text('status') ?? 'pending';
-    const known = ORDER_STATUSES.find((name) => name === value);
+    const known = ORDER_STATUSES.find((name) => name === value.toLowerCase());
     if (known === undefined) this.#refuse('status', 'pending, shipped or cancelled', value);
     return known ?? 'pending';
   }

@@ -13,11 +13,11 @@ export type Located<T> =
 /** What is wrong with a file: how many problems, and the first of them in words. */
 export class Problems {
   total = 0;
-  readonly described: string[] = [];
+  readonly described: { readonly at: string; readonly problem: string }[] = [];
 
   add(at: string, problem: string): void {
     this.total += 1;
-    if (this.described.length < MAX_DESCRIBED) this.described.push(`${at}: ${problem}`);
+    if (this.described.length < MAX_DESCRIBED) this.described.push({ at, problem });
   }
 }
 

@@ -120,6 +120,9 @@ export class StoreNotUsable extends Error {
   override readonly name = 'StoreNotUsable';
 }
 
+/** Takes a batch of orders; false if it wants no more. */
+export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
+
 /** What keeps a store, and how many migrations its schema has. */
 export interface Engine {
   readonly name: 'sqlite' | 'postgresql';
@@ -159,9 +162,10 @@ export interface Store extends ChangeSource {
 
   /**
    * Calls `visit` with all orders in any status, in batches of ascending id and all from one
-   * snapshot, waiting for each call to end.
+   * snapshot, waiting for each call to end; until there are no more, or it resolves to false.
+   * @param from the lowest id
    */
-  scan(visit: (orders: readonly Order[]) => Promise<void>): Promise<void>;
+  scan(visit: ScanVisit, from?: OrderId): Promise<void>;
 
   pet(id: bigint): Promise<Pet | undefined>;
 

@@ -18,10 +18,16 @@ const COMMANDS = [
   ['keys', 'revoke'],
   ['import'],
   ['export'],
+  ['list'],
   ['show'],
+  ['cancel'],
   ['ship'],
   ['pets', 'import'],
   ['backup'],
+  ['restore'],
+  ['check'],
+  ['take-back'],
+  ['migrate'],
   ['sample'],
 ];
 
@@ -139,6 +145,44 @@ test('ship ships what it can and names the rest: exit 1', async (t) => {
     { id: 1, outcome: 'unchanged' },
     { id: 4, outcome: 'unchanged' },
   ]);
+});
+
+test('cancel cancels what it can and names the rest: exit 1', async (t) => {
+  const { database } = await serve(t);
+  const input = '{"id":1}\n{"id":2,"status":"cancelled"}\n{"id":3,"status":"shipped"}\n';
+  await run(['import', '-', '--database', database], { input });
+  const result = await run(['cancel', '1', '2', '3', '4', '--database', database]);
+  assert.equal(result.code, 1);
+  assert.equal(result.stdout, '1 cancelled\n');
+  assert.match(
+    result.stderr,
+    /2 was cancelled before\n3 has shipped .*\n4 does not exist\n.*2 of 4/,
+  );
+  const shown = await run(['show', '1', '--json', '--database', database]);
+  const { history } = JSON.parse(shown.stdout);
+  assert.deepEqual(
+    history.map(({ type, by }: { type: string; by: string }) => `${type} by ${by}`),
+    ['placed by operator', 'cancelled by operator'],
+  );
+});
+
+test('list shows orders by status and from an id on, and says that there are more', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const input = Array.from({ length: 3_000 }, (_, index) => {
+    const status = index % 1_000 === 999 ? 'shipped' : 'pending';
+    return `{"id":${index + 1},"status":"${status}"}\n`;
+  }).join('');
+  await run(['import', '-', '--database', database], { input });
+  const list = async (...args: string[]) => {
+    const { stdout, stderr } = await run(['list', ...args, '--database', database]);
+    return { ids: stdout.match(/^\d+/gm) ?? stdout.match(/(?<="id":)\d+/g), stderr };
+  };
+  const first = await list();
+  assert.equal(first.ids?.length, 20);
+  assert.match(first.stderr, /There are more: --from 21,/);
+  const shipped = await list('--status', 'shipped', '--from', '1001', '--format', 'ndjson');
+  assert.deepEqual(shipped, { ids: ['2000', '3000'], stderr: '' });
+  assert.deepEqual((await list('--from', '2999')).ids, ['2999', '3000']);
 });
 
 test('keys are made, listed without their secrets, and revoked', async (t) => {

@@ -313,3 +313,15 @@ test('pets are imported, and replace those with their id', async (t) => {
   assert.equal(bad.code, 1);
   assert.match(bad.stderr, /line 2: id is missing\n {2}line 3: repeats the id 2 of line 1/);
 });
+
+test('what is wrong with rows is told as JSON too', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const input = 'id,status\n1,Pending\nx,shipped\n';
+  const { code, stdout } = await run(['import', '--json', '-', '--database', database], { input });
+  assert.equal(code, 1);
+  const { problems, ...counts } = JSON.parse(stdout);
+  assert.deepEqual(counts, { imported: 0, skipped: 0, dryRun: false, badRows: 1 });
+  assert.deepEqual(problems, [
+    { at: 'line 3', problem: 'id must be an integer, in digits only; it is "x"' },
+  ]);
+});

@@ -57,7 +57,7 @@ test('a store is for one environment: that of its first start, or of the command
       const { code, stdout, stderr } = await run([...args, '--database', database], staging);
       assert.equal(code, 1, args.join(' '));
       assert.equal(stdout.includes('so_test_'), false);
-      assert.match(stderr, /is for production, and ENVIRONMENT is staging/);
+      assert.match(stderr, /is for production, and staging is asked for/);
     }
   }
   const other = `sqlite:${join(folder, 'staging.db')}`;
@@ -77,7 +77,7 @@ test('a store is for one environment: that of its first start, or of the command
     other,
   ]);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /is for staging, and ENVIRONMENT is production/);
+  assert.match(refused.stderr, /is for staging, and production is asked for/);
 });
 
 test('started by npm, the service ends when npm does', async (t) => {

@@ -47,10 +47,10 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     changes: (since, visit) => reader.changes(since, visit),
     find: (ids) => reader.find(ids),
     history: (id) => reader.history(id),
-    scan: async (visit) => {
+    scan: async (visit, from) => {
       const session = await newSession(currentUrl(), BULK);
       try {
-        await scan(session, visit);
+        await scan(session, visit, from);
       } finally {
         session.destroy();
       }

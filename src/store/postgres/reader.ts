@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
 import type { Moment } from '../../orders/listing.ts';
-import { byId, type Order, type OrderId } from '../../orders/order.ts';
+import { byId, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
-import type { OrderEvent, StoreStatus } from '../store.ts';
+import type { OrderEvent, ScanVisit, StoreStatus } from '../store.ts';
 import { readOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
 import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
@@ -145,13 +145,13 @@ async function readInOneSnapshot(
 async function visitFetched(
   session: Session,
   first: readonly Row[],
-  visit: (orders: readonly Order[]) => void | Promise<void>,
+  visit: (orders: readonly Order[]) => unknown,
 ): Promise<void> {
   for (let rows = first; rows.length > 0; ) {
     const next = rows.length < BATCH ? [] : session.query(FETCH);
     // It is awaited below; until then its failure is no unhandled one.
     if (next instanceof Promise) next.catch(() => {});
-    await visit(rows.map(orderFromRow));
+    if ((await visit(rows.map(orderFromRow))) === false) return;
     await nextTurn();
     rows = await next;
   }
@@ -160,11 +160,12 @@ async function visitFetched(
 /** Store.scan, on a session of its own: it lasts as long as its visitor takes. */
 export async function scan(
   session: Session,
-  visit: (orders: readonly Order[]) => Promise<void>,
+  visit: ScanVisit,
+  from: OrderId = INT64_MIN,
 ): Promise<void> {
   await session.query(BEGIN_SNAPSHOT);
   await session.query({
-    text: `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id`,
+    text: `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ${from} ORDER BY id`,
   });
   await visitFetched(session, await session.query(FETCH), visit);
 }

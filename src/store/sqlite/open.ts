@@ -95,7 +95,7 @@ function storeOf(
     changes: (since, visit) => using(() => reader.changes(since, visit)),
     find: (ids) => using(() => reader.find(ids)),
     history: (id) => using(() => reader.history(id)),
-    scan: (visit) => using(() => reader.scan(visit)),
+    scan: (visit, from) => using(() => reader.scan(visit, from)),
     pet: (id) => using(() => reader.pet(id)),
     keys: (digests) => using(() => reader.keys(digests)),
     status: () => using(() => reader.status()),

@@ -5,7 +5,7 @@ import type { Moment } from '../../orders/listing.ts';
 import { byId, INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
-import { type OrderEvent, StoreNotUsable, type StoreStatus } from '../store.ts';
+import { type OrderEvent, type ScanVisit, StoreNotUsable, type StoreStatus } from '../store.ts';
 import { COPY_NOT_COMPLETE, expectHere } from '../tables.ts';
 import { type Location, openForReading } from './connection.ts';
 import {
@@ -113,12 +113,12 @@ export class Reader {
   }
 
   /** Store.scan, on a connection of its own: it lasts as long as its visitor takes. */
-  async scan(visit: (orders: readonly Order[]) => Promise<void>): Promise<void> {
+  async scan(visit: ScanVisit, from: OrderId = INT64_MIN): Promise<void> {
     const db = openForReading(this.#location);
     try {
       const { all } = prepareAll(db, { all: pageById('true') });
       db.exec('BEGIN');
-      await visitPages(pagesById(all), visit);
+      await visitPages(pagesById(all, from), visit);
     } finally {
       db.close();
     }
@@ -159,10 +159,10 @@ export class Reader {
 /** Visits orders page by page, and gives other work a turn between two pages. */
 async function visitPages(
   pages: Iterable<readonly Row[]>,
-  visit: (orders: readonly Order[]) => void | Promise<void>,
+  visit: (orders: readonly Order[]) => unknown,
 ): Promise<void> {
   for (const rows of pages) {
-    await visit(rows.map(orderFromRow));
+    if ((await visit(rows.map(orderFromRow))) === false) return;
     // One that is not full is the last.
     if (rows.length === PAGE) await nextTurn();
   }
@@ -174,8 +174,8 @@ function pageById(condition: string): string {
 }
 
 /** Takes two thirds of the time that one row after another takes. */
-function* pagesById(page: StatementSync): Iterable<readonly Row[]> {
-  let from = INT64_MIN;
+function* pagesById(page: StatementSync, lowest = INT64_MIN): Iterable<readonly Row[]> {
+  let from = lowest;
   for (;;) {
     const rows = page.all(from) as unknown as readonly Row[];
     const last = rows.at(-1)?.[0];

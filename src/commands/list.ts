@@ -1,0 +1,68 @@
+import { type Command, Option } from 'commander';
+import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
+import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../orders/order.ts';
+import { formatTimestamp } from '../orders/timestamp.ts';
+import { orderIdArgument } from './change-orders.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { naturalNumber, say, table, writeOut } from './output.ts';
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100_000;
+
+interface ListFlags extends DatabaseFlags {
+  readonly status?: OrderStatus;
+  readonly from?: string;
+  readonly limit: string;
+  readonly format: Format | 'table';
+}
+
+export function listCommand(): Command {
+  return databaseCommand(
+    'list',
+    'show orders in ascending id; "export" writes all of them',
+    `npx store-orders list --status pending
+npx store-orders list --from 1000 --limit 100 --format csv`,
+  )
+    .addOption(
+      new Option('--status <status>', 'only those; all are read until there are enough').choices(
+        ORDER_STATUSES,
+      ),
+    )
+    .option('--from <id>', 'the first id (default: the lowest)')
+    .option('--limit <count>', 'how many at most', String(DEFAULT_LIMIT))
+    .addOption(
+      new Option('--format <format>', 'how').choices(['table', ...FORMATS]).default('table'),
+    )
+    .action(list);
+}
+
+async function list({ status, from, limit, format, ...flags }: ListFlags): Promise<void> {
+  const first = from === undefined ? INT64_MIN : orderIdArgument(from);
+  const most = naturalNumber('--limit', limit, MAX_LIMIT);
+  const found: Order[] = [];
+  await withStore(flags, 'read', (store) =>
+    store.scan(async (orders) => {
+      found.push(...orders.filter((order) => status === undefined || order.status === status));
+      // One more than is shown tells that there are more.
+      return found.length <= most;
+    }, first),
+  );
+  const shown = found.slice(0, most);
+  await writeOut(format === 'table' ? tableOf(shown) : written(shown, format));
+  const next = found[most];
+  if (next !== undefined) say(`There are more: --from ${next.id}, or a larger --limit.`);
+}
+
+function written(orders: readonly Order[], format: Format): string {
+  const { start, order, end } = WRITERS[format];
+  return start + orders.map(order).join('') + end;
+}
+
+function tableOf(orders: readonly Order[]): string {
+  const rows = orders.map(({ id, status, petId, quantity, shipDate, complete }) => [
+    ...[id, status, petId ?? '', quantity ?? ''].map(String),
+    shipDate === undefined ? '' : formatTimestamp(shipDate),
+    String(complete ?? ''),
+  ]);
+  return `${table([['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE'], ...rows])}\n`;
+}
