@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { Environment } from '../keys/api-key.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
-import type { Fault, Store } from '../store/store.ts';
+import { FAULTS, type Fault, type Store } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { within } from './deadline.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
@@ -41,6 +41,9 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
     labelNames: ['cause'] as const,
     registers,
   });
+
+  // From 0, or the first of a kind would be no increase.
+  for (const cause of FAULTS) faults.inc({ cause }, 0);
 
   return {
     registry,

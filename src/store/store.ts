@@ -94,15 +94,17 @@ export interface StoreStatus extends Moment {
  * time; "unreachable": no connection; "full": no room on the disk; "damaged": pages of the database are not what was written;
  * "schema": another release has migrated it; "moved": it goes on in another database; "failed": anything else.
  */
-export type Fault =
-  | 'locked'
-  | 'slow'
-  | 'unreachable'
-  | 'full'
-  | 'damaged'
-  | 'schema'
-  | 'moved'
-  | 'failed';
+export const FAULTS = [
+  'locked',
+  'slow',
+  'unreachable',
+  'full',
+  'damaged',
+  'schema',
+  'moved',
+  'failed',
+] as const;
+export type Fault = (typeof FAULTS)[number];
 
 /** The store cannot do it now, or it is not known whether it did: the caller may try again. */
 export class StoreUnavailable extends Error {
