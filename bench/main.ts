@@ -9,7 +9,6 @@ import { listSmall } from './scenarios/list-small.ts';
 import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
 import { start } from './scenarios/start.ts';
-import { workers } from './scenarios/workers.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   listSmall,
@@ -22,12 +21,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   refusedKey,
   start,
   memory,
-  workers,
   growth,
 };
 
 /** Left out of a quick look, unless they are named. */
-const LONG = ['memory', 'workers', 'growth'];
+const LONG = ['memory', 'growth'];
 
 /** Programs from outside, how they tell their version, and Debian's package of each. */
 const PROGRAMS = {

@@ -7,9 +7,6 @@ import { databaseUrlProblem } from './store/open.ts';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** More than one a core is of no use. */
-const MAX_WORKERS = 64;
-
 const MAX_STOP_SECONDS = 3_600;
 const SECONDS = `whole seconds from 0 to ${MAX_STOP_SECONDS}`;
 
@@ -25,7 +22,7 @@ export const DEFAULTS = {
   PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z',
   OPERATIONS_HOST: '127.0.0.1',
   OPERATIONS_PORT: '8081',
-  WORKERS: '1',
+  REUSE_PORT: 'false',
   DRAIN_SECONDS: '5',
   STOP_LIMIT_SECONDS: '10',
   LOG_LEVEL: 'info',
@@ -49,8 +46,8 @@ export interface Config {
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
   readonly operations: { readonly host: string; readonly port: number };
-  /** Processes that serve. */
-  readonly workers: number;
+  /** Whether other processes may listen at the same port: SO_REUSEPORT. */
+  readonly reusePort: boolean;
   /** After a signal to stop: how long it goes on serving, not ready, and how long the stop may then take. */
   readonly drainMs: number;
   readonly stopLimitMs: number;
@@ -83,7 +80,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     'a host name or an IP address',
   );
   const operationsPort = settings.read('OPERATIONS_PORT', parsePort, 'a port from 0 to 65535');
-  const workers = settings.read('WORKERS', parseWorkers, `a number from 1 to ${MAX_WORKERS}`);
+  const reusePort = settings.read('REUSE_PORT', oneOf(['true', 'false']), 'true or false');
   const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
@@ -102,7 +99,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     stagingBaseUrl,
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
-    workers: workers!,
+    reusePort: reusePort === 'true',
     drainMs: drainMs!,
     stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,
@@ -201,11 +198,6 @@ function parseHost(text: string): string | undefined {
 
 function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
-}
-
-function parseWorkers(text: string): number | undefined {
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  return count >= 1 && count <= MAX_WORKERS ? count : undefined;
 }
 
 /** Seconds as milliseconds. */

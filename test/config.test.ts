@@ -74,9 +74,7 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['DRAIN_SECONDS', '-1'],
   ['DRAIN_SECONDS', '1.5'],
   ['STOP_LIMIT_SECONDS', '3601'],
-  ['WORKERS', '0'],
-  ['WORKERS', '65'],
-  ['WORKERS', 'two'],
+  ['REUSE_PORT', 'yes'],
   ['LOG_LEVEL', 'verbose'],
 ];
 for (const [variable, value] of WRONG) {

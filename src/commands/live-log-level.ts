@@ -1,13 +1,7 @@
 import type { Logger } from 'pino';
 
-/**
- * SIGUSR2 has more logged, and the next one as much as before. Not on Windows, which has no such signal.
- * @param onChange is told the level from then on
- */
-export function changeLogLevelOnSignal(
-  logger: Logger,
-  onChange: (level: string) => void = () => {},
-): void {
+/** SIGUSR2 has more logged, and the next one as much as before. Not on Windows, which has no such signal. */
+export function changeLogLevelOnSignal(logger: Logger): void {
   if (process.platform === 'win32') return;
   const configured = logger.level;
   const other = configured === 'debug' || configured === 'trace' ? 'info' : 'debug';
@@ -17,6 +11,5 @@ export function changeLogLevelOnSignal(
     logger.level = 'debug';
     logger.info({ logLevel: level }, 'the log level was changed');
     logger.level = level;
-    onChange(level);
   });
 }

@@ -1,10 +1,9 @@
-import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import { type Config, DEFAULTS, readConfig } from '../config.ts';
 import { createLog, type Log } from '../http/logging.ts';
 import { buildOperations } from '../http/operations.ts';
-import { databaseFile, databaseLabel } from '../store/open.ts';
+import { databaseLabel } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
@@ -13,10 +12,8 @@ import { changeLogLevelOnSignal } from './live-log-level.ts';
 import { say } from './output.ts';
 import { Readiness } from './readiness.ts';
 import { addSamples, sampleCount } from './sample.ts';
-import { openForService, Service } from './service.ts';
+import { Service } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { serveAsWorker } from './worker.ts';
-import { Workers } from './workers.ts';
 
 interface ServeFlags extends DatabaseFlags {
   readonly host?: string;
@@ -25,7 +22,7 @@ interface ServeFlags extends DatabaseFlags {
   readonly environment?: string;
   readonly operationsHost?: string;
   readonly operationsPort?: string;
-  readonly workers?: string;
+  readonly reusePort?: true;
   readonly drainSeconds?: string;
   readonly stopLimitSeconds?: string;
   readonly logLevel?: string;
@@ -47,7 +44,6 @@ export function serveCommand(): Command {
     'run the service',
     `npx store-orders serve
 npx store-orders serve --port 9000 --database sqlite:/var/lib/store-orders/orders.db
-npx store-orders serve --workers 4
 npx store-orders serve --sample 1000`,
   )
     .addOption(flag('--host <host>', 'HOST', 'address to listen on'))
@@ -56,7 +52,9 @@ npx store-orders serve --sample 1000`,
     .addOption(flag('--environment <name>', 'ENVIRONMENT', 'production or staging'))
     .addOption(flag('--operations-host <host>', 'OPERATIONS_HOST', 'for health and metrics'))
     .addOption(flag('--operations-port <port>', 'OPERATIONS_PORT', 'for health and metrics'))
-    .addOption(flag('--workers <count>', 'WORKERS', 'processes that share the work'))
+    .addOption(
+      flag('--reuse-port', 'REUSE_PORT', 'share the port with other processes that do so too'),
+    )
     .addOption(
       flag(
         '--drain-seconds <count>',
@@ -89,7 +87,7 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
     ENVIRONMENT: flags.environment,
     OPERATIONS_HOST: flags.operationsHost,
     OPERATIONS_PORT: flags.operationsPort,
-    WORKERS: flags.workers,
+    REUSE_PORT: flags.reusePort === undefined ? undefined : 'true',
     DRAIN_SECONDS: flags.drainSeconds,
     STOP_LIMIT_SECONDS: flags.stopLimitSeconds,
     LOG_LEVEL: flags.logLevel,
@@ -108,20 +106,16 @@ interface FirstSteps {
 async function serve(flags: ServeFlags): Promise<void> {
   const config = readConfig(process.env, settings(flags));
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
-  if (cluster.worker !== undefined) {
-    await serveAsWorker(config, cluster.worker.id);
-    return;
-  }
   const steps = { samples, firstKey: flags.firstKey };
-  const log = createLog(config.logLevel);
+  const log = await createLog(config.logLevel);
   const database = databaseLabel(config.databaseUrl);
   const { environment } = config;
   log.logger.info({ version: VERSION, commit: COMMIT, database, environment }, 'starting');
-  await (config.workers === 1 ? serveAlone : serveWithWorkers)(config, log, steps);
+  await serveUntilStopped(config, log, steps);
 }
 
-async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const service = new Service(config, log);
+async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): Promise<void> {
+  const service = new Service(config, log.logger);
   const readiness = new Readiness(() => service.whyNotReady());
   const operations = buildOperations({
     whyNotReady: () => readiness.whyNot(),
@@ -137,7 +131,7 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
   changeLogLevelOnSignal(log.logger);
   try {
     await listenForOperations(operations, config, log);
-    const store = await service.open({ create: true }, () => sayMade(config));
+    const store = await service.open(() => sayMade(config));
     await begin(config, log, store, steps, () => service.listen());
   } catch (error) {
     // What is being ended fails at what it was about to do.
@@ -150,49 +144,6 @@ async function serveAlone(config: Config, log: Log, steps: FirstSteps): Promise<
 /** A mistyped path would be a new, empty store. */
 function sayMade({ databaseUrl }: Config): void {
   say(`Made the store ${databaseLabel(databaseUrl)}.`);
-}
-
-/** The primary of several processes: it serves nothing but health and metrics itself. */
-async function serveWithWorkers(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  let isStopping = false;
-  let whyNotOpen: string | undefined = 'starting';
-  const workers = new Workers(log);
-  const readiness = new Readiness(async () => whyNotOpen ?? workers.whyNotReady());
-  const operations = buildOperations({
-    whyNotReady: () => readiness.whyNot(),
-    metrics: () => workers.metrics(),
-    logger: log.logger,
-  });
-  const stop = async () => {
-    isStopping = true;
-    await readiness.drain(config.drainMs);
-    await workers.stop();
-    await operations.close();
-  };
-  const ending = stopOnSignal(log, stop, config.drainMs + config.stopLimitMs);
-  changeLogLevelOnSignal(log.logger, (level) => workers.setLogLevel(level));
-  try {
-    await listenForOperations(operations, config, log);
-    const store = await openForService(config, log, {
-      create: true,
-      onMade: () => sayMade(config),
-      onWaiting: (reason) => {
-        whyNotOpen = `waiting for the database: ${reason}`;
-      },
-      isGivenUp: () => isStopping,
-    });
-    try {
-      whyNotOpen = undefined;
-      await begin(config, log, store, steps, () => workers.start(databaseFile(config.databaseUrl)));
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (ending.hasBegun) return;
-    await Promise.allSettled([workers.stop(), operations.close()]);
-    throw error;
-  }
-  for (let count = 1; count < config.workers; count += 1) void workers.keepStarting();
 }
 
 async function listenForOperations(

@@ -1,15 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '@prometheus-io/client';
+import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { within } from '../http/deadline.ts';
-import { type RequestLog, rounded } from '../http/logging.ts';
+import { rounded } from '../http/logging.ts';
 import { createMetrics, type Metrics } from '../http/metrics.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../orders/listing.ts';
 import { openStore } from '../store/open.ts';
-import { type OpenOptions, type Store, StoreUnavailable } from '../store/store.ts';
+import { type Store, StoreUnavailable } from '../store/store.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from './database.ts';
 import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
@@ -22,7 +23,7 @@ const RETRY_MS = 500;
 /** The service in one process: a store, its list in memory, and the public listener. */
 export class Service {
   readonly #config: Config;
-  readonly #log: RequestLog;
+  readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #clock = new KeyClock();
   #store: Promise<Store> | undefined;
@@ -34,9 +35,9 @@ export class Service {
   /** End what was begun, last first. */
   readonly #endings: (() => void)[] = [];
 
-  constructor(config: Config, log: RequestLog) {
+  constructor(config: Config, logger: Logger) {
     this.#config = config;
-    this.#log = log;
+    this.#logger = logger;
     this.#metrics = createMetrics({
       environment: config.environment,
       store: () => this.#openStore,
@@ -50,14 +51,12 @@ export class Service {
 
   /**
    * Opens the store; a database that cannot be reached is waited for.
-   * @param create whether a database that is not there is made
-   * @param onMade is called when it was
+   * @param onMade is called when the database was not there, and was made
    * @throws StoreNotUsable
    */
-  async open({ create }: Pick<OpenOptions, 'create'>, onMade: () => void): Promise<Store> {
-    const { logger } = this.#log;
-    this.#store = openForService(this.#config, this.#log, {
-      create,
+  async open(onMade: () => void): Promise<Store> {
+    const logger = this.#logger;
+    this.#store = openForService(this.#config, this.#logger, {
       onMade,
       onWaiting: (reason) => {
         this.#whyNotServing = `waiting for the database: ${reason}`;
@@ -77,21 +76,21 @@ export class Service {
 
   /** Begins to serve, when the list is in memory. */
   async listen(): Promise<AddressInfo> {
-    const [config, log, metrics, store] = [
+    const [config, logger, metrics, store] = [
       this.#config,
-      this.#log,
+      this.#logger,
       this.#metrics,
       this.#openStore!,
     ];
     this.#listing = new Listing(store, (changed, ms) => {
       metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
       if (changed > 0)
-        log.logger.debug({ changed, ms: rounded(ms) }, 'the list was brought up to date');
+        logger.debug({ changed, ms: rounded(ms) }, 'the list was brought up to date');
     });
     const listing = this.#listing;
-    this.#server = buildServer({ config, store, listing, metrics, log, clock: this.#clock });
+    this.#server = buildServer({ config, store, listing, metrics, logger, clock: this.#clock });
     const address = await this.#server.listen(config);
-    this.#endings.push(watchStore(listing, log.logger, (fault) => metrics.countFault(fault)));
+    this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
     this.#whyNotServing = '';
     return address;
   }
@@ -116,20 +115,20 @@ export class Service {
   }
 }
 
-interface Opening extends Pick<OpenOptions, 'create'> {
+interface Opening {
   readonly onMade: () => void;
   readonly onWaiting: (reason: string) => void;
   readonly isGivenUp: () => boolean;
 }
 
 /** A store to serve, for the environment of the service. @throws StoreNotUsable */
-export async function openForService(
+async function openForService(
   config: Config,
-  { logger }: RequestLog,
-  { create, onMade, onWaiting, isGivenUp }: Opening,
+  logger: Logger,
+  { onMade, onWaiting, isGivenUp }: Opening,
 ): Promise<Store> {
   const options = {
-    ...({ create, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
+    ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
     onMigrated: (from: number, to: number) => {
       if (from === 0) onMade();
       else logger.info({ from, to }, 'the schema of the database was migrated');

@@ -1,7 +1,5 @@
 import type { Log } from '../http/logging.ts';
 
-/** How much sooner a worker ends, whatever is still under way, so that the primary still sees how it ended. */
-const WORKER_MARGIN_MS = 500;
 /** How often it is looked whether npm is still there. */
 const PARENT_CHECK_INTERVAL_MS = 500;
 
@@ -18,17 +16,6 @@ export function stopOnSignal(log: Log, stop: () => Promise<void>, limitMs: numbe
     });
   }
   whenNpmIsGone(() => ending.begin('npm was stopped'));
-  return ending;
-}
-
-/**
- * The same for a worker. It is told by the primary, and may be sent a SIGTERM, by itself or with all
- * others; a terminal sends SIGINT to all, of which the primary makes what is to be made.
- */
-export function stopWhenTold(log: Log, stop: () => Promise<void>, limitMs: number): Ending {
-  const ending = new Ending(log, stop, Math.max(0, limitMs - WORKER_MARGIN_MS));
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', () => ending.begin('SIGTERM'));
   return ending;
 }
 

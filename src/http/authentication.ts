@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
 import { CommandQueue } from '../orders/command-queue.ts';
 import { refuse } from './answers.ts';
-import { QueueInTime } from './deadline.ts';
+import { inTime } from './deadline.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { FailedRequest } from './failures.ts';
@@ -21,9 +21,7 @@ export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => vo
  */
 export function authentication(keyRing: KeyRing, fail: FailedRequest): Authenticate {
   // Look-ups gather as commands do: at most one is under way, however many keys are new.
-  const lookUps = new QueueInTime(
-    new CommandQueue((secrets: readonly string[]) => keyRing.lookUp(secrets)),
-  );
+  const lookUps = new CommandQueue((secrets: readonly string[]) => keyRing.lookUp(secrets));
   return (exchange, next) => {
     if (exchange.route.isPublic) {
       next(exchange);
@@ -48,8 +46,7 @@ export function authentication(keyRing: KeyRing, fail: FailedRequest): Authentic
       admit(known);
       return;
     }
-    lookUps
-      .outcomeOf(exchange, secret)
+    inTime(exchange, () => lookUps.submit(secret))
       .then(admit)
       .catch((error) => fail(error, exchange));
   };

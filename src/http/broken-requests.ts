@@ -25,7 +25,7 @@ export function brokenRequestListeners(
   const report = (refusal: Refusal, id: string, parser: string | undefined) => {
     const { status, code } = errorAnswer(refusal);
     const reason = refusal === code ? parser : refusal;
-    metrics.requests.add('none', status);
+    metrics.countRequest('none', String(status));
     logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
   };
 

@@ -1,7 +1,12 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeInStages, onceClosed } from './close-in-stages.ts';
-import { DRAIN_CHECK_INTERVAL_MS, DRAIN_LINGER_MS, DRAIN_REQUESTS_MS } from './limits.ts';
+import {
+  DRAIN_CHECK_INTERVAL_MS,
+  DRAIN_FIRST_REQUEST_MS,
+  DRAIN_LINGER_MS,
+  DRAIN_REQUESTS_MS,
+} from './limits.ts';
 import type { Turns } from './turns.ts';
 
 /**
@@ -25,14 +30,17 @@ export function draining(
     // Node gives an answer the socket when it is its turn.
     return answer.socket !== null && !answer.headersSent && !answer.req.complete;
   };
-  // Node takes a connection for idle whose answer has been ended but waits, in part, for its client to read, or that
-  // is closed in stages, and destroys it. So it closes none while there is such a one, neither now and then below
-  // nor when the closing begins.
+  const acceptedAt = new WeakMap<Socket, number>();
+  server.on('connection', (socket: Socket) => acceptedAt.set(socket, performance.now()));
+  /** Whether the first request of a connection may be on its way. */
+  const isNew = (socket: Socket): boolean =>
+    socket.bytesRead === 0 && performance.now() - acceptedAt.get(socket)! < DRAIN_FIRST_REQUEST_MS;
+  // Node destroys connections as idle whose response has been ended but is not yet read by the client, that are closed
+  // in stages, or that have not sent their first request. So none is closed while there is such a connection.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
-    const mayClose =
-      pending().length === 0 && ![...sockets].some(({ writableEnded }) => writableEnded);
-    if (mayClose) closeIdle();
+    if (pending().length > 0) return;
+    if (![...sockets].some((socket) => socket.writableEnded || isNew(socket))) closeIdle();
   };
   return () => {
     for (const answer of pending()) {

@@ -31,6 +31,8 @@ export const LINGER_MS = 5_000;
 export const DRAIN_LINGER_MS = 1_000;
 /** How long a request that has begun to arrive may go on arriving while the server is closing. */
 export const DRAIN_REQUESTS_MS = 2_000;
+/** How long a connection that was just accepted may take to send its first request while the server is closing. */
+export const DRAIN_FIRST_REQUEST_MS = 500;
 /** How often connections that have become idle are closed while the server is closing. */
 export const DRAIN_CHECK_INTERVAL_MS = 50;
 /**

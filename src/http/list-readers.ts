@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Snapshot } from '../orders/listing.ts';
 import { onceClosed } from './close-in-stages.ts';
-import type { EncodedList } from './compressed-lists.ts';
+import type { EncodedList } from './gzip-lists.ts';
 
 /**
  * Handed to a reader in one turn of the event loop: little enough for all others, and for cancels, to get

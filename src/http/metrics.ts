@@ -5,7 +5,6 @@ import { FAULTS, type Fault, type Store } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { within } from './deadline.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
-import { RequestTally } from './request-tally.ts';
 
 /** Of the library: `promtool check metrics` finds fault with their names, and others say the same. */
 const MISNAMED = [
@@ -15,6 +14,7 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_histogram',
   'nodejs_eventloop_utilization_summary',
 ];
+const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -48,7 +48,7 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
   return {
     registry,
     countFault: (cause: Fault) => faults.inc({ cause }),
-    requests: tallyRequests(registry),
+    countRequest: registerRequests(registry),
     responseBytes: new Counter({
       name: 'store_orders_http_response_body_bytes_total',
       help: 'Bytes of response bodies handed to clients.',
@@ -76,28 +76,27 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
   };
 }
 
-function tallyRequests(registry: Registry): RequestTally {
-  const tally = new RequestTally();
-  new Counter({
+function registerRequests(registry: Registry) {
+  const labelNames = ['operation', 'status'] as const;
+  const requests = new Counter({
     name: 'store_orders_http_requests_total',
     help: 'Requests by operation ("none": none of the contract) and status ("aborted": not answered).',
-    labelNames: ['operation', 'status'] as const,
+    labelNames,
     registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, line } of tally.lines()) this.inc(labels, line.count);
-    },
   });
-  const name = 'store_orders_http_request_duration_seconds';
-  const help = 'From the arrival of a request to the end of its answer.';
-  const aggregator = 'sum';
-  const type = 'histogram';
-  // Of a metric, a registry asks no more than this.
-  registry.registerMetric({
-    ...{ name, help, type, aggregator },
-    get: async () => ({ name, help, type, aggregator, values: tally.durations(name) }),
-  } as unknown as Histogram);
-  return tally;
+  const durations = new Histogram({
+    name: 'store_orders_http_request_duration_seconds',
+    help: 'From the arrival of a request to the end of its answer.',
+    labelNames,
+    buckets: DURATION_BUCKETS_S,
+    registers: [registry],
+  });
+  /** @param seconds absent for a request that was refused before it was read */
+  return (operation: string, status: string, seconds?: number): void => {
+    const labels = { operation, status };
+    requests.inc(labels);
+    if (seconds !== undefined) durations.observe(labels, seconds);
+  };
 }
 
 function registerProcess(registry: Registry): void {
@@ -117,7 +116,6 @@ function registerBuildInfo(
     help: 'Always 1; the labels say what is running.',
     labelNames: ['version', 'commit', 'node', 'sqlite', 'environment', 'engine'] as const,
     registers: [registry],
-    aggregator: 'first',
     collect() {
       this.reset();
       this.set({ ...build, engine: store()?.engine.name ?? 'unknown' }, 1);
@@ -130,8 +128,6 @@ function registerReady(registry: Registry, isReady: () => Promise<boolean>): voi
     name: 'store_orders_ready',
     help: '1 while requests should come here, 0 otherwise; what /readyz says.',
     registers: [registry],
-    // Of several workers, all have to be.
-    aggregator: 'min',
     async collect() {
       this.set((await isReady()) ? 1 : 0);
     },
@@ -144,7 +140,6 @@ function registerStore(registry: Registry, store: MetricsSources['store']): void
     help: 'Migrations of the schema that the store is used with, by engine.',
     labelNames: ['engine'] as const,
     registers: [registry],
-    aggregator: 'first',
     collect() {
       const engine = store()?.engine;
       if (engine !== undefined) this.set({ engine: engine.name }, engine.schema);
@@ -155,8 +150,6 @@ function registerStore(registry: Registry, store: MetricsSources['store']): void
     help: 'Orders in the store, by status.',
     labelNames: ['status'] as const,
     registers: [registry],
-    // All workers see the same store.
-    aggregator: 'first',
     async collect() {
       // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
       this.reset();

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
@@ -13,7 +14,6 @@ import { authentication } from './authentication.ts';
 import { Bodies } from './bodies.ts';
 import { brokenRequestListeners } from './broken-requests.ts';
 import { closeInStages } from './close-in-stages.ts';
-import { CompressedLists } from './compressed-lists.ts';
 import { connectionLimit } from './connection-limit.ts';
 import { addContract, CONTRACT_PATH } from './contract.ts';
 import { deprecationHeaders } from './deprecation.ts';
@@ -21,6 +21,7 @@ import { draining } from './drain.ts';
 import type { Refusal } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import { failing } from './failures.ts';
+import { GzipLists } from './gzip-lists.ts';
 import {
   DRAIN_LINGER_MS,
   HEADERS_TIMEOUT_MS,
@@ -33,7 +34,7 @@ import {
 } from './limits.ts';
 import { ListReaders } from './list-readers.ts';
 import { type Address, listen } from './listening.ts';
-import { type RequestLog, rounded } from './logging.ts';
+import { rounded } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { endStalled, openSockets } from './open-sockets.ts';
 import { pipeline } from './pipeline.ts';
@@ -48,7 +49,7 @@ export interface ServerParts {
   /** Of `store`. */
   readonly listing: Listing;
   readonly metrics: Metrics;
-  readonly log: RequestLog;
+  readonly logger: Logger;
   /** By which keys expire. */
   readonly clock: KeyClock;
 }
@@ -65,23 +66,23 @@ export interface PublicServer {
 
 /** Wires the way of every request, in order, to the store. */
 export function buildServer(parts: ServerParts): PublicServer {
-  const { listing, metrics, log } = parts;
-  const fail = failing(log.logger, metrics.countFault);
+  const { listing, metrics, logger } = parts;
+  const fail = failing(logger, metrics.countFault);
   const turns = new Turns();
   const bodies = new Bodies();
   const routes = addRoutes(parts);
   const begin = pipeline(authentication(keyRingOf(parts), fail), bodies, fail);
   let isClosing = false;
   const server = createHttpServer();
-  server.maxConnections = connectionLimit(log.logger);
+  server.maxConnections = connectionLimit(logger);
   server.on('request', (request, response) => {
     const exchange = new Exchange(request, response, routes);
-    account(metrics, log, exchange);
+    account(metrics, logger, exchange);
     // Node loses what follows an Upgrade that nobody wants on the same connection.
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     turns.take(request.socket, response, () => begin(exchange));
   });
-  const broken = brokenRequestListeners(log.logger, metrics, turns, bodies);
+  const broken = brokenRequestListeners(logger, metrics, turns, bodies);
   server.on('clientError', broken.clientError);
   server.on('checkExpectation', broken.checkExpectation);
 
@@ -108,7 +109,7 @@ export function buildServer(parts: ServerParts): PublicServer {
   };
 }
 
-function keyRingOf({ config, store, log, clock }: ServerParts): KeyRing {
+function keyRingOf({ config, store, logger, clock }: ServerParts): KeyRing {
   return new KeyRing({
     findKeys: (digests) => store.keys(digests),
     environment: config.environment,
@@ -117,12 +118,12 @@ function keyRingOf({ config, store, log, clock }: ServerParts): KeyRing {
       // Should it fail, the next look-up of the key tries again.
       store
         .apply([{ type: 'recordKeyUse', ids, at }])
-        .catch((error) => log.logger.debug({ err: error }, 'the use of keys was not recorded'));
+        .catch((error) => logger.debug({ err: error }, 'the use of keys was not recorded'));
     },
   });
 }
 
-function addRoutes({ config, store, listing, metrics, log }: ServerParts): Routes {
+function addRoutes({ config, store, listing, metrics, logger }: ServerParts): Routes {
   const { basePath } = config;
   const refusing = (code: Refusal, isPublic: boolean): Route => {
     return {
@@ -150,12 +151,12 @@ function addRoutes({ config, store, listing, metrics, log }: ServerParts): Route
     readers: new ListReaders(MAX_SUPERSEDED_BYTES, (count) =>
       metrics.responseBytes.inc({ operation: 'listOrders' }, count),
     ),
-    compressedLists: new CompressedLists(),
+    gzipLists: new GzipLists(),
     commands: new CommandQueue<OrderCommand, OrderOutcome>(
       (batch) => store.apply(batch),
       (size, ms) => {
         metrics.batchSize.observe(size);
-        log.logger.debug({ commands: size, ms: rounded(ms) }, 'a batch was carried out');
+        logger.debug({ commands: size, ms: rounded(ms) }, 'a batch was carried out');
       },
     ),
     findPet: (id) => store.pet(id),

@@ -1,14 +1,15 @@
+import type { IncomingMessage } from 'node:http';
+import Negotiator from 'negotiator';
 import type { CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
-import type { Listing, Snapshot } from '../orders/listing.ts';
+import type { Listing } from '../orders/listing.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type Pet, petJson } from '../pets/pet.ts';
-import { bestCoding } from './accept-encoding.ts';
 import { answer, answerEmpty, answerHead, refuse } from './answers.ts';
-import type { CompressedLists } from './compressed-lists.ts';
-import { inTime, QueueInTime, SharedWait, timeLeft } from './deadline.ts';
+import { inTime, timeLeft } from './deadline.ts';
 import type { Headers } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import type { GzipLists } from './gzip-lists.ts';
 import { etagsOf, knownEtag } from './list-etags.ts';
 import type { ListReaders } from './list-readers.ts';
 import type { Metrics } from './metrics.ts';
@@ -20,7 +21,7 @@ export interface V1 {
   readonly basePath: string;
   readonly listing: Listing;
   readonly readers: ListReaders;
-  readonly compressedLists: CompressedLists;
+  readonly gzipLists: GzipLists;
   readonly commands: CommandQueue<OrderCommand, OrderOutcome>;
   readonly findPet: (id: bigint) => Promise<Pet | undefined>;
   /** Milliseconds since the epoch. */
@@ -32,12 +33,10 @@ export interface V1 {
 
 /** The operations of contract/v1.yaml, under the names they have there. */
 export function addV1(routes: Routes, v1: V1): void {
-  const lists = new SharedWait<Snapshot>();
-  const commands = new QueueInTime(v1.commands);
   routes.add(
     `${v1.basePath}/store/orders`,
     {},
-    { GET: { operation: 'listOrders', handle: (exchange) => listOrders(v1, lists, exchange) } },
+    { GET: { operation: 'listOrders', handle: (exchange) => listOrders(v1, exchange) } },
   );
   routes.add(
     `${v1.basePath}/store/orders/`,
@@ -45,7 +44,7 @@ export function addV1(routes: Routes, v1: V1): void {
     {
       DELETE: {
         operation: 'cancelOrder',
-        handle: (exchange) => cancelOrder(commands, exchange),
+        handle: (exchange) => cancelOrder(v1, exchange),
       },
     },
   );
@@ -58,39 +57,44 @@ export function addV1(routes: Routes, v1: V1): void {
 
 const LIST_HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
 
-async function listOrders(v1: V1, lists: SharedWait<Snapshot>, exchange: Exchange): Promise<void> {
+async function listOrders(v1: V1, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
-  const snapshot = await lists.inTime(exchange, () => v1.listing.current());
+  const snapshot = await inTime(exchange, () => v1.listing.current());
   const etags = etagsOf(snapshot.moment);
   const known = knownEtag(etags, request.headers['if-none-match']);
   if (known !== undefined) {
     answerEmpty(exchange, 304, [...LIST_HEADERS, 'etag', known]);
     return;
   }
-  const wanted = bestCoding(request.headers['accept-encoding']);
-  const { coding, list } = await v1.compressedLists.best(snapshot, wanted, timeLeft(exchange));
+  const compressed = acceptsGzip(request)
+    ? await v1.gzipLists.get(snapshot, timeLeft(exchange))
+    : undefined;
+  const list = compressed ?? snapshot;
   answerHead(exchange, 200, [
     ...LIST_HEADERS,
-    ...['etag', etags[coding ?? 'identity']],
+    ...['etag', compressed === undefined ? etags.identity : etags.gzip],
     ...['content-type', 'application/json'],
     ...['content-length', String(list.byteLength)],
-    ...(coding === undefined ? [] : ['content-encoding', coding]),
+    ...(compressed === undefined ? [] : ['content-encoding', 'gzip']),
   ]);
   if (request.method === 'HEAD') response.end();
   else v1.readers.send(response, snapshot, list);
 }
 
-async function cancelOrder(
-  commands: QueueInTime<OrderCommand, OrderOutcome>,
-  exchange: Exchange,
-): Promise<void> {
+/** RFC 9110, section 12.5.3; `x-gzip` is another name of gzip (section 8.4.1.3). */
+function acceptsGzip(request: IncomingMessage): boolean {
+  const coding = new Negotiator(request).encoding(['gzip', 'x-gzip', 'identity']);
+  return coding === 'gzip' || coding === 'x-gzip';
+}
+
+async function cancelOrder({ commands }: V1, exchange: Exchange): Promise<void> {
   const id = parseInt64(exchange.parameter);
   if (id === undefined) {
     refuse(exchange, 'invalid_order_id');
     return;
   }
   const by = exchange.apiKey!.id;
-  const outcome = await commands.outcomeOf(exchange, { type: 'cancel', id, by });
+  const outcome = await inTime(exchange, () => commands.submit({ type: 'cancel', id, by }));
   switch (outcome) {
     case 'cancelled':
       answerEmpty(exchange, 204);

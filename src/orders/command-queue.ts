@@ -19,14 +19,6 @@ export class CommandNotConfirmed extends Error {
   override readonly name = 'CommandNotConfirmed';
 }
 
-/** A command that waits for its transaction. */
-export interface Submission<Outcome> {
-  /** Of all commands that go into the transaction: one promise for them all. */
-  readonly outcomes: Promise<readonly Outcome[]>;
-  /** Which of them is the command's. */
-  readonly index: number;
-}
-
 interface Batch<Command, Outcome> {
   readonly commands: Command[];
   readonly answer: PromiseWithResolvers<readonly Outcome[]>;
@@ -55,17 +47,18 @@ export class CommandQueue<Command, Outcome> {
   }
 
   /**
-   * Its outcomes reject with CommandNotConfirmed when time is up; with whatever `apply` throws.
-   * @throws CommandNotConfirmed when the queue is full
+   * The outcome of a command, once its batch is committed.
+   * @throws CommandNotConfirmed when time is up or the queue is full; whatever `apply` throws
    */
-  submit(command: Command): Submission<Outcome> {
+  async submit(command: Command): Promise<Outcome> {
     const { commands, answer } = this.#gathering ?? this.#startGathering();
     if (commands.length >= MAX_BATCH) {
       throw new CommandNotConfirmed('too many commands are waiting');
     }
-    commands.push(command);
+    const index = commands.push(command) - 1;
     if (!this.#isCommitting) void this.#commitAll();
-    return { outcomes: answer.promise, index: commands.length - 1 };
+    const outcomes = await answer.promise;
+    return outcomes[index] as Outcome;
   }
 
   #startGathering(): Batch<Command, Outcome> {

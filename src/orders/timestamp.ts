@@ -50,34 +50,7 @@ export function timestampProblem(text: string): string {
 
 /** RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
 export function formatTimestamp(time: number): string {
-  if (!Number.isInteger(time) || time < EARLIEST || time > LATEST) {
-    return new Date(time).toISOString();
-  }
-  const day = Math.floor(time / DAY);
-  const milliseconds = time - day * DAY;
-  const minutes = Math.floor(milliseconds / MINUTE);
-  const hour = TWO_DIGITS[Math.floor(minutes / 60)];
-  const minute = TWO_DIGITS[minutes % 60];
-  const second = TWO_DIGITS[Math.floor((milliseconds % MINUTE) / 1000)];
-  return `${dateText(day)}T${hour}:${minute}:${second}.${THREE_DIGITS[milliseconds % 1000]}Z`;
-}
-
-const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
-const THREE_DIGITS = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, '0'));
-
-/** Dates written before, by days since the epoch: a list has many orders of few days. */
-const dates = new Map<number, string>();
-const MAX_DATES = 10_000;
-
-/** YYYY-MM-DD. A Date takes as long for it as all the rest of an order's text. */
-function dateText(day: number): string {
-  let text = dates.get(day);
-  if (text === undefined) {
-    text = new Date(day * DAY).toISOString().slice(0, 10);
-    if (dates.size >= MAX_DATES) dates.clear();
-    dates.set(day, text);
-  }
-  return text;
+  return new Date(time).toISOString();
 }
 
 function isMonthStart(time: number): boolean {

@@ -5,7 +5,6 @@ import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/addr
 import { checkPostgres } from './postgres/check.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
 import { checkSqlite } from './sqlite/check.ts';
-import { fileIdentity } from './sqlite/connection.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { SQLITE, sqlitePath } from './sqlite/path.ts';
 import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
@@ -51,10 +50,4 @@ export async function storeExists(url: string): Promise<boolean> {
 /** Looks at all of the store at `url`, of this release or an earlier one. @throws StoreNotUsable */
 export async function checkStore(url: string): Promise<Findings> {
   return isPostgresUrl(url) ? checkPostgres(url) : checkSqlite(sqlitePath(url));
-}
-
-/** Which file it is, wherever it may have been moved; empty for a database that is none. */
-export function databaseFile(url: string): string {
-  if (isPostgresUrl(url)) return '';
-  return fileIdentity(sqlitePath(url));
 }

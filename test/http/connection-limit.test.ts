@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectionLimit } from '../../src/http/connection-limit.ts';
-import { requestLog } from '../../src/http/logging.ts';
+import { createLogger } from '../../src/http/logging.ts';
 
 test('fewer connections are taken than there may be open files, and that is said', () => {
   const lines: string[] = [];
-  const { logger } = requestLog('info', {}, (line) => lines.push(line));
+  const logger = createLogger('info', { write: (line) => lines.push(line) });
   assert.equal(connectionLimit(logger, 20_000), 10_000);
   assert.equal(connectionLimit(logger, Number.POSITIVE_INFINITY), 10_000);
   assert.deepEqual(lines, []);

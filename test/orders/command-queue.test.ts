@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  CommandNotConfirmed,
-  CommandQueue,
-  type Submission,
-} from '../../src/orders/command-queue.ts';
+import { CommandNotConfirmed, CommandQueue } from '../../src/orders/command-queue.ts';
 
 /** Commits batches when told to, and keeps what it was given. */
 function controlledStore() {
@@ -16,7 +12,6 @@ function controlledStore() {
     });
   return { batches, apply };
 }
-const outcomeOf = async ({ outcomes, index }: Submission<number>) => (await outcomes)[index];
 /** Until the next batch is handed over, if there is one. */
 async function turn(): Promise<void> {
   for (let count = 0; count < 5; count += 1) await new Promise(setImmediate);
@@ -25,9 +20,9 @@ async function turn(): Promise<void> {
 test('while one batch commits the next one gathers, in order', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const first = outcomeOf(queue.submit(1));
+  const first = queue.submit(1);
   await turn();
-  const rest = [2, 3, 4].map((command) => outcomeOf(queue.submit(command)));
+  const rest = [2, 3, 4].map((command) => queue.submit(command));
   await turn();
   assert.deepEqual(
     store.batches.map(({ commands }) => commands),
@@ -44,13 +39,13 @@ test('while one batch commits the next one gathers, in order', async () => {
 test('callers of one batch who come back a turn or two later share the next one', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const first = outcomeOf(queue.submit(1));
+  const first = queue.submit(1);
   await turn();
-  const waiting = outcomeOf(queue.submit(2));
+  const waiting = queue.submit(2);
   store.batches[0]!.commit();
   await first;
   await new Promise(setImmediate);
-  const back = outcomeOf(queue.submit(3));
+  const back = queue.submit(3);
   await turn();
   assert.deepEqual(store.batches[1]!.commands, [2, 3]);
   store.batches[1]!.commit();
@@ -60,11 +55,11 @@ test('callers of one batch who come back a turn or two later share the next one'
 test('a batch that fails fails for all its callers, and the queue goes on', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const both = [outcomeOf(queue.submit(1)), outcomeOf(queue.submit(2))];
+  const both = [queue.submit(1), queue.submit(2)];
   await turn();
   store.batches[0]!.commit(new Error('disk full'));
   for (const one of both) await assert.rejects(one, /disk full/);
-  const later = outcomeOf(queue.submit(3));
+  const later = queue.submit(3);
   await turn();
   store.batches[1]!.commit();
   assert.equal(await later, -3);
@@ -73,10 +68,10 @@ test('a batch that fails fails for all its callers, and the queue goes on', asyn
 test('beyond 10,000 waiting commands new ones are turned away', async () => {
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const first = outcomeOf(queue.submit(0));
+  const first = queue.submit(0);
   await turn();
-  const waiting = Array.from({ length: 10_000 }, (_, index) => outcomeOf(queue.submit(index)));
-  assert.throws(() => queue.submit(1), CommandNotConfirmed);
+  const waiting = Array.from({ length: 10_000 }, (_, index) => queue.submit(index));
+  await assert.rejects(queue.submit(1), CommandNotConfirmed);
   store.batches[0]!.commit();
   await first;
   await turn();
@@ -89,13 +84,13 @@ test('a caller is told when nobody knows in time, and what waited too long never
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const store = controlledStore();
   const queue = new CommandQueue(store.apply);
-  const underWay = outcomeOf(queue.submit(1));
+  const underWay = queue.submit(1);
   await turn();
-  const waiting = outcomeOf(queue.submit(2));
+  const waiting = queue.submit(2);
   t.mock.timers.tick(2_000);
   await assert.rejects(underWay, CommandNotConfirmed);
   await assert.rejects(waiting, CommandNotConfirmed);
-  const later = outcomeOf(queue.submit(3));
+  const later = queue.submit(3);
   store.batches[0]!.commit();
   await turn();
   assert.deepEqual(store.batches[1]!.commands, [3]);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { eventually } from '../postgres.ts';
 import { parseAnswers, type Running, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -48,6 +49,24 @@ test('CONNECT and a reset at the same moment do not end the process', async (t) 
   }
   assert.equal((await service.call('GET', ORDERS)).status, 200);
   assert.equal(service.child.exitCode, null);
+});
+
+test('a connection that was just accepted gets its answer although the service is told to stop', async (t) => {
+  const service = await serve(t, ['--sample', '10']);
+  const sockets = Array.from({ length: 20 }, () => connect(service.port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  // It is accepted after those above.
+  assert.equal((await service.call('GET', ORDERS, { connection: 'close' })).status, 200);
+  service.child.kill('SIGTERM');
+  await eventually(async () => assert.match(service.stdout(), /"msg":"stopping"/));
+  const answers = await Promise.all(
+    sockets.map((socket) => {
+      socket.write(requestsOf(service)('GET', ORDERS));
+      return received(socket);
+    }),
+  );
+  assert.deepEqual(answers.flatMap(statuses), Array(20).fill(200));
+  assert.equal(await service.stop(), 0);
 });
 
 async function resetAfter(port: number, bytes: string): Promise<void> {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { ENGINES } from '../store/engines.ts';
+import { type Running, run, serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+const PROCESSES = 3;
+const CLIENTS = 6;
+const CANCELS = 300;
+
+/** Processes that share one port, each with an operations port of its own, and a key for them. */
+async function serveTogether(t: TestContext, database: string) {
+  const first = await serve(t, ['--reuse-port', '--sample', '500'], { database });
+  const port = ['--port', String(first.port)];
+  const processes = [first];
+  for (let count = 1; count < PROCESSES; count += 1) {
+    processes.push(await serve(t, ['--reuse-port', ...port], { database, expectsKey: false }));
+  }
+  /** On a new connection, which the kernel hands to any of them. */
+  const call = (method: string, path: string) => first.call(method, path, { connection: 'close' });
+  return { processes, call };
+}
+
+async function requestsOf({ operations }: Running): Promise<number> {
+  const text = await (await fetch(`${operations}/metrics`)).text();
+  const counts = text.matchAll(/^store_orders_http_requests_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: processes on one port share connections, and none is stale`, async (t) => {
+    const { processes, call } = await serveTogether(t, await newDatabase(t));
+    const cancelled = new Set<number>();
+    let next = 0;
+    await Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        while (next < CANCELS) {
+          next += 1;
+          const id = next;
+          if ((await call('DELETE', `${ORDERS}/${id}`)).status === 204) cancelled.add(id);
+          const known = [...cancelled];
+          const { body } = await call('GET', ORDERS);
+          const stale = known.filter((each) => body.includes(`"id":${each},`));
+          assert.deepEqual(stale, []);
+        }
+      }),
+    );
+    for (const each of processes) assert.ok((await requestsOf(each)) > 0, 'each had requests');
+    // Without the option the port is taken.
+    const [first] = processes;
+    const taken = await run([
+      ...['serve', '--port', String(first!.port), '--operations-port', '0'],
+      ...['--database', first!.database],
+    ]);
+    assert.equal(taken.code, 1);
+    assert.match(taken.stderr, /EADDRINUSE/);
+  });
+}
+
+test('of processes on one port one may be killed, and the others go on', async (t) => {
+  const { processes, call } = await serveTogether(t, await ENGINES[0]!.newDatabase(t));
+  await processes[1]!.stop('SIGKILL');
+  for (let round = 0; round < 30; round += 1) {
+    assert.equal((await call('GET', ORDERS)).status, 200);
+  }
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../process/program.ts';
+import { ENGINES } from '../store/engines.ts';
+
+/**
+ * Run in a network namespace of its own, in which the kernel hands connections that wait at a listener that is closed to
+ * another one of the same port: https://docs.kernel.org/networking/ip-sysctl.html, tcp_migrate_req.
+ */
+const SETTING = '/proc/sys/net/ipv4/tcp_migrate_req';
+const IS_INSIDE = process.env.IN_NAMESPACE === 'yes';
+const ROUNDS = 4;
+
+test('in a network namespace that hands waiting connections over', { skip: IS_INSIDE }, () => {
+  const inside = `ip link set lo up && echo 1 > ${SETTING} && exec "$0" --test "$1"`;
+  // Otherwise the inner run would take itself for a part of this one.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { status, stdout, stderr } = spawnSync(
+    'unshare',
+    [
+      '--map-root-user',
+      '--net',
+      'sh',
+      '-c',
+      inside,
+      process.execPath,
+      fileURLToPath(import.meta.url),
+    ],
+    { env: { ...env, IN_NAMESPACE: 'yes' }, encoding: 'utf8' },
+  );
+  assert.equal(status, 0, `${stdout}\n${stderr}`);
+  assert.match(stdout, /\d{3,} connections/);
+});
+
+test('a process that shares its port is stopped in good order without a refused connection', {
+  skip: !IS_INSIDE,
+}, async (t) => {
+  assert.equal(readFileSync(SETTING, 'utf8').trim(), '1');
+  const database = await ENGINES[0]!.newDatabase(t);
+  const first = await serve(t, ['--reuse-port', '--sample', '10'], { database });
+  const other = () =>
+    serve(t, ['--reuse-port', '--port', String(first.port)], { database, expectsKey: false });
+  let isOver = false;
+  let count = 0;
+  const failures: string[] = [];
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      count += 1;
+      const status = await statusOnNewConnection(first.port, first.secret).catch(String);
+      if (status !== '200') failures.push(status);
+    }
+  });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const process = await other();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.equal(await process.stop(), 0);
+  }
+  isOver = true;
+  await Promise.all(clients);
+  t.diagnostic(`${count} connections`);
+  assert.deepEqual(failures, []);
+});
+
+async function statusOnNewConnection(port: number, secret: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const head = `Host: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close`;
+  socket.end(`GET /v1/store/orders HTTP/1.1\r\n${head}\r\n\r\n`);
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return /^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 'no answer';
+}
