@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ENVIRONMENTS, type Environment } from './keys/api-key.ts';
 import { parseTimestamp } from './orders/timestamp.ts';
 import { type Settings, SettingsReader } from './settings.ts';
-import { databaseUrlProblem } from './store/open.ts';
+import { databaseUrlProblem, isSameDatabase } from './store/open.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -92,7 +92,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     host: host!,
     port: port!,
     databaseUrl: databaseUrl!,
-    currentDatabaseUrl: urlSource(settings, databaseUrl!),
+    currentDatabaseUrl: urlSource(settings.given('DATABASE_URL_FILE'), databaseUrl!),
     environment: environmentName!,
     baseUrl: baseUrl!,
     basePath: new URL(baseUrl!, 'http://localhost').pathname,
@@ -147,13 +147,17 @@ function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined
   return undefined;
 }
 
-/** The URL as it is at each call. What is no URL any more, or cannot be read, changes nothing. */
-function urlSource(settings: SettingsReader<Variable>, url: string): () => string {
-  if (!settings.isSet('DATABASE_URL_FILE')) return () => url;
+/**
+ * The URL as it is at each call. Only user and password may change: another database would be another store, under a
+ * service that goes on with the list of this one. What is no such URL, or cannot be read, changes nothing.
+ */
+function urlSource(file: string | undefined, url: string): () => string {
+  if (file === undefined) return () => url;
   let last = url;
   return () => {
-    const now = settings.read('DATABASE_URL_FILE', contentOf, '');
-    if (now !== undefined && databaseUrlProblem(now) === undefined) last = now;
+    const now = contentOf(file);
+    const isUsable = now !== undefined && databaseUrlProblem(now) === undefined;
+    if (isUsable && isSameDatabase(now, url)) last = now;
     return last;
   };
 }

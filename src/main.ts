@@ -71,7 +71,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {});
 
 // In the list of processes too: this takes the place of the arguments there.
-if (process.argv.some(hasPassword)) process.title = `store-orders ${process.argv[2]}`;
+if (process.argv.some((arg) => hasPassword(arg.replace(/^--[\w-]+=/, '')))) {
+  process.title = `store-orders ${process.argv[2]}`;
+}
 
 // Should the event loop run dry before a command has ended, that is no success.
 process.exitCode = EXIT_FAILURE;

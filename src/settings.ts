@@ -27,8 +27,12 @@ export class SettingsReader<Variable extends string> {
   }
 
   /** An empty value counts as none, as in `PORT= npm start`. */
+  given(variable: Variable): string | undefined {
+    return this.#settings[variable] || undefined;
+  }
+
   isSet(variable: Variable): boolean {
-    return (this.#settings[variable] ?? '') !== '';
+    return this.given(variable) !== undefined;
   }
 
   /** What the setting is called where it was given: by its flag, or the variable. */

@@ -37,10 +37,13 @@ export interface CheckSource {
 
 /** An input that is refused as a whole. */
 export class BadRows extends CommandFailed {
+  /** In one line. */
+  readonly reason: string;
   readonly problems: Problems;
 
-  constructor(message: string, problems: Problems) {
-    super(message);
+  constructor(reason: string, problems: Problems, details: readonly string[] = []) {
+    super([reason, ...details].join('\n'));
+    this.reason = reason;
     this.problems = problems;
   }
 }
@@ -55,11 +58,11 @@ export function refuseProblems(input: Input, problems: Problems, count: number):
   if (total === 0) return;
   const rest = total - described.length;
   const lines = [
-    `${input.name} has ${counted(total, 'bad row')}; nothing was imported`,
     ...described.map(({ at, problem }) => `  ${at}: ${problem}`),
     ...(rest > 0 ? [`  … and ${grouped(rest)} more`] : []),
   ];
-  throw new BadRows(lines.join('\n'), problems);
+  const reason = `${input.name} has ${counted(total, 'bad row')}; nothing was imported`;
+  throw new BadRows(reason, problems, lines);
 }
 
 /** Reads the whole file and writes nothing. */

@@ -64,7 +64,9 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   } catch (error) {
     if (flags.json && error instanceof BadRows) {
       const { total: badRows, described: problems } = error.problems;
-      await writeOut(`${toJson({ imported: 0, skipped: 0, dryRun, badRows, problems })}\n`);
+      await writeOut(
+        `${toJson({ imported: 0, skipped: 0, dryRun, error: error.reason, badRows, problems })}\n`,
+      );
     }
     throw error;
   } finally {

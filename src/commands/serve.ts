@@ -10,7 +10,6 @@ import { type DatabaseFlags, databaseCommand, databaseSettings } from './databas
 import { printFirstKey } from './first-key.ts';
 import { changeLogLevelOnSignal } from './live-log-level.ts';
 import { say } from './output.ts';
-import { Readiness } from './readiness.ts';
 import { addSamples, sampleCount } from './sample.ts';
 import { Service } from './service.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
@@ -116,14 +115,13 @@ async function serve(flags: ServeFlags): Promise<void> {
 
 async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): Promise<void> {
   const service = new Service(config, log.logger);
-  const readiness = new Readiness(() => service.whyNotReady());
   const operations = buildOperations({
-    whyNotReady: () => readiness.whyNot(),
+    whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),
     logger: log.logger,
   });
   const stop = async () => {
-    await readiness.drain(config.drainMs);
+    await service.drain(config.drainMs);
     await service.close();
     await operations.close();
   };

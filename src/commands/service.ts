@@ -10,13 +10,15 @@ import { buildServer, type PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../orders/listing.ts';
 import { openStore } from '../store/open.ts';
-import { type Store, StoreUnavailable } from '../store/store.ts';
+import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from './database.ts';
 import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
 
 /** How long a probe of readiness waits for the store. */
 const READY_WITHIN_MS = 1_000;
+/** A load balancer that was told within this time that the service is ready has to be told of a stop. */
+const SAID_WITHIN_MS = 60_000;
 /** Between two attempts to reach the database at a start. */
 const RETRY_MS = 500;
 
@@ -31,6 +33,8 @@ export class Service {
   #server: PublicServer | undefined;
   #listing: Listing | undefined;
   #isClosing = false;
+  /** On the clock of performance.now(). */
+  #saidReadyAt = Number.NEGATIVE_INFINITY;
   #whyNotServing = 'starting';
   /** End what was begun, last first. */
   readonly #endings: (() => void)[] = [];
@@ -56,14 +60,9 @@ export class Service {
    */
   async open(onMade: () => void): Promise<Store> {
     const logger = this.#logger;
-    this.#store = openForService(this.#config, this.#logger, {
-      onMade,
-      onWaiting: (reason) => {
-        this.#whyNotServing = `waiting for the database: ${reason}`;
-      },
-      isGivenUp: () => this.#isClosing,
-    });
+    this.#store = this.#untilAvailable(() => openForService(this.#config, logger, onMade));
     const store = await this.#store;
+    this.#expectNotStopped();
     this.#openStore = store;
     this.#whyNotServing = 'starting: the list is being read';
     const { revision, orders, latestAt } = await store.status();
@@ -76,23 +75,40 @@ export class Service {
 
   /** Begins to serve, when the list is in memory. */
   async listen(): Promise<AddressInfo> {
-    const [config, logger, metrics, store] = [
-      this.#config,
-      this.#logger,
-      this.#metrics,
-      this.#openStore!,
-    ];
-    this.#listing = new Listing(store, (changed, ms) => {
+    const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];
+    const store = this.#openStore!;
+    const listing = new Listing(store, (changed, ms) => {
       metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
-      if (changed > 0)
-        logger.debug({ changed, ms: rounded(ms) }, 'the list was brought up to date');
+      if (changed === 0) return;
+      logger.debug({ changed, ms: rounded(ms) }, 'the list was brought up to date');
     });
-    const listing = this.#listing;
+    this.#listing = listing;
+    await this.#untilAvailable(() => listing.current());
+    this.#expectNotStopped();
     this.#server = buildServer({ config, store, listing, metrics, logger, clock: this.#clock });
     const address = await this.#server.listen(config);
     this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
-    this.#whyNotServing = '';
+    if (!this.#isClosing) this.#whyNotServing = '';
     return address;
+  }
+
+  /** @throws StoreUnavailable when the service was told to stop while it was starting */
+  #expectNotStopped(): void {
+    if (this.#isClosing) throw new StoreUnavailable('the service is stopping', 'unreachable');
+  }
+
+  /** What `ask` gives; asks again, once a while, of a store that may be available again. */
+  async #untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
+    for (let isWaiting = false; ; isWaiting = true) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (this.#isClosing || !mayPass(error)) throw error;
+        if (!isWaiting) this.#logger.warn({ err: error }, 'waiting for the database');
+        this.#whyNotServing = `waiting for the database: ${(error as Error).message}`;
+        await pause(RETRY_MS);
+      }
+    }
   }
 
   /** Why requests should not be sent here now; undefined if they should. */
@@ -102,6 +118,22 @@ export class Service {
       () => undefined,
       (error: Error) => error.message,
     );
+  }
+
+  /** The same for a load balancer, which is given time to hear of a stop. */
+  async answerReadiness(): Promise<string | undefined> {
+    const reason = await this.whyNotReady();
+    if (reason === undefined) this.#saidReadyAt = performance.now();
+    return reason;
+  }
+
+  /**
+   * Not ready from now on; resolves after `ms`, or at once if no load balancer was told lately that it is ready. Requests
+   * are still served meanwhile.
+   */
+  async drain(ms: number): Promise<void> {
+    this.#whyNotServing = 'stopping';
+    if (performance.now() - this.#saidReadyAt < SAID_WITHIN_MS) await pause(ms);
   }
 
   /** Ends what is under way, and then all of it. */
@@ -115,38 +147,18 @@ export class Service {
   }
 }
 
-interface Opening {
-  readonly onMade: () => void;
-  readonly onWaiting: (reason: string) => void;
-  readonly isGivenUp: () => boolean;
-}
-
-/** A store to serve, for the environment of the service. @throws StoreNotUsable */
-async function openForService(
-  config: Config,
-  logger: Logger,
-  { onMade, onWaiting, isGivenUp }: Opening,
-): Promise<Store> {
-  const options = {
+/** A store to serve, for the environment of the service. @throws StoreNotUsable, StoreUnavailable */
+async function openForService(config: Config, logger: Logger, onMade: () => void): Promise<Store> {
+  const store = await openStore(config.databaseUrl, {
     ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
-    onMigrated: (from: number, to: number) => {
+    onMigrated: (from, to) => {
       if (from === 0) onMade();
       else logger.info({ from, to }, 'the schema of the database was migrated');
     },
-    onConnection: (what: string, details: object) => logger.debug(details, what),
-  };
-  for (let isWaiting = false; ; isWaiting = true) {
-    try {
-      const store = await openStore(config.databaseUrl, options);
-      await claim(store, config);
-      return store;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || isGivenUp()) throw error;
-      if (!isWaiting) logger.warn({ err: error }, 'waiting for the database');
-      onWaiting(error.message);
-      await pause(RETRY_MS);
-    }
-  }
+    onConnection: (what, details) => logger.debug(details, what),
+  });
+  await claim(store, config);
+  return store;
 }
 
 /**

@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import { databaseLabel, openStore } from '../store/open.ts';
-import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import {
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+  expectEnvironment,
+} from './database.ts';
 import { say } from './output.ts';
 
 export function takeBackCommand(): Command {
@@ -12,10 +17,11 @@ export function takeBackCommand(): Command {
 }
 
 async function takeBack(flags: DatabaseFlags): Promise<void> {
-  const { databaseUrl } = databaseConfig(flags);
+  const { databaseUrl, environment: wanted } = databaseConfig(flags);
   const store = await openStore(databaseUrl, { create: false, purpose: 'write' });
   try {
-    const { movedTo } = await store.status();
+    const { movedTo, environment } = await store.status();
+    expectEnvironment(databaseUrl, environment, wanted);
     const label = databaseLabel(databaseUrl);
     await store.apply([{ type: 'takeBack' }]);
     say(

@@ -22,7 +22,14 @@ export async function createLog(level: string): Promise<Log> {
   if (stdout.isTTY) {
     // Loaded only here: it takes as long as a tenth of a start.
     const { prettyFactory } = await import('pino-pretty');
-    const pretty = prettyFactory({ ignore: 'pid,hostname', colorize: true });
+    const pretty = prettyFactory({
+      colorize: true,
+      singleLine: true,
+      translateTime: 'SYS:HH:MM:ss',
+      // In the message.
+      ignore: 'method,path,status',
+      messageFormat: '{if method}{method} {path} {status}{end}{if msg} {msg}{end}',
+    });
     const write = (line: string) => stdout.write(pretty(line));
     return { logger: createLogger(level, { write }), end: async () => {} };
   }
@@ -73,7 +80,8 @@ export function logRequest(logger: Logger, exchange: Exchange, ms: number): void
 function forwardedFor({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-forwarded-for'];
   if (value === undefined) return undefined;
-  return withoutSecrets(String(value).slice(0, MAX_FORWARDED_FOR));
+  // A terminal would take some characters for commands.
+  return loggable(String(value).slice(0, MAX_FORWARDED_FOR).replaceAll(/\p{C}/gu, '?'));
 }
 
 /** Rounds milliseconds to microseconds. */
@@ -81,9 +89,9 @@ export function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** A path without API keys, also without percent-encoded ones. */
-function loggable(path: string): string {
-  const decoded = path.includes('%') ? querystring.unescape(path) : path;
+/** A text without API keys, also without percent-encoded ones. */
+function loggable(text: string): string {
+  const decoded = text.includes('%') ? querystring.unescape(text) : text;
   const redacted = withoutSecrets(decoded);
-  return redacted === decoded ? path : redacted;
+  return redacted === decoded ? text : redacted;
 }

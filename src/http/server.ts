@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
+import { KeyUse } from '../keys/key-use.ts';
 import { CommandQueue } from '../orders/command-queue.ts';
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import type { Listing } from '../orders/listing.ts';
@@ -109,17 +110,15 @@ export function buildServer(parts: ServerParts): PublicServer {
   };
 }
 
-function keyRingOf({ config, store, logger, clock }: ServerParts): KeyRing {
+function keyRingOf({ config, store, clock }: ServerParts): KeyRing {
+  const use = new KeyUse(async (ids, at) => {
+    await store.apply([{ type: 'recordKeyUse', ids, at }]);
+  });
   return new KeyRing({
     findKeys: (digests) => store.keys(digests),
     environment: config.environment,
     clock,
-    onUse: (ids, at) => {
-      // Should it fail, the next look-up of the key tries again.
-      store
-        .apply([{ type: 'recordKeyUse', ids, at }])
-        .catch((error) => logger.debug({ err: error }, 'the use of keys was not recorded'));
-    },
+    onUse: (ids, at) => use.offer(ids, at),
   });
 }
 

@@ -66,7 +66,9 @@ async function openSource(url: string): Promise<Source> {
 /** A store that was moved elsewhere is no longer what it was; into the same database, a copy may have failed. */
 function refuseMoved({ movedTo }: StoreStatus, to: string): void {
   if (movedTo === undefined || movedTo === databaseLabel(to)) return;
-  throw new StoreNotUsable(`the store was moved to ${movedTo}; copy it from there`);
+  throw new StoreNotUsable(
+    `the store was moved to ${movedTo}; copy it from there or, if it did not get there, run "store-orders take-back"`,
+  );
 }
 
 /**
@@ -99,11 +101,17 @@ async function hasChanged(url: string, before: Source): Promise<boolean> {
   const now = await openSource(url);
   try {
     if (now.status.revision !== before.status.revision) return true;
-    const others = TABLES.filter(({ hasRevision }) => !hasRevision);
+    const others = TABLES.filter(({ hasRevision }) => !hasRevision).map(withoutKeyUse);
     return (await digestOf(now, others)) !== (await digestOf(before, others));
   } finally {
     await now.close();
   }
+}
+
+/** A key that was used meanwhile is no change worth another copy. */
+function withoutKeyUse(table: Table): Table {
+  const { last_used_at: _, ...columns } = table.columns;
+  return { ...table, columns };
 }
 
 async function countRows(source: Source): Promise<number> {

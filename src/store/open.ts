@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Findings } from './consistency.ts';
-import { isPostgresUrl, parseAddress, postgresUrlProblem } from './postgres/address.ts';
+import {
+  isPostgresUrl,
+  parseAddress,
+  postgresUrlProblem,
+  withoutCredentials,
+} from './postgres/address.ts';
 import { checkPostgres } from './postgres/check.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
 import { checkSqlite } from './sqlite/check.ts';
@@ -35,6 +40,14 @@ export function openStore(url: string, options: OpenOptions): Promise<Store> {
 /** The database for people: without its password, and wherever the program was started. */
 export function databaseLabel(url: string): string {
   return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${resolve(sqlitePath(url))}`;
+}
+
+/** Whether two URLs differ in user and password at most. */
+export function isSameDatabase(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((url) =>
+    isPostgresUrl(url) ? withoutCredentials(url) : url,
+  );
+  return first === second;
 }
 
 /** Whether a URL, which may be wrong, has a password in it. */

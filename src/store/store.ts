@@ -117,6 +117,12 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Whether an error is of a store that may be available again without an operator. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof StoreUnavailable)) return false;
+  return ['unreachable', 'slow', 'locked'].includes(error.fault);
+}
+
 /** The store cannot be opened as it is; the message is for the operator. */
 export class StoreNotUsable extends Error {
   override readonly name = 'StoreNotUsable';

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { KeyClock } from '../../src/keys/key-clock.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
+import { KeyUse } from '../../src/keys/key-use.ts';
 
 /** A ring over some keys, and how many digests were looked up each time. */
 function ringOf(...secrets: readonly string[]) {
@@ -120,4 +121,30 @@ test('a key that has expired stays so when the clock is set back', async () => {
   assert.equal(clock.now(), 6_000_000);
   timeOfDay = 7_000_000;
   assert.equal(clock.now(), 7_000_000);
+});
+
+test('of the uses of keys one write is under way at a time, and none for a while after a failure', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const writes: { ids: readonly string[]; end: (error?: Error) => void }[] = [];
+  const use = new KeyUse(
+    (ids) =>
+      new Promise((resolve, reject) => {
+        writes.push({ ids, end: (error) => (error ? reject(error) : resolve()) });
+      }),
+  );
+  use.offer(['a'], 1);
+  use.offer(['b'], 1);
+  writes[0]!.end();
+  await new Promise(setImmediate);
+  use.offer(['b'], 2);
+  writes[1]!.end(new Error('locked'));
+  await new Promise(setImmediate);
+  use.offer(['c'], 3);
+  now = 61_000;
+  use.offer(['d'], 4);
+  assert.deepEqual(
+    writes.map(({ ids }) => ids),
+    [['a'], ['b'], ['d']],
+  );
 });

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
   readdirSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { query } from '../postgres.ts';
+import { eventually, query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { run, serve } from './program.ts';
+import { run, serve, started } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
@@ -199,3 +202,45 @@ async function change(database: string, sql: string): Promise<void> {
   db.exec(sql);
   db.close();
 }
+
+test('a service that has made a database where one is being restored keeps it', async (t) => {
+  const folder = temporaryFolder(t);
+  const backup = join(folder, 'backup.db');
+  const { stdout: input } = await run(['sample', '200000']);
+  await run(['import', '-', '--database', `sqlite:${backup}`], { input });
+  const path = join(folder, 'store.db');
+  const restoring = started(t, ['restore', backup, '--database', `sqlite:${path}`]);
+  const exited = once(restoring, 'exit');
+  await eventually(async () =>
+    assert.ok(readdirSync(folder).some((name) => /partial$/.test(name))),
+  );
+  restoring.kill('SIGSTOP');
+  const service = await serve(t, ['--sample', '10'], { database: `sqlite:${path}` });
+  assert.equal((await service.call('DELETE', `${ORDERS}/1`)).status, 204);
+  restoring.kill('SIGCONT');
+  assert.deepEqual(await exited, [1, null]);
+  await service.stop();
+  assert.match((await run(['show', '1', '--database', `sqlite:${path}`])).stdout, /cancelled/);
+});
+
+test('restore follows a link, and replaces an empty file', async (t) => {
+  const { folder, path, backup } = await withBackup(t);
+  const link = join(folder, 'link.db');
+  symlinkSync(path, link);
+  assert.equal((await run(['restore', backup, '--database', `sqlite:${link}`])).code, 0);
+  assert.ok(lstatSync(link).isSymbolicLink());
+  const empty = join(folder, 'empty.db');
+  writeFileSync(empty, '');
+  const { code, stderr } = await run(['restore', backup, '--database', `sqlite:${empty}`]);
+  assert.equal(code, 0, stderr);
+});
+
+test('a restored store is no backup: copy marks it as moved', async (t) => {
+  const { backup, database, cli } = await withBackup(t);
+  assert.equal((await cli('restore', backup)).code, 0);
+  assert.equal(
+    (await run(['copy', '--from', database, '--to', await newPostgresDatabase(t)])).code,
+    0,
+  );
+  assert.match((await cli('ship', '1')).stderr, /was moved to/);
+});

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Cluster, eventually, query } from '../postgres.ts';
+import { temporaryFolder } from '../temporary.ts';
 import { newPostgresDatabase, open } from './engines.ts';
 
 test('stores opened at the same moment on an empty database are one store', async (t) => {
@@ -157,4 +161,19 @@ test('a store that is closed while PostgreSQL does not answer is closed all the 
   await store.close();
   await answer;
   process.kill(Number(row![0]), 'SIGCONT');
+});
+
+test('the URL of a password file may not lead a node to another database', async (t) => {
+  const [url, other] = [await newPostgresDatabase(t), await newPostgresDatabase(t)];
+  const file = join(temporaryFolder(t), 'url');
+  writeFileSync(file, url);
+  const { currentDatabaseUrl } = readConfig({ DATABASE_URL_FILE: file });
+  assert.equal(currentDatabaseUrl(), url);
+  writeFileSync(file, other);
+  assert.equal(currentDatabaseUrl(), url);
+  const changed = url.replace('postgres@', 'someone:else@');
+  writeFileSync(file, changed);
+  assert.equal(currentDatabaseUrl(), changed);
+  writeFileSync(file, 'nonsense');
+  assert.equal(currentDatabaseUrl(), changed);
 });

@@ -54,6 +54,7 @@ for (const { name, newDatabase } of ENGINES) {
       () => store.changes(moment, () => {}),
       () => store.changes(undefined, () => {}),
       () => store.apply([{ type: 'cancel', id: 1n }]),
+      () => store.apply([{ type: 'cancel', id: 404n }]),
       () => store.apply([place({ id: 2n, status: 'pending' })]),
       () => store.apply([{ type: 'createKey', key }]),
       () => store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]),

@@ -75,6 +75,14 @@ export function parseAddress(url: string): Address {
   };
 }
 
+/** For comparing databases. */
+export function withoutCredentials(url: string): string {
+  return url
+    .replace(/^(\w+:\/\/)[^/?#]*@/, '$1')
+    .replaceAll(/([?&])(?:user|password)=[^&]*&?/g, '$1')
+    .replace(/[?&]$/, '');
+}
+
 /** One URL for each host that `url` names. */
 function hostUrls(url: string): string[] {
   const [, before, hosts, rest] = PARTS.exec(url) ?? [];

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
+import { expectHere } from '../tables.ts';
 import { DIVISION_BY_ZERO, sqlState } from './errors.ts';
 import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
 import type { Session, StatementWithValues } from './session.ts';
-import { presentHere } from './store-row.ts';
+import { present, presentHere } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -60,6 +61,7 @@ async function tryToChangeOrders(
 /** What the commands come to, for the orders as they are now. */
 async function workOut(session: Session, commands: readonly OrderCommand[]) {
   const known = await readOrders(session, commands.map(idOf));
+  expectHere(known.movedTo);
   const batch = new Batch(known.orders);
   const outcomes = commands.map((command) => batch.carryOut(command));
   return { outcomes, write: writing(batch, known.revisions) };
@@ -74,12 +76,18 @@ export function isGuardError(error: unknown): boolean {
 export interface KnownOrders {
   readonly orders: readonly Order[];
   readonly revisions: ReadonlyMap<OrderId, string>;
+  /** Where the store was moved to, if it was. */
+  readonly movedTo: string | null;
 }
 
 export async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf([...new Set(ids)])]);
-  const orders = rows.map(orderFromRow);
-  return { orders, revisions: new Map(orders.map(({ id }, index) => [id, rows[index]![6]!])) };
+  const movedTo = present(rows[0])[7]!;
+  // Where none of the orders exists there is one row, with no order.
+  const found = rows.filter(([id]) => id !== null);
+  const orders = found.map(orderFromRow);
+  const revisions = new Map(orders.map(({ id }, index) => [id, found[index]![6]!]));
+  return { orders, revisions, movedTo };
 }
 
 /**
@@ -116,7 +124,8 @@ export function writing(
 const SQL = {
   read: {
     name: 'read',
-    text: `SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])`,
+    text: `SELECT known.*, store.moved_to FROM store LEFT JOIN
+      (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   },
   // Every part takes its rows from "turn", so nothing of it happens before the row of the store is
   // locked. An order that changed since it was read is not updated, one that came since not inserted;

@@ -1,4 +1,4 @@
-import { type Fault, type OpenOptions, StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { mayPass, type OpenOptions, StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { type Address, parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -9,9 +9,6 @@ const CONNECT_MS = 3_000;
 const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
 /** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
 const RETRY_PAUSE_MS = 100;
-
-/** What a server may be over in a while; anything else is for the operator to mend. */
-const MAY_PASS: readonly Fault[] = ['unreachable', 'slow', 'locked'];
 
 /** Who is told of the sessions of a connection. */
 export interface ConnectionListeners {
@@ -146,7 +143,7 @@ export async function newSession(
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     const message = `cannot use the database ${address.label}: ${error.message}`;
-    if (MAY_PASS.includes(error.fault)) {
+    if (mayPass(error)) {
       throw new StoreUnavailable(message, error.fault, { cause: error });
     }
     throw new StoreNotUsable(message, { cause: error });

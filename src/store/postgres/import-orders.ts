@@ -4,7 +4,6 @@ import { type Command, type OutcomeOf, StoreUnavailable } from '../store.ts';
 import { expectHere } from '../tables.ts';
 import { isGuardError, readOrders, writing } from './change-orders.ts';
 import type { Session, StatementWithValues } from './session.ts';
-import { present } from './store-row.ts';
 
 type ImportOrders = Extract<Command, { type: 'importOrders' }>;
 type Outcome = OutcomeOf<ImportOrders>;
@@ -42,13 +41,12 @@ async function workOut(
   { source, run, orders }: ImportOrders,
 ): Promise<{ outcome: Outcome; statements?: StatementWithValues[] }> {
   const ids = orders.flatMap(({ id }) => id ?? []);
-  const [store, inTurn, highest, known] = await Promise.all([
-    session.query(SQL.movedTo),
+  const [inTurn, highest, known] = await Promise.all([
     session.query(SQL.inTurn, [source, run]),
     highestId(session),
     readOrders(session, ids),
   ]);
-  expectHere(present(store[0])[0]);
+  expectHere(known.movedTo);
   if (inTurn.length === 0) return { outcome: { refusal: 'out_of_turn' } };
   const batch = new Batch(known.orders);
   const outcome = batch.placeAll(orders, highest);
@@ -68,7 +66,6 @@ const HIGHEST_ID =
 
 const SQL = {
   highestId: { text: `SELECT ${HIGHEST_ID}` },
-  movedTo: { text: 'SELECT moved_to FROM store' },
   inTurn: { text: 'SELECT FROM imports WHERE source = $1 AND run = $2' },
   // From here on nobody else writes, and the statements after it see all that was written.
   lock: { text: 'SELECT FROM store FOR UPDATE' },

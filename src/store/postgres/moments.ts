@@ -12,7 +12,7 @@ type Witness = Row;
 interface Known {
   /** On which it was the store's, or was found to be part of its past. */
   readonly session: Session;
-  /** Undefined for the very beginning, which every history has. */
+  /** Undefined at revision 0, which every history begins with, and where events were removed by hand. */
   readonly witness: Witness | undefined;
 }
 
@@ -35,7 +35,8 @@ export class KnownMoments {
     const known = this.#known.get(since);
     if (since.revision === now.revision) {
       if (since.mark !== now.mark) return false;
-    } else if (known !== undefined && known.session !== session && known.witness !== undefined) {
+    } else if (known !== undefined && known.session !== session && since.revision > 0n) {
+      if (known.witness === undefined) return false;
       const values = [since.revision, ...known.witness];
       if ((await session.query(HAS_WITNESS, values)).length === 0) return false;
     }

@@ -106,7 +106,8 @@ async function readFewChanges(
   if (!(await moments.isPast(session, since, moment))) return undefined;
   if (since.revision === moment.revision) return since;
   if (rows.length > BATCH) return readInOneSnapshot(session, since, visit, moments);
-  visit(rows.map(orderFromRow).sort(byId));
+  const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
+  if (orders.length > 0) visit(orders.sort(byId));
   return moments.add(moment, { session, witness });
 }
 

@@ -33,11 +33,14 @@ export class Writer {
     const session = await this.#connection.session();
     if (commands.every(isOrderCommand)) return changeOrders(session, commands);
     const [only] = commands;
-    // These two lock others out for one statement or message only, however slow the command is.
+    // These lock others out for one statement or message at most, however slow the command is.
     if (commands.length === 1 && only!.type === 'importOrders') {
       return [await importOrders(session, only!)];
     }
     if (commands.length === 1 && only!.type === 'putPets') return [await putPets(session, only!)];
+    if (commands.length === 1 && only!.type === 'recordKeyUse') {
+      return [await recordKeyUse(session, only!)];
+    }
     const evenIfMoved = commands.every(({ type }) => type === 'takeBack');
     return inTransaction(session, () => carryOutAll(session, commands), { evenIfMoved });
   }
@@ -77,8 +80,7 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
     case 'revokeKey':
       return revokeKey(session, command.id);
     case 'recordKeyUse':
-      await session.write(SQL.recordKeyUse, [command.at, textArray(command.ids)]);
-      return 'recorded';
+      return recordKeyUse(session, command);
     case 'putPets':
       return putPets(session, command);
     case 'importProgress':
@@ -100,6 +102,14 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
       return ended.length === 0 ? 'out_of_turn' : 'ended';
     }
   }
+}
+
+async function recordKeyUse(
+  session: Session,
+  { ids, at }: Extract<Command, { type: 'recordKeyUse' }>,
+): Promise<'recorded'> {
+  await session.write(SQL.recordKeyUse, [at, textArray(ids)]);
+  return 'recorded';
 }
 
 async function recordEnvironment(session: Session, wanted: Environment): Promise<Environment> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { makeFile, makeFolder, openForReading, readableLocation } from './connection.ts';
@@ -17,7 +17,13 @@ export async function makeBackup(
   copy: (partial: string) => Promise<void>,
 ): Promise<void> {
   if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
-  await writeWhole(target, { write: copy, putInPlace: (partial) => renameSync(partial, target) });
+  await writeWhole(target, {
+    write: async (partial) => {
+      await copy(partial);
+      markAsBackup(partial);
+    },
+    putInPlace: (partial) => renameSync(partial, target),
+  });
 }
 
 /** How a file is made as a whole: written beside its place, and then put there. */
@@ -39,12 +45,11 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
   try {
     makeFile(partial);
     await write(partial);
-    markAsBackup(partial);
     syncToDisk(partial);
     putInPlace(partial);
     syncToDisk(dirname(target));
   } catch (error) {
-    for (const file of [partial, `${partial}-wal`, `${partial}-shm`]) {
+    for (const file of [partial, `${partial}-wal`, `${partial}-shm`, `${partial}-journal`]) {
       if (existsSync(file)) rmSync(file);
     }
     throw error instanceof StoreNotUsable ? error : cannotWrite(error);
@@ -78,13 +83,30 @@ export function copySqlite(path: string, target: string): void {
  * with it other ETags.
  */
 function markAsBackup(path: string): void {
+  changeStore(path, { id: '', backup_at: Date.now() });
+}
+
+/** Makes a copy a store to be used, and no backup any more; in WAL mode, as `copy` and readers expect of one. */
+export function makeUsable(path: string): void {
+  changeStore(path, { id: '', backup_at: null });
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA journal_mode = WAL');
+  db.close();
+}
+
+/** Sets those columns that the schema, which may be that of an earlier release, has. */
+function changeStore(path: string, values: Readonly<Record<string, SQLInputValue>>): void {
   const db = new DatabaseSync(path);
   try {
-    db.exec("UPDATE store SET id = ''");
-    // The schema may be that of an earlier release.
-    const columns = db.prepare('PRAGMA table_info(store)').all();
-    if (!columns.some(({ name }) => name === 'backup_at')) return;
-    db.prepare('UPDATE store SET backup_at = coalesce(backup_at, ?)').run(Date.now());
+    const columns = new Set(
+      db
+        .prepare('PRAGMA table_info(store)')
+        .all()
+        .map(({ name }) => name),
+    );
+    for (const [name, value] of Object.entries(values)) {
+      if (columns.has(name)) db.prepare(`UPDATE store SET ${name} = ?`).run(value);
+    }
   } finally {
     db.close();
   }

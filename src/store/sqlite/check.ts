@@ -23,10 +23,8 @@ export function checkSqlite(path: string): Findings {
     try {
       const has = KNOWN_MIGRATIONS - missingMigrations(db).length;
       db.exec('BEGIN');
-      // An older schema has fewer columns.
-      const store = db.prepare('SELECT * FROM store').get() as Record<string, unknown> | undefined;
-      if (store === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
       const damage = damageOf(db);
+      const store = rowOf(db);
       const { orders, problems } = countsOf(db, store as unknown as Counters);
       return {
         schema: { has, knows: KNOWN_MIGRATIONS },
@@ -40,6 +38,18 @@ export function checkSqlite(path: string): Findings {
       db.close();
     }
   });
+}
+
+/** The row of the table store, with the columns that its schema has; of one that cannot be read only its counters, as 0. */
+function rowOf(db: DatabaseSync): Record<string, unknown> {
+  try {
+    const row = db.prepare('SELECT * FROM store').get();
+    if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
+    return row;
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return { revision: 0n, pending: 0n, shipped: 0n, cancelled: 0n };
+  }
 }
 
 /** https://sqlite.org/pragma.html#pragma_integrity_check */

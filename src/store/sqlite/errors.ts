@@ -55,7 +55,9 @@ function reasonNotUsable(code: number | undefined, message: string): string | un
   if (code === SQLITE_CORRUPT) {
     return `it is damaged (${message}); see "store-orders check" and "store-orders restore"`;
   }
-  if (code === SQLITE_NOTADB) return 'it is not an SQLite database';
+  if (code === SQLITE_NOTADB) {
+    return 'it is not an SQLite database, or its beginning is damaged; in that case move it away and restore a backup';
+  }
   if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
   if (code === SQLITE_BUSY) return 'another process keeps it locked';
   if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';

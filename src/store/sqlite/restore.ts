@@ -1,13 +1,26 @@
-import { chmodSync, chownSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
-import { copySqlite, syncToDisk, writeWhole } from './backup.ts';
+import { copySqlite, makeUsable, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { fileIdentity } from './connection.ts';
 import { isBusy, isCorrupt, opening } from './errors.ts';
-import { missingMigrations } from './schema.ts';
+import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
 /** What a restore did. */
 export interface Restored {
@@ -17,42 +30,41 @@ export interface Restored {
 }
 
 /**
- * Puts a copy of the store in `file` in the place of the database at `path`, which is kept beside it. The copy is
+ * Puts a copy of the store in `file` in the place of the database at `target`, which is kept beside it. The copy is
  * checked before and after, and takes the place in one step; nothing of the log of the database before is left.
  * @param accept may throw for what was found in the backup, before anything is changed
  * @throws StoreNotUsable, with nothing changed, when `file` is not sound, or the database is in use or not ours
  */
 export async function restoreSqlite(
   file: string,
-  path: string,
+  target: string,
   accept: (backup: Findings) => void,
 ): Promise<Restored> {
   const source = sound(file, checkSqlite(file));
   accept(source);
-  if (existsSync(path) && fileIdentity(path) === fileIdentity(file)) {
+  const wasThere = existsSync(target);
+  // A link would be replaced, and what it leads to stay in use.
+  const path = wasThere ? realpathSync(target) : target;
+  if (wasThere && fileIdentity(path) === fileIdentity(file)) {
     throw new StoreNotUsable('the backup and the database are one file');
   }
   const kept = `${path}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-  const wasThere = existsSync(path);
   if (wasThere) opening(path, () => refuseOther(path, source));
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
       sound(partial, checkSqlite(partial));
+      makeUsable(partial);
       if (process.getuid?.() === 0) giveLike(partial, wasThere ? path : dirname(resolve(path)));
       if (wasThere) chmodSync(partial, statSync(path).mode);
     },
     putInPlace: (partial) => {
-      if (!wasThere) {
-        setAside(path, kept);
-        renameSync(partial, path);
-        return;
-      }
+      // Something to lock, unless a service has made a database there meanwhile.
+      if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       opening(path, () =>
         lockedAlone(path, () => {
           setAside(path, kept);
-          linkSync(path, kept);
-          syncToDisk(dirname(path));
+          if (wasThere) keep(path, kept);
           renameSync(partial, path);
         }),
       );
@@ -72,7 +84,8 @@ function sound(path: string, findings: Findings): Findings {
 function refuseOther(path: string, source: Findings): void {
   const db = new DatabaseSync(path, { readOnly: true, readBigInts: true });
   try {
-    missingMigrations(db);
+    // An empty file.
+    if (missingMigrations(db).length === KNOWN_MIGRATIONS) return;
     const store = db.prepare('SELECT * FROM store').get();
     const { environment, moved_to: movedTo } = store ?? {};
     if (environment && source.environment && environment !== source.environment) {
@@ -131,6 +144,17 @@ function isLogWorkedIn(db: DatabaseSync): boolean {
     if (!isCorrupt(error)) throw error;
     return false;
   }
+}
+
+/** The file under another name too; a copy of it where a disk has no hard links. */
+function keep(path: string, kept: string): void {
+  try {
+    linkSync(path, kept);
+  } catch {
+    copyFileSync(path, kept, constants.COPYFILE_EXCL);
+    syncToDisk(kept);
+  }
+  syncToDisk(dirname(path));
 }
 
 /** The files beside a database: SQLite would take them for those of the one that takes its place. */
