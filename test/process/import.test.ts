@@ -320,7 +320,8 @@ test('what is wrong with rows is told as JSON too', async (t) => {
   const { code, stdout } = await run(['import', '--json', '-', '--database', database], { input });
   assert.equal(code, 1);
   const { problems, ...counts } = JSON.parse(stdout);
-  assert.deepEqual(counts, { imported: 0, skipped: 0, dryRun: false, badRows: 1 });
+  const error = 'standard input has 1 bad row; nothing was imported';
+  assert.deepEqual(counts, { imported: 0, skipped: 0, dryRun: false, error, badRows: 1 });
   assert.deepEqual(problems, [
     { at: 'line 3', problem: 'id must be an integer, in digits only; it is "x"' },
   ]);
