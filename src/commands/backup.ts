@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { backupStore } from '../store/backup.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { say } from './output.ts';
+import { say } from './terminal/output.ts';
 
 export function backupCommand(): Command {
   return databaseCommand(

@@ -1,7 +1,7 @@
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
-import { CommandFailed, say, toJson, UsageError, writeOut } from './output.ts';
+import { CommandFailed, say, toJson, UsageError, writeOut } from './terminal/output.ts';
 
 /** What a command says of the orders it is about. */
 export interface ChangeWords {

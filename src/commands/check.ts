@@ -1,12 +1,8 @@
 import type { Command } from 'commander';
+import { expectEnvironment } from '../store/claim.ts';
 import { checkStore, databaseLabel } from '../store/open.ts';
-import {
-  type DatabaseFlags,
-  databaseCommand,
-  databaseConfig,
-  expectEnvironment,
-} from './database.ts';
-import { CommandFailed, counted, grouped, table, toJson, writeOut } from './output.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import { CommandFailed, counted, grouped, table, toJson, writeOut } from './terminal/output.ts';
 
 export function checkCommand(): Command {
   return databaseCommand(

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { contentOf } from '../config.ts';
+import { contentOf } from '../config/config.ts';
 import { copyStore } from '../store/copy.ts';
 import { databaseLabel, databaseUrlProblem } from '../store/open.ts';
 import { warnOfPassword } from './database.ts';
-import { grouped, say, UsageError } from './output.ts';
-import { showProgress } from './progress.ts';
+import { grouped, say, UsageError } from './terminal/output.ts';
+import { showProgress } from './terminal/progress.ts';
 
 interface CopyFlags {
   readonly from?: string;

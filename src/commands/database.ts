@@ -1,9 +1,10 @@
 import { Command } from 'commander';
-import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config.ts';
+import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config/config.ts';
 import type { Environment } from '../keys/api-key.ts';
+import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { databaseLabel, hasPassword, openStore, storeExists } from '../store/open.ts';
-import { type Store, StoreNotUsable } from '../store/store.ts';
-import { say, UsageError } from './output.ts';
+import type { Store } from '../store/store.ts';
+import { say, UsageError } from './terminal/output.ts';
 
 export interface DatabaseFlags {
   readonly database?: string;
@@ -55,36 +56,6 @@ export async function withStore<T>(
   } finally {
     await store.close();
   }
-}
-
-/** @throws StoreNotUsable for a store that goes on elsewhere */
-export function expectNotMoved(url: string, movedTo: string | undefined): void {
-  if (movedTo === undefined) return;
-  throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} was moved to ${movedTo}: use that one. If it is not used ` +
-      'and this one is to go on, run "store-orders take-back"',
-  );
-}
-
-/** What a store is for; from now on `wanted` where that has not been recorded. */
-export async function environmentOf(store: Store, wanted: Environment): Promise<Environment> {
-  const { environment } = await store.status();
-  if (environment !== undefined) return environment;
-  const [recorded] = await store.apply([{ type: 'recordEnvironment', environment: wanted }]);
-  return recorded!;
-}
-
-/** @throws StoreNotUsable where what is `wanted` is not what the store is for */
-export function expectEnvironment(
-  url: string,
-  recorded: Environment | undefined,
-  wanted: Environment | undefined,
-): void {
-  if (recorded === undefined || wanted === undefined || recorded === wanted) return;
-  throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} is for ${recorded}, and ${wanted} is asked for (ENVIRONMENT): ` +
-      'ask for the other, or name another database',
-  );
 }
 
 /** Whether the database that flags and environment name is there. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { writeOut } from './output.ts';
+import { writeOut } from './terminal/output.ts';
 
 export function exportCommand(): Command {
   return databaseCommand(

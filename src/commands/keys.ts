@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { parseDate } from '../config.ts';
+import { parseDate } from '../config/config.ts';
 import {
   type ApiKey,
   ENVIRONMENTS,
@@ -10,7 +10,7 @@ import {
 } from '../keys/api-key.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, say, table, toJson, UsageError, writeOut } from './output.ts';
+import { CommandFailed, say, table, toJson, UsageError, writeOut } from './terminal/output.ts';
 
 export function keysCommand(): Command {
   const create = databaseCommand(

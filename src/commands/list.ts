@@ -4,7 +4,7 @@ import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../orde
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { naturalNumber, say, table, writeOut } from './output.ts';
+import { naturalNumber, say, table, writeOut } from './terminal/output.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;

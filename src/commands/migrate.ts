@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { databaseLabel, openStore } from '../store/open.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { say } from './output.ts';
+import { say } from './terminal/output.ts';
 
 export function migrateCommand(): Command {
   return databaseCommand(

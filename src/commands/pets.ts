@@ -4,10 +4,10 @@ import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
-import { refuseProblems } from './check-import.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { counted, say } from './output.ts';
-import { PAUSE_MS } from './placer.ts';
+import { refuseProblems } from './import/check.ts';
+import { PAUSE_MS } from './import/placer.ts';
+import { counted, say } from './terminal/output.ts';
 
 /** Pets stored in one transaction: some 10 ms in which a running service cannot cancel. */
 const BATCH = 1_000;

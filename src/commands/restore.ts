@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
 import { restoreStore } from '../store/backup.ts';
+import { expectEnvironment } from '../store/claim.ts';
 import { databaseLabel } from '../store/open.ts';
-import {
-  type DatabaseFlags,
-  databaseCommand,
-  databaseConfig,
-  expectEnvironment,
-} from './database.ts';
-import { counted, say } from './output.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import { counted, say } from './terminal/output.ts';
 
 export function restoreCommand(): Command {
   return databaseCommand(

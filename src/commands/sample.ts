@@ -3,7 +3,7 @@ import { WRITERS } from '../files/write-orders.ts';
 import type { Order } from '../orders/order.ts';
 import { sampleOrders } from '../orders/sample.ts';
 import type { Store } from '../store/store.ts';
-import { grouped, naturalNumber, say, writeOut } from './output.ts';
+import { grouped, naturalNumber, say, writeOut } from './terminal/output.ts';
 
 /** Orders written at a time. */
 const BATCH = 1_000;

@@ -1,18 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
-import { type Config, DEFAULTS, readConfig } from '../config.ts';
-import { createLog, type Log } from '../http/logging.ts';
-import { buildOperations } from '../http/operations.ts';
+import { type Config, DEFAULTS, readConfig } from '../config/config.ts';
+import { buildAdmin } from '../http/admin.ts';
+import { printFirstKey } from '../serve/first-key.ts';
+import { changeLogLevelOnSignal } from '../serve/live-log-level.ts';
+import { Service } from '../serve/service.ts';
+import { shutdownOnSignal } from '../serve/shutdown.ts';
 import { databaseLabel } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { createLog, type Log } from '../telemetry/logger.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
-import { printFirstKey } from './first-key.ts';
-import { changeLogLevelOnSignal } from './live-log-level.ts';
-import { say } from './output.ts';
 import { addSamples, sampleCount } from './sample.ts';
-import { Service } from './service.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
+import { say } from './terminal/output.ts';
 
 interface ServeFlags extends DatabaseFlags {
   readonly host?: string;
@@ -115,7 +115,7 @@ async function serve(flags: ServeFlags): Promise<void> {
 
 async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): Promise<void> {
   const service = new Service(config, log.logger);
-  const operations = buildOperations({
+  const operations = buildAdmin({
     whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),
     logger: log.logger,
@@ -125,7 +125,7 @@ async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): P
     await service.close();
     await operations.close();
   };
-  const ending = stopOnSignal(log, stop, config.drainMs + config.stopLimitMs);
+  const ending = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
   changeLogLevelOnSignal(log.logger);
   try {
     await listenForOperations(operations, config, log);
@@ -145,7 +145,7 @@ function sayMade({ databaseUrl }: Config): void {
 }
 
 async function listenForOperations(
-  operations: ReturnType<typeof buildOperations>,
+  operations: ReturnType<typeof buildAdmin>,
   config: Config,
   { logger }: Log,
 ): Promise<void> {

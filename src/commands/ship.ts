@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseTimestamp } from '../orders/timestamp.ts';
 import { type ChangeFlags, changeOrders, orderIdArgument } from './change-orders.ts';
 import { databaseCommand } from './database.ts';
-import { UsageError } from './output.ts';
+import { UsageError } from './terminal/output.ts';
 
 interface ShipFlags extends ChangeFlags {
   readonly at?: string;

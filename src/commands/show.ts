@@ -4,7 +4,7 @@ import { formatTimestamp } from '../orders/timestamp.ts';
 import type { OrderEvent } from '../store/store.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, table, toJson, writeOut } from './output.ts';
+import { CommandFailed, table, toJson, writeOut } from './terminal/output.ts';
 
 export function showCommand(): Command {
   return databaseCommand(

@@ -1,12 +1,8 @@
 import type { Command } from 'commander';
+import { expectEnvironment } from '../store/claim.ts';
 import { databaseLabel, openStore } from '../store/open.ts';
-import {
-  type DatabaseFlags,
-  databaseCommand,
-  databaseConfig,
-  expectEnvironment,
-} from './database.ts';
-import { say } from './output.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import { say } from './terminal/output.ts';
 
 export function takeBackCommand(): Command {
   return databaseCommand(

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { CsvPositions } from './csv-positions.ts';
 import { INTEGER } from './json-row.ts';
-import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './rows.ts';
+import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
 
 /** What some spreadsheets put in the place of commas. */
 const OTHER_SEPARATORS = [

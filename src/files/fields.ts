@@ -2,7 +2,7 @@ import { isInt64, ORDER_STATUSES, type OrderDraft, type OrderStatus } from '../o
 import { parseTimestamp, timestampProblem } from '../orders/timestamp.ts';
 import type { Pet } from '../pets/pet.ts';
 import { INTEGER } from './json-row.ts';
-import { type Columns, type Fields, OtherNumber, type Value } from './rows.ts';
+import { type Columns, type Fields, OtherNumber, type Value } from './row.ts';
 
 export const ORDER_COLUMNS = {
   id: 'integer',

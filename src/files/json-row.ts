@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { OtherNumber, type Row, type Value } from './rows.ts';
+import { OtherNumber, type Row, type Value } from './row.ts';
 
 /** A whole number in its only spelling, of any size. */
 export const INTEGER = /^(?:0|-?[1-9]\d*)$/;

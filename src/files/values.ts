@@ -1,6 +1,7 @@
 import { FieldProblem } from './fields.ts';
 import type { Input } from './input.ts';
-import { type Columns, type Fields, type Row, readRows } from './rows.ts';
+import { readRows } from './read-rows.ts';
+import type { Columns, Fields, Row } from './row.ts';
 
 /** Most problems that are described one by one. */
 const MAX_DESCRIBED = 20;

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
-import { CommandQueue } from '../orders/command-queue.ts';
-import { refuse } from './answers.ts';
+import { Batcher } from '../store/batcher.ts';
+import { headerCount } from './connection/well-formed.ts';
 import { inTime } from './deadline.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import type { FailedRequest } from './failures.ts';
-import { headerCount } from './well-formed.ts';
+import type { ErrorHandler } from './failures.ts';
+import { sendError } from './responses.ts';
 
 /** RFC 9110, section 11.4, and RFC 6750, section 2.1: the scheme in any case, one b64token. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
@@ -19,9 +19,9 @@ export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => vo
  * unknown path below the base path, so that who has no key learns nothing about paths.
  * @param fail answers when it cannot be known whose key it is
  */
-export function authentication(keyRing: KeyRing, fail: FailedRequest): Authenticate {
+export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {
   // Look-ups gather as commands do: at most one is under way, however many keys are new.
-  const lookUps = new CommandQueue((secrets: readonly string[]) => keyRing.lookUp(secrets));
+  const lookUps = new Batcher((secrets: readonly string[]) => keyRing.lookUp(secrets));
   return (exchange, next) => {
     if (exchange.route.isPublic) {
       next(exchange);
@@ -29,13 +29,13 @@ export function authentication(keyRing: KeyRing, fail: FailedRequest): Authentic
     }
     const { secret, problem } = bearerToken(exchange.request);
     if (secret === undefined) {
-      refuse(exchange, problem);
+      sendError(exchange, problem);
       return;
     }
     const admit = ({ key, refusal, keyId = key?.id }: Authentication) => {
       exchange.keyId = keyId;
       if (key === undefined) {
-        refuse(exchange, refusal);
+        sendError(exchange, refusal);
         return;
       }
       exchange.apiKey = key;

@@ -6,7 +6,7 @@ const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
  * Whether If-None-Match says that the client has `etag` (strong, with its quotes) already: RFC 9110,
  * section 13.1.2, weak comparison. A field that is not well formed says nothing.
  */
-export function hasCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   let found = false;

@@ -70,7 +70,7 @@ export interface ErrorRecord {
 export type Headers = readonly string[];
 
 /** An Error record as it is sent. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Headers;
   /** As in the body. */
@@ -85,11 +85,11 @@ const RETRY_AFTER_S = '1';
 /** Made once: refusing is to cost no more than answering. */
 const ANSWERS = new Map(REFUSALS.map((refusal) => [refusal, makeAnswer(refusal)]));
 
-export function errorAnswer(refusal: Refusal): ErrorAnswer {
+export function errorResponse(refusal: Refusal): ErrorResponse {
   return ANSWERS.get(refusal)!;
 }
 
-function makeAnswer(refusal: Refusal): ErrorAnswer {
+function makeAnswer(refusal: Refusal): ErrorResponse {
   const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
   const code = cause === undefined ? (refusal as ErrorCode) : 'bad_request';
   const [status, general] = ERRORS[code];

@@ -1,51 +1,70 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { Refusal } from './errors.ts';
+import { pathOf } from './connection/well-formed.ts';
+import type { Headers, Refusal } from './errors.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
-import type { Route, Routes } from './routes.ts';
-import { pathOf } from './well-formed.ts';
 
-/** One request and its answer, on their way through the server. */
+/** Answers a request. What it throws becomes an Error record. */
+export type Handle = (exchange: Exchange) => void | Promise<void>;
+
+/** What answers the requests of a path and a method. */
+export interface Route {
+  /** The operation's name in the contract; "none" outside the contract. */
+  readonly operation: string;
+  /** Whether requests need no API key. */
+  readonly isPublic: boolean;
+  /** Headers of every response, whatever it is. */
+  readonly headers: Headers;
+  readonly handle: Handle;
+}
+
+/** The route of a request, with the decoded parameters of its path. */
+export interface Match {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string | undefined>>;
+}
+
+/** A request and its response on their way through the server. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Names the request in its answer and in the log. */
+  /** Names the request in its response and in the log. */
   readonly id: string;
-  /** As it was sent, in origin form and without the query. */
+  /** As sent, in origin form and without the query. */
   readonly path: string;
   readonly route: Route;
-  /** See Match. */
-  readonly parameter: string;
-  /** When its headers had come: milliseconds on the clock of performance.now(). */
+  readonly parameters: Match['parameters'];
+  /** When the headers had arrived, on the clock of performance.now(). */
   readonly arrivedAt = performance.now();
-  /** Until when it is to be answered, on the same clock. */
+  /** Until when the request has to be answered, on the same clock. */
   answerBy = this.arrivedAt + ANSWER_WITHIN_MS;
-  /** Whose request it is; undefined until that is known, and on public routes. */
+  /** The key of the client; undefined before authentication, and on public routes. */
   apiKey: ApiKey | undefined = undefined;
-  /** Of the key that came with it, also where that is refused; for the log. */
+  /** The id of the key that was sent, also of one that is refused; for the log. */
   keyId: string | undefined = undefined;
-  /** What it was refused for; for the log. */
+  /** Why the request was answered with an Error record; for the log. */
   refusal: Refusal | undefined = undefined;
-  /** The address that the request came from: a proxy's, where there is one. */
+  /** The peer's address: a proxy's, where there is one. */
   readonly client: string | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, routes: Routes) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    find: (method: string, path: string) => Match,
+  ) {
     this.request = request;
     this.response = response;
-    // Now, since a connection that is gone has none.
+    // Read now: a closed connection has none.
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
-    const { route, parameter } = routes.find(request.method!, this.path);
+    const { route, parameters } = find(request.method!, this.path);
     this.route = route;
-    this.parameter = parameter;
+    this.parameters = parameters;
   }
 
-  /**
-   * Gives it all the time there is to answer, from now on: when its turn comes, however long an answer before
-   * it took on its way, and when its body has come.
-   */
+  /** Restarts the time to answer: when the request's turn comes, and when its body has arrived. */
   allowTime(): void {
     this.answerBy = performance.now() + ANSWER_WITHIN_MS;
   }

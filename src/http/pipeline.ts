@@ -1,35 +1,35 @@
-import { hasBody, refuseAndClose } from './answers.ts';
 import type { Authenticate } from './authentication.ts';
-import type { Bodies } from './bodies.ts';
+import type { Bodies } from './connection/bodies.ts';
+import { requestProblem } from './connection/well-formed.ts';
 import type { Exchange } from './exchange.ts';
-import type { FailedRequest } from './failures.ts';
-import { malformation } from './well-formed.ts';
+import type { ErrorHandler } from './failures.ts';
+import { hasBody, sendErrorAndClose } from './responses.ts';
 
 /**
  * The way of a request whose turn it is: only what is well formed, from somebody with a key, and there
  * with all of its body is carried out.
  */
-export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: FailedRequest) {
+export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: ErrorHandler) {
   const begin = (exchange: Exchange): void => {
     exchange.allowTime();
-    const problem = malformation(exchange.request);
+    const problem = requestProblem(exchange.request);
     if (problem === undefined) authenticate(exchange, awaitBody);
-    else refuseAndClose(exchange, problem);
+    else sendErrorAndClose(exchange, problem);
   };
 
   const awaitBody = (exchange: Exchange): void => {
     if (!hasBody(exchange.request)) {
-      carryOut(exchange, fail);
+      dispatch(exchange, fail);
       return;
     }
     bodies.discard(exchange.request, (problem) => {
       if (problem !== undefined) {
-        refuseAndClose(exchange, problem);
+        sendErrorAndClose(exchange, problem);
         return;
       }
       exchange.allowTime();
       // The key may have been revoked meanwhile.
-      authenticate(exchange, () => carryOut(exchange, fail));
+      authenticate(exchange, () => dispatch(exchange, fail));
     });
   };
 
@@ -37,7 +37,7 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Faile
 }
 
 /** Has a request answered by where it goes to or, if that fails, by `fail`. */
-export function carryOut(exchange: Exchange, fail: FailedRequest): void {
+export function dispatch(exchange: Exchange, fail: ErrorHandler): void {
   try {
     exchange.route.handle(exchange)?.catch((error) => fail(error, exchange));
   } catch (error) {

@@ -9,7 +9,7 @@ import {
 import { INT64_MAX, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
 
 /** Something that happened to an order. `by` is the id of the API key, absent for operators. */
-export interface OrderHappening {
+export interface OrderEventDraft {
   readonly id: OrderId;
   readonly type: OrderEventType;
   readonly by: string | undefined;
@@ -23,9 +23,9 @@ export class Batch {
   readonly now = Date.now();
   /** The orders that changed, as they are in the end. */
   readonly changed = new Map<OrderId, Order>();
-  readonly happenings: OrderHappening[] = [];
+  readonly events: OrderEventDraft[] = [];
   /** By how much the number of orders in each status grows. */
-  readonly growth: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
+  readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
 
   /** @param known those of the orders that the commands are about that exist */
   constructor(known: readonly Order[]) {
@@ -62,9 +62,9 @@ export class Batch {
     if (order === undefined) return;
     const before = this.#find(order.id);
     this.changed.set(order.id, order);
-    this.happenings.push({ id: order.id, type: outcome, by });
-    if (before !== undefined) this.growth[before.status] -= 1;
-    this.growth[order.status] += 1;
+    this.events.push({ id: order.id, type: outcome, by });
+    if (before !== undefined) this.statusDeltas[before.status] -= 1;
+    this.statusDeltas[order.status] += 1;
   }
 
   /** An order as it is by now. */

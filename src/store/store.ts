@@ -1,7 +1,7 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
+import type { ChangeSource, Moment } from '../listing/listing.ts';
 import type { PlaceAllOutcome } from '../orders/batch.ts';
 import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
-import type { ChangeSource, Moment } from '../orders/listing.ts';
 import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
 

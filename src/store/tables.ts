@@ -94,7 +94,7 @@ export function olderSchema(from: number, to: number): string {
  * @param movedTo of its row, where it has one
  * @throws StoreUnavailable
  */
-export function expectHere(movedTo: unknown): void {
+export function expectNotMovedAway(movedTo: unknown): void {
   if (movedTo === null || movedTo === undefined) return;
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
 }

@@ -9,13 +9,8 @@ import {
   PET_COLUMNS,
   petOf,
 } from '../../src/files/fields.ts';
-import {
-  type Columns,
-  type Fields,
-  MAX_ROW_BYTES,
-  type Row,
-  readRows,
-} from '../../src/files/rows.ts';
+import { readRows } from '../../src/files/read-rows.ts';
+import { type Columns, type Fields, MAX_ROW_BYTES, type Row } from '../../src/files/row.ts';
 import { FORMATS, type Format, WRITERS } from '../../src/files/write-orders.ts';
 import type { Order } from '../../src/orders/order.ts';
 import { anyOrder } from '../orders/arbitraries.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { parse } from 'yaml';
-import { ERROR_CODES, errorAnswer, REFUSALS } from '../../src/http/errors.ts';
+import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
 
 export interface Answer {
   readonly status: number;
@@ -76,7 +76,7 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   const record = JSON.parse(body);
   assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
   assert.ok(
-    REFUSALS.some((refusal) => errorAnswer(refusal).body === body),
+    REFUSALS.some((refusal) => errorResponse(refusal).body === body),
     `unknown error ${body}`,
   );
   assert.equal(record.status, status);

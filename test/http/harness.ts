@@ -3,16 +3,17 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/http/logging.ts';
-import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
-import { buildServer, type PublicServer } from '../../src/http/server.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import type { PublicServer } from '../../src/http/server.ts';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { KeyClock } from '../../src/keys/key-clock.ts';
-import { Listing } from '../../src/orders/listing.ts';
+import { Listing } from '../../src/listing/listing.ts';
 import type { Order } from '../../src/orders/order.ts';
-import type { Settings } from '../../src/settings.ts';
+import { buildPublicListener } from '../../src/serve/public-listener.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { ENGINES, type Engine, open } from '../store/engines.ts';
 import { type Answer, checkAnswer } from './contract-check.ts';
 
@@ -66,7 +67,7 @@ export async function startService(
   const logger = createLogger(config.logLevel, { write: (line) => lines.push(line) });
   const wrapped = wrapStore(store);
   const listing = new Listing(wrapped);
-  const server = buildServer({
+  const server = buildPublicListener({
     config,
     store: wrapped,
     listing,
@@ -74,6 +75,7 @@ export async function startService(
     logger,
     clock: new KeyClock(),
   });
+  await listing.current();
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const agent = new Agent({ keepAlive: true });
   t.after(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { errorAnswer, type Refusal } from '../../src/http/errors.ts';
+import { errorResponse, type Refusal } from '../../src/http/errors.ts';
 import { parseAnswers, run, serve } from './program.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
@@ -59,7 +59,7 @@ test('what is no HTTP request is answered with an Error record too', async (t) =
     const answers = await raw(bytes);
     assert.equal(answers.length, 1, what);
     assert.equal(answers[0]!.status, status, what);
-    assert.equal(answers[0]!.body, errorAnswer(expected).body, what);
+    assert.equal(answers[0]!.body, errorResponse(expected).body, what);
   }
 });
 

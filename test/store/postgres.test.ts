@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Cluster, eventually, query } from '../postgres.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
-import { expectHere } from '../tables.ts';
+import { expectNotMovedAway } from '../tables.ts';
 import { DIVISION_BY_ZERO, sqlState } from './errors.ts';
 import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
 import type { Session, StatementWithValues } from './session.ts';
@@ -61,7 +61,7 @@ async function tryToChangeOrders(
 /** What the commands come to, for the orders as they are now. */
 async function workOut(session: Session, commands: readonly OrderCommand[]) {
   const known = await readOrders(session, commands.map(idOf));
-  expectHere(known.movedTo);
+  expectNotMovedAway(known.movedTo);
   const batch = new Batch(known.orders);
   const outcomes = commands.map((command) => batch.carryOut(command));
   return { outcomes, write: writing(batch, known.revisions) };
@@ -96,15 +96,15 @@ export async function readOrders(session: Session, ids: readonly OrderId[]): Pro
  * another. Undefined if nothing changed.
  */
 export function writing(
-  { changed, happenings, growth, now }: Batch,
+  { changed, events, statusDeltas, now }: Batch,
   revisions: KnownOrders['revisions'],
 ): StatementWithValues | undefined {
   if (changed.size === 0) return undefined;
   const orders = [...changed.values()];
   const values = [
-    growth.pending,
-    growth.shipped,
-    growth.cancelled,
+    statusDeltas.pending,
+    statusDeltas.shipped,
+    statusDeltas.cancelled,
     arrayOf(orders.map(({ id }) => id)),
     arrayOf(orders.map(({ id }) => revisions.get(id))),
     arrayOf(orders.map(({ status }) => status)),
@@ -112,9 +112,9 @@ export function writing(
     arrayOf(orders.map(({ quantity }) => quantity)),
     arrayOf(orders.map(({ shipDate }) => shipDate)),
     arrayOf(orders.map(({ complete }) => complete)),
-    arrayOf(happenings.map(({ id }) => id)),
-    arrayOf(happenings.map(({ type }) => type)),
-    textArray(happenings.map(({ by }) => by)),
+    arrayOf(events.map(({ id }) => id)),
+    arrayOf(events.map(({ type }) => type)),
+    textArray(events.map(({ by }) => by)),
     now,
     randomBytes(8).readBigInt64BE(),
   ];

@@ -1,7 +1,7 @@
 import { Batch } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { type Command, type OutcomeOf, StoreUnavailable } from '../store.ts';
-import { expectHere } from '../tables.ts';
+import { expectNotMovedAway } from '../tables.ts';
 import { isGuardError, readOrders, writing } from './change-orders.ts';
 import type { Session, StatementWithValues } from './session.ts';
 
@@ -46,7 +46,7 @@ async function workOut(
     highestId(session),
     readOrders(session, ids),
   ]);
-  expectHere(known.movedTo);
+  expectNotMovedAway(known.movedTo);
   if (inTurn.length === 0) return { outcome: { refusal: 'out_of_turn' } };
   const batch = new Batch(known.orders);
   const outcome = batch.placeAll(orders, highest);

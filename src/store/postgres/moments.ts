@@ -1,6 +1,6 @@
-import type { Moment } from '../../orders/listing.ts';
+import type { Moment } from '../../listing/listing.ts';
 import { StoreUnavailable } from '../store.ts';
-import { expectHere } from '../tables.ts';
+import { expectNotMovedAway } from '../tables.ts';
 import type { Row } from './rows.ts';
 import type { Session } from './session.ts';
 import { present } from './store-row.ts';
@@ -60,7 +60,7 @@ export function momentOf(
     session.destroy();
     throw new StoreUnavailable('the tables were replaced', 'unreachable');
   }
-  expectHere(movedTo);
+  expectNotMovedAway(movedTo);
   return {
     moment: { storeId: storeId!, revision: BigInt(revision!), mark: BigInt(mark!) },
     witness: witness[0] === null ? undefined : witness,

@@ -1,4 +1,4 @@
-import { expectHere } from '../tables.ts';
+import { expectNotMovedAway } from '../tables.ts';
 import type { Session } from './session.ts';
 import { present } from './store-row.ts';
 
@@ -18,7 +18,7 @@ export async function inTransaction<T>(
       session.query({ text: 'SELECT moved_to FROM store FOR UPDATE' }),
     ]);
     const [movedTo] = present(locked[0]);
-    if (!evenIfMoved) expectHere(movedTo);
+    if (!evenIfMoved) expectNotMovedAway(movedTo);
     const result = await work();
     await session.write({ text: 'COMMIT' });
     return result;

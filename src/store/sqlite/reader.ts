@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey } from '../../keys/api-key.ts';
-import type { Moment } from '../../orders/listing.ts';
+import type { Moment } from '../../listing/listing.ts';
 import { byId, INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import { Sequence } from '../sequence.ts';
 import { type OrderEvent, type ScanVisit, StoreNotUsable, type StoreStatus } from '../store.ts';
-import { COPY_NOT_COMPLETE, expectHere } from '../tables.ts';
+import { COPY_NOT_COMPLETE, expectNotMovedAway } from '../tables.ts';
 import { type Location, openForReading } from './connection.ts';
 import {
   findOrders,
@@ -92,7 +92,7 @@ export class Reader {
       string | null,
     ];
     expectVersion(version);
-    expectHere(movedTo);
+    expectNotMovedAway(movedTo);
     return { storeId, revision, mark };
   }
 

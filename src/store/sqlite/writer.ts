@@ -10,7 +10,7 @@ import {
 import { differingFields, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
 import type { Command, OutcomeOf } from '../store.ts';
-import { expectHere } from '../tables.ts';
+import { expectNotMovedAway } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 import { findOrders, jsonOf } from './rows.ts';
 import { expectVersion } from './schema.ts';
@@ -49,7 +49,7 @@ export class Writer {
   #expectUsable(commands: readonly Command[]): void {
     const [version, movedTo] = this.#statements.use.get() as unknown as [bigint, string | null];
     expectVersion(version);
-    if (commands.some(({ type }) => type !== 'takeBack')) expectHere(movedTo);
+    if (commands.some(({ type }) => type !== 'takeBack')) expectNotMovedAway(movedTo);
   }
 
   #carryOut(command: Command): OutcomeOf<Command> {
@@ -132,13 +132,13 @@ export class Writer {
   }
 
   /** A batch that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
-  #write({ known, changed, happenings, growth, now }: Batch): void {
+  #write({ known, changed, events, statusDeltas, now }: Batch): void {
     if (changed.size === 0) return;
     const { setRevision, insertEvents, insertOrder, updateOrder, setStatus } = this.#statements;
-    const { pending, shipped, cancelled } = growth;
+    const { pending, shipped, cancelled } = statusDeltas;
     const [revision] = setRevision.get(pending, shipped, cancelled) as unknown as [bigint];
     // Before their orders, which still have the revisions that the events follow.
-    for (const alike of Map.groupBy(happenings, ({ type, by }) => `${type} ${by}`).values()) {
+    for (const alike of Map.groupBy(events, ({ type, by }) => `${type} ${by}`).values()) {
       const { type, by } = alike[0]!;
       insertEvents.run(revision, type, now, orNull(by), jsonOf(alike.map(({ id }) => id)));
     }

@@ -1,0 +1,34 @@
+import { inTime } from '../../http/deadline.ts';
+import type { Exchange, Handle } from '../../http/exchange.ts';
+import { send, sendError } from '../../http/responses.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
+import { parseInt64 } from '../../orders/order.ts';
+import { type Pet, petJson } from '../../pets/pet.ts';
+
+/** What the pet lookup needs. */
+export interface PetLookup {
+  readonly findPet: (id: bigint) => Promise<Pet | undefined>;
+  /** When the lookup ends, in milliseconds since the epoch. */
+  readonly sunsetAt: number;
+  /** Called with the key of every call of this deprecated operation. */
+  readonly onCall: (key: ApiKey) => void;
+}
+
+/** GET /pets/{petId}: deprecated; 410 after its sunset date. */
+export function getPet({ findPet, sunsetAt, onCall }: PetLookup): Handle {
+  return async (exchange: Exchange) => {
+    onCall(exchange.apiKey!);
+    if (Date.now() >= sunsetAt) {
+      sendError(exchange, 'pet_lookup_gone');
+      return;
+    }
+    const id = parseInt64(exchange.parameters.petId!);
+    if (id === undefined) {
+      sendError(exchange, 'invalid_pet_id');
+      return;
+    }
+    const pet = await inTime(exchange, () => findPet(id));
+    if (pet === undefined) sendError(exchange, 'pet_not_found');
+    else send(exchange, 200, ['content-type', 'application/json'], Buffer.from(petJson(pet)));
+  };
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import Negotiator from 'negotiator';
+import { inTime, timeLeft } from '../../http/deadline.ts';
+import type { Exchange, Handle } from '../../http/exchange.ts';
+import { listEtags, matchingEtag } from '../../http/list/etags.ts';
+import type { GzipLists } from '../../http/list/gzip.ts';
+import type { ListSender } from '../../http/list/sender.ts';
+import { sendEmpty, sendHead } from '../../http/responses.ts';
+import type { Listing } from '../../listing/listing.ts';
+
+const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
+
+/** GET /store/orders: the live list, compressed if the client accepts it; 304 if the client has it. */
+export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListSender): Handle {
+  return async (exchange: Exchange) => {
+    const { request, response } = exchange;
+    const snapshot = await inTime(exchange, () => listing.current());
+    const etags = listEtags(snapshot.moment);
+    const unchanged = matchingEtag(etags, request.headers['if-none-match']);
+    if (unchanged !== undefined) {
+      sendEmpty(exchange, 304, [...HEADERS, 'etag', unchanged]);
+      return;
+    }
+    const compressed = acceptsGzip(request)
+      ? await gzipLists.get(snapshot, timeLeft(exchange))
+      : undefined;
+    const list = compressed ?? snapshot;
+    sendHead(exchange, 200, [
+      ...HEADERS,
+      ...['etag', compressed === undefined ? etags.identity : etags.gzip],
+      ...['content-type', 'application/json'],
+      ...['content-length', String(list.byteLength)],
+      ...(compressed === undefined ? [] : ['content-encoding', 'gzip']),
+    ]);
+    if (request.method === 'HEAD') response.end();
+    else sender.send(response, snapshot, list);
+  };
+}
+
+/** RFC 9110, section 12.5.3; `x-gzip` is another name of gzip (section 8.4.1.3). */
+function acceptsGzip(request: IncomingMessage): boolean {
+  const coding = new Negotiator(request).encoding(['gzip', 'x-gzip', 'identity']);
+  return coding === 'gzip' || coding === 'x-gzip';
+}

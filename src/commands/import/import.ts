@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
+import { type Input, openInput } from '../../files/input.ts';
+import { readValues } from '../../files/values.ts';
+import type { Store } from '../../store/store.ts';
+import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from '../database.ts';
+import { counted, say, toJson, writeOut } from '../terminal/output.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
+import { Placer } from './placer.ts';
+
+/** Orders placed in one transaction: some 20 ms in which a running service cannot cancel. */
+const BATCH = 2_000;
+
+const COLUMNS = `
+Columns, all of them optional, in any order (in JSON: fields):
+  id        int64; the store gives the next one where there is none
+  petId     int64
+  quantity  int64, 0 or more
+  shipDate  date-time with an offset: 2026-12-01T09:30:00Z
+  complete  true or false
+  status    pending, shipped or cancelled; pending where there is none`;
+
+interface ImportFlags extends DatabaseFlags {
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+export function importCommand(): Command {
+  return databaseCommand(
+    'import',
+    'place the orders of a file: NDJSON, CSV or a JSON array; all of them or, if any is bad, none',
+    `npx store-orders import orders.ndjson
+npx store-orders import --dry-run orders.csv
+curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | npx store-orders import -`,
+  )
+    .argument('<file>', 'a file, or - for standard input')
+    .option('--dry-run', 'check everything, write nothing')
+    .option('--json', 'the counts, and what is wrong with rows, as a JSON object on stdout')
+    .addHelpText('after', COLUMNS)
+    .action(importOrders);
+}
+
+async function importOrders(file: string, flags: ImportFlags): Promise<void> {
+  const input = await openInput(file);
+  const dryRun = flags.dryRun === true;
+  try {
+    const { imported, skipped } = flags.dryRun
+      ? await tryImport(input, flags)
+      : await withStore(flags, 'create', (store) => importInto(store, input));
+    if (flags.json) await writeOut(`${toJson({ imported, skipped, dryRun })}\n`);
+    const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} of it were there already`;
+    say(
+      flags.dryRun
+        ? `Would import ${counted(imported, 'order')}${known}. Nothing was written.`
+        : `Imported ${counted(imported, 'order')}${known}.`,
+    );
+  } catch (error) {
+    if (flags.json && error instanceof BadRows) {
+      const { total: badRows, described: problems } = error.problems;
+      await writeOut(
+        `${toJson({ imported: 0, skipped: 0, dryRun, error: error.reason, badRows, problems })}\n`,
+      );
+    }
+    throw error;
+  } finally {
+    input.close();
+  }
+}
+
+/** The check alone, against an empty store if there is none: a dry run makes no database. */
+async function tryImport(input: Input, flags: ImportFlags) {
+  const check = (await databaseExists(flags))
+    ? await withStore(flags, 'write', async (store) =>
+        checkOrders(input, await sourceOf(store, input)),
+      )
+    : await checkOrders(input, { find: async () => [], placedBefore: 0, highestId: 0n });
+  refuseProblems(input, check.problems, check.count);
+  return { imported: check.count - check.known, skipped: check.known };
+}
+
+async function importInto(store: Store, input: Input) {
+  const check = await checkOrders(input, await sourceOf(store, input));
+  refuseProblems(input, check.problems, check.count);
+  const imported = await placeOrders(input, store, check);
+  return { imported, skipped: check.count - imported };
+}
+
+async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
+  const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
+  const { placed, highestId } = progress!;
+  return { find: (ids) => store.find(ids), placedBefore: placed, highestId };
+}
+
+/** Reads the file again and places its orders; how many are new. */
+async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
+  const placer = await Placer.begin(store, check);
+  const progress = showProgress('Importing');
+  const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
+  // One batch is written while the next one is read.
+  let writing = Promise.resolve();
+  try {
+    for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
+      for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
+        placer.add(at, value);
+        if (placer.gathered < BATCH) continue;
+        await writing;
+        writing = placer.write();
+        // It is awaited above or below; until then its failure is no unhandled one.
+        writing.catch(() => {});
+      }
+    }
+    await writing;
+    await placer.write();
+    if (!(await placer.end())) {
+      say(
+        'All orders are placed, but the end was not confirmed: the same file may count as placed.',
+      );
+    }
+  } finally {
+    progress.end();
+  }
+  return placer.imported;
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OrderDraft, OrderId } from '../../orders/order.ts';
+import { type Store, StoreUnavailable } from '../../store/store.ts';
+import { CommandFailed } from '../terminal/output.ts';
+
+/** Left to other writers between two transactions. */
+export const PAUSE_MS = 4;
+
+/** An import that has been checked. */
+export interface Checked {
+  /** Digest of the content. */
+  readonly source: string;
+  /** Rows in all. */
+  readonly count: number;
+  /** Of the ids in it. */
+  readonly highestId: OrderId;
+  /** Rows that an earlier run placed, which was interrupted. */
+  readonly placedBefore: number;
+}
+
+/** Writes the orders of an import, batch by batch. */
+export class Placer {
+  readonly #store: Store;
+  readonly #import: Checked;
+  readonly #run = randomUUID();
+  #toPassOver: number;
+  #batch: { at: string; order: OrderDraft }[] = [];
+  /** Rows of the import that are placed, by earlier runs too. */
+  placed: number;
+  /** Orders that were not in the store before. */
+  imported = 0;
+
+  private constructor(store: Store, checked: Checked) {
+    this.#store = store;
+    this.#import = checked;
+    this.#toPassOver = checked.placedBefore;
+    this.placed = checked.placedBefore;
+  }
+
+  /** @throws CommandFailed when another run of the import has gone on since it was checked */
+  static async begin(store: Store, checked: Checked): Promise<Placer> {
+    const placer = new Placer(store, checked);
+    const { source, highestId, placedBefore: from } = checked;
+    const run = placer.#run;
+    const [outcome] = await store.apply([{ type: 'beginImport', source, run, from, highestId }]);
+    if (outcome === 'out_of_turn') throw new CommandFailed(REASONS.out_of_turn);
+    return placer;
+  }
+
+  /** Rows added since the last `write`. */
+  get gathered(): number {
+    return this.#batch.length;
+  }
+
+  add(at: string, order: OrderDraft): void {
+    if (this.#toPassOver > 0) this.#toPassOver -= 1;
+    else this.#batch.push({ at, order });
+  }
+
+  /** Places what was added, durably. @throws CommandFailed, StoreUnavailable */
+  async write(): Promise<void> {
+    if (this.#batch.length === 0) return;
+    const batch = this.#batch;
+    this.#batch = [];
+    const { source } = this.#import;
+    const orders = batch.map(({ order }) => order);
+    const [outcome] = await this.#store.apply([
+      { type: 'importOrders', source, run: this.#run, orders },
+    ]);
+    if (outcome!.refusal !== undefined) {
+      const row = 'index' in outcome! ? batch[outcome.index] : undefined;
+      const where = row === undefined ? '' : `${row.at}: order ${row.order.id} `;
+      throw new CommandFailed(`${where}${REASONS[outcome!.refusal]}`);
+    }
+    this.imported += outcome!.placed;
+    this.placed += batch.length;
+    await pause(PAUSE_MS);
+  }
+
+  /** Forgets the import, all of which is placed. Whether that was confirmed; if not, no order is lost. */
+  async end(): Promise<boolean> {
+    const { source } = this.#import;
+    try {
+      await this.#store.apply([{ type: 'endImport', source, run: this.#run }]);
+      return true;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return false;
+      throw error;
+    }
+  }
+}
+
+const STAYS = 'what was imported before stays, and the import goes on there when it is run again';
+const REASONS = {
+  order_differs: `came into the store meanwhile and differs; ${STAYS}`,
+  out_of_turn: `another import of the same file has begun or ended meanwhile; ${STAYS}`,
+  no_ids_left: `int64 has not enough ids left for the orders without one; ${STAYS}`,
+} as const;

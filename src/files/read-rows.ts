@@ -1,0 +1,60 @@
+import { readCsv } from './csv.ts';
+import { readJsonArray } from './json-array.ts';
+import { readNdjson } from './ndjson.ts';
+import type { Columns, Row } from './row.ts';
+
+/**
+ * The rows of NDJSON, a JSON array or CSV, recognised by the first character, in batches. Memory
+ * stays flat. What is not well formed comes as a row with a problem.
+ */
+export async function* readRows(
+  chunks: AsyncGenerator<Buffer>,
+  columns: Columns,
+): AsyncGenerator<Row[]> {
+  const { start, head, all } = await peek(chunks);
+  if (start === undefined) return;
+  const problem = formatProblem(start, head);
+  if (problem !== undefined) yield [{ at: 'line 1', problem }];
+  else if (start === '[') yield* readJsonArray(all);
+  else if (start === '{') yield* readNdjson(all);
+  else yield* readCsv(all, columns);
+}
+
+/** What spreadsheets write that is none of our formats, and the way out; undefined for anything else. */
+function formatProblem(start: string, head: Buffer): string | undefined {
+  if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
+    return 'is a spreadsheet (.xlsx, .ods) or another ZIP file: save it as CSV (UTF-8)';
+  }
+  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
+    return 'is UTF-16: save it as UTF-8';
+  }
+  return start === '\0' || head[1] === 0
+    ? 'is binary, or UTF-16: save it as text in UTF-8'
+    : undefined;
+}
+
+/** The first character that is neither white space nor a byte order mark, and all chunks again. */
+async function peek(
+  chunks: AsyncGenerator<Buffer>,
+): Promise<{ start: string | undefined; head: Buffer; all: AsyncGenerator<Buffer> }> {
+  const seen: Buffer[] = [];
+  let start: string | undefined;
+  while (start === undefined) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    const chunk: Buffer = seen.length === 0 ? withoutByteOrderMark(value) : value;
+    seen.push(chunk);
+    start = /[^\s]/.exec(chunk.toString('latin1'))?.[0];
+    // White space without end is no file of ours, and must not gather in memory.
+    if (start === undefined && seen.length > 1) seen.pop();
+  }
+  async function* again(): AsyncGenerator<Buffer> {
+    yield* seen;
+    yield* chunks;
+  }
+  return { start, head: seen[0] ?? Buffer.alloc(0), all: again() };
+}
+
+function withoutByteOrderMark(chunk: Buffer): Buffer {
+  return chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? chunk.subarray(3) : chunk;
+}

@@ -1,0 +1,24 @@
+/** A line, an element of an array or a CSV record may not be longer: bounds the memory of an import. */
+export const MAX_ROW_BYTES = 1024 * 1024;
+
+/** A number with a fraction or an exponent, as it was written; no field accepts one. */
+export class OtherNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a field holds: integers as bigint, whatever their size. */
+export type Value = string | bigint | OtherNumber | boolean | null | object;
+
+export type Fields = Readonly<Record<string, Value>>;
+
+/** `at`: where the row stands, such as "line 7". */
+export type Row =
+  | { readonly at: string; readonly fields: Fields }
+  | { readonly at: string; readonly problem: string };
+
+/** The fields a row may have. CSV knows text only, so a column's kind says what to make of it. */
+export type Columns = Readonly<Record<string, 'integer' | 'text' | 'boolean'>>;

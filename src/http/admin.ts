@@ -1,0 +1,74 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { Exchange } from './exchange.ts';
+import { errorHandler } from './failures.ts';
+import { IDLE_TIMEOUT_MS, MAX_OPERATIONS_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
+import { type Address, listen } from './listening.ts';
+import { dispatch } from './pipeline.ts';
+import { send } from './responses.ts';
+import { Router } from './router.ts';
+
+export interface AdminParts {
+  /** In Prometheus' text format. */
+  readonly metrics: () => Promise<string>;
+  /** Why requests should not be sent here now; undefined if they should. */
+  readonly whyNotReady: () => Promise<string | undefined>;
+  readonly logger: Logger;
+}
+
+export interface Operations {
+  readonly listen: (address: Address) => Promise<AddressInfo>;
+  readonly close: () => Promise<void>;
+}
+
+/** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/**
+ * The listener for those who run the service, apart from the public one: is it alive, should it get
+ * requests, what does it do. Without keys, so for the machine or its private network only.
+ */
+export function buildAdmin(parts: AdminParts): Operations {
+  const router = adminRoutes(parts);
+  const find = (method: string, path: string) => router.find(method, path);
+  const fail = errorHandler(parts.logger, () => {});
+  const options = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 0 };
+  const server = createServer(options, (request, response) => {
+    dispatch(new Exchange(request, response, find), fail);
+  });
+  server.timeout = IDLE_TIMEOUT_MS;
+  server.maxConnections = MAX_OPERATIONS_CONNECTIONS;
+  return {
+    listen: (address) => listen(server, address),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Nothing here is worth waiting for at the end.
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function adminRoutes({ metrics, whyNotReady }: AdminParts): Router {
+  const router = new Router('');
+  router.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
+  router.addPublic('/readyz', async (exchange) => {
+    const reason = await whyNotReady();
+    if (reason === undefined) answerText(exchange, 200, 'ready\n');
+    else answerText(exchange, 503, `not ready: ${reason}\n`);
+  });
+  router.addPublic('/metrics', async (exchange) => {
+    answerText(exchange, 200, await metrics(), METRICS_TYPE);
+  });
+  return router;
+}
+
+function answerText(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  type = 'text/plain; charset=utf-8',
+): void {
+  send(exchange, status, ['content-type', type], Buffer.from(text));
+}

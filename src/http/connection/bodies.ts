@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Refusal } from '../errors.ts';
+import { MAX_BODY_BYTES } from '../limits.ts';
+
+/** A body of which some is still to come, and how to end its reading. */
+interface Reading {
+  readonly request: IncomingMessage;
+  readonly end: (problem: Refusal) => void;
+}
+
+/**
+ * Reads request bodies to nowhere. No operation has one, but what frames it must be valid, and is
+ * seen to be so before the request has an effect.
+ */
+export class Bodies {
+  readonly #reading = new WeakMap<Socket, Reading>();
+  /** What is wrong with the bytes of a connection from which no body is being read yet. */
+  readonly #broken = new WeakMap<Socket, Refusal>();
+
+  /** Calls `done` when all of the request's body has come, or with what is wrong with it. */
+  discard(request: IncomingMessage, done: (problem?: Refusal) => void): void {
+    const problem = this.#broken.get(request.socket);
+    if (request.complete || problem !== undefined) {
+      done(request.complete ? undefined : problem);
+      return;
+    }
+    let isOver = false;
+    const end = (problem?: Refusal) => {
+      if (isOver) return;
+      isOver = true;
+      this.#reading.delete(request.socket);
+      done(problem);
+    };
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES) end('body_too_large');
+    });
+    request.on('end', () => end());
+    this.#reading.set(request.socket, { request, end });
+  }
+
+  /**
+   * Tells the request whose body is being read on a connection, or will be, what is wrong with it.
+   * Whether one is being read.
+   */
+  fail(socket: Socket, problem: Refusal): boolean {
+    const reading = this.#reading.get(socket);
+    // All of it has come, though "end" is still to be emitted: what is broken follows it.
+    const isBroken = reading !== undefined && !reading.request.complete;
+    if (isBroken) reading.end(problem);
+    else this.#broken.set(socket, problem);
+    return isBroken;
+  }
+}

@@ -1,0 +1,113 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { errorResponse, type Refusal } from '../errors.ts';
+import { newRequestId, requestId } from '../request-id.ts';
+import { commonHeaders } from '../responses.ts';
+import type { Bodies } from './bodies.ts';
+import { lingeringClose, whenClosed } from './lingering-close.ts';
+import type { Pipelining } from './pipelining.ts';
+
+/** What Node tells of a connection whose bytes are no request. */
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: unknown;
+}
+
+/** Listeners that answer with an Error record what never becomes a request. */
+export function clientErrorListeners(
+  logger: Logger,
+  metrics: Metrics,
+  turns: Pipelining,
+  bodies: Bodies,
+) {
+  const report = (refusal: Refusal, id: string, parser: string | undefined) => {
+    const { status, code } = errorResponse(refusal);
+    const reason = refusal === code ? parser : refusal;
+    metrics.countRequest('none', String(status));
+    logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
+  };
+
+  const sendError = (socket: Socket, code: Refusal, id: string, reason: string | undefined) => {
+    report(code, id, reason);
+    socket.write(rawAnswer(code, id));
+    lingeringClose(socket);
+  };
+
+  const clientError = (error: ClientError, socket: Socket): void => {
+    // It is gone, or ended and whatever comes is discarded.
+    if (!socket.writable) return;
+    const code = refusalOf(error);
+    if (bodies.fail(socket, code)) return;
+    const pending = turns.pending(socket);
+    if (pending !== undefined) endAfter(pending, socket);
+    // A request that was answered before it had all come is not answered again.
+    else if (turns.isHalfRead(socket)) lingeringClose(socket);
+    else sendError(socket, code, newRequestId(), error.code);
+  };
+
+  const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
+    const code = 'expectation_failed';
+    const id = requestId(request);
+    turns.take(request.socket, response, () => {
+      report(code, id, undefined);
+      const { status, body } = errorResponse(code);
+      response.writeHead(status, rawHeaders(code, id));
+      response.end(body, 'latin1');
+    });
+  };
+
+  return { clientError, checkExpectation };
+}
+
+/** Connections that end after the answers that are under way. */
+const ending = new WeakSet<Socket>();
+
+/** What came before was a request: it gets its send, and what followed gets none. */
+function endAfter(pending: ServerResponse, socket: Socket): void {
+  // Until then nothing is read, or a client could keep the connection by sending on. Node resumes reading after
+  // each send, so this may be called again.
+  socket.pause();
+  if (ending.has(socket)) return;
+  ending.add(socket);
+  pending.shouldKeepAlive = false;
+  whenClosed(pending, () => lingeringClose(socket));
+}
+
+/** By what Node's parser (llhttp) calls it. */
+const BY_PARSER: Readonly<Record<string, Refusal>> = {
+  HPE_INVALID_METHOD: 'bad_method',
+  HPE_INVALID_URL: 'bad_url',
+  HPE_INVALID_VERSION: 'bad_request_line',
+  HPE_INVALID_CONSTANT: 'bad_request_line',
+  HPE_INVALID_HEADER_TOKEN: 'bad_header',
+  HPE_CR_EXPECTED: 'bad_header',
+  HPE_LF_EXPECTED: 'bad_header',
+  HPE_INVALID_CONTENT_LENGTH: 'bad_framing',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'bad_framing',
+  HPE_INVALID_TRANSFER_ENCODING: 'bad_framing',
+  HPE_INVALID_CHUNK_SIZE: 'bad_chunks',
+  HPE_PAUSED_H2_UPGRADE: 'http2',
+};
+
+function refusalOf({ code, rawPacket }: ClientError): Refusal {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
+  if (code !== 'HPE_HEADER_OVERFLOW') return BY_PARSER[code ?? ''] ?? 'bad_request';
+  // The parser counts the request line as a header; a first packet without a line end is all URL.
+  const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+  return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
+}
+
+function rawHeaders(code: Refusal, id: string): string[] {
+  const { headers } = errorResponse(code);
+  const date = new Date().toUTCString();
+  return [...commonHeaders(id), ...headers, 'date', date, 'connection', 'close'];
+}
+
+function rawAnswer(code: Refusal, id: string): string {
+  const { status, body } = errorResponse(code);
+  const head = rawHeaders(code, id).map((part, index) => part + (index % 2 === 0 ? ': ' : '\r\n'));
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
+}

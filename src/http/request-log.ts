@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import querystring from 'node:querystring';
+import type { Logger } from 'pino';
+import { withoutSecrets } from '../keys/api-key.ts';
+import { rounded } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { whenClosed } from './connection/lingering-close.ts';
+import { errorResponse } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Characters of X-Forwarded-For that are logged. */
+const MAX_FORWARDED_FOR = 200;
+
+/** Logs and counts a request once, when its response has been sent or its client has left. */
+export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchange): void {
+  const { response, route } = exchange;
+  whenClosed(response, () => {
+    const ms = performance.now() - exchange.arrivedAt;
+    const status = response.headersSent ? String(response.statusCode) : 'aborted';
+    metrics.countRequest(route.operation, status, ms / 1000);
+    logRequest(logger, exchange, ms);
+  });
+}
+
+function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
+  const { id, request, response, path, keyId, refusal, client } = exchange;
+  const level = response.statusCode >= 500 ? 'warn' : 'info';
+  if (!logger.isLevelEnabled(level)) return;
+  const code = refusal === undefined ? undefined : errorResponse(refusal).code;
+  logger[level](
+    {
+      requestId: id,
+      method: request.method,
+      // Without the query: v1 has no parameters there, and clients put secrets into it.
+      path: loggable(path),
+      status: response.headersSent ? response.statusCode : undefined,
+      ms: rounded(ms),
+      code,
+      reason: refusal === code ? undefined : refusal,
+      key: keyId,
+      client,
+      forwardedFor: forwardedFor(request),
+      aborted: response.writableFinished ? undefined : true,
+    },
+    'request',
+  );
+}
+
+/** What a proxy, or any client, says of the origin of a request. */
+function forwardedFor({ headers }: IncomingMessage): string | undefined {
+  const value = headers['x-forwarded-for'];
+  if (value === undefined) return undefined;
+  // A terminal would take some characters for commands.
+  return loggable(String(value).slice(0, MAX_FORWARDED_FOR).replaceAll(/\p{C}/gu, '?'));
+}
+
+/** A text without API keys, also without percent-encoded ones. */
+function loggable(text: string): string {
+  const decoded = text.includes('%') ? querystring.unescape(text) : text;
+  const redacted = withoutSecrets(decoded);
+  return redacted === decoded ? text : redacted;
+}

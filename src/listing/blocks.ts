@@ -1,0 +1,210 @@
+import type { OrderId } from '../orders/order.ts';
+
+/** Orders a block is made with. Large enough to send in one go, small enough to rebuild often. */
+const BLOCK_ORDERS = 512;
+/** A block grows up to this many orders before it is split. */
+const MAX_BLOCK_ORDERS = 2 * BLOCK_ORDERS;
+/** A smaller block is joined with the one before it. */
+const MIN_BLOCK_ORDERS = BLOCK_ORDERS / 4;
+
+/**
+ * A run of the list, in ascending id: the JSON text of each order with a comma before it. Immutable
+ * once made, so that any number of readers can share it while the list moves on.
+ */
+export interface Block {
+  readonly ids: BigInt64Array;
+  /** Where the text of each order ends in `bytes`. */
+  readonly ends: Uint32Array;
+  readonly bytes: Buffer;
+}
+
+/** What an order has become: its JSON text (ASCII), or undefined when it leaves the list. */
+export interface Entry {
+  readonly id: OrderId;
+  readonly text: string | undefined;
+}
+
+/**
+ * `blocks` with `entries` worked in, and how many bytes of blocks others took the place of. Both are
+ * in ascending id; blocks without an entry are taken over as they are. Costs the blocks touched, not
+ * the orders listed.
+ */
+export function withEntries(
+  blocks: readonly Block[],
+  entries: readonly Entry[],
+): { readonly blocks: Block[]; readonly replacedBytes: number } {
+  const result: Block[] = [];
+  let replacedBytes = 0;
+  let nextBlock = 0;
+  let nextEntry = 0;
+  while (nextEntry < entries.length) {
+    const touched = blockFor(blocks, entries[nextEntry]!.id);
+    while (nextBlock < touched) result.push(blocks[nextBlock++]!);
+    const from = nextEntry;
+    const beyond = blocks[touched + 1]?.ids[0];
+    do nextEntry += 1;
+    while (nextEntry < entries.length && (beyond === undefined || entries[nextEntry]!.id < beyond));
+    const touchedEntries = entries.slice(from, nextEntry);
+    let block = blocks[touched];
+    const isLast = touched === blocks.length - 1;
+    if (isLast && block !== undefined && isFullBefore(block, touchedEntries[0]!)) {
+      result.push(block);
+      block = undefined;
+    }
+    replacedBytes += pushMerged(result, block, touchedEntries);
+    nextBlock = touched + 1;
+  }
+  while (nextBlock < blocks.length) result.push(blocks[nextBlock++]!);
+  return { blocks: result, replacedBytes };
+}
+
+/** Index of the block that holds or would hold `id`: the last one that starts at or before it. */
+function blockFor(blocks: readonly Block[], id: OrderId): number {
+  let low = 0;
+  let high = blocks.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (blocks[middle]!.ids[0]! <= id) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Whether the last block would only grow too long by what comes behind it. */
+function isFullBefore({ ids }: Block, { id }: Entry): boolean {
+  return ids.length >= BLOCK_ORDERS && id > ids.at(-1)!;
+}
+
+/**
+ * Pushes what becomes of `block` (undefined in an empty list): none, one or several blocks. Returns
+ * the bytes of the blocks that they take the place of.
+ */
+function pushMerged(result: Block[], block: Block | undefined, entries: readonly Entry[]): number {
+  const pieces = merge(block, entries);
+  let replacedBytes = block?.bytes.length ?? 0;
+  let count = pieces.reduce((sum, piece) => sum + orderCount(piece), 0);
+  if (count === 0) return replacedBytes;
+  const before = result.at(-1);
+  if (count < MIN_BLOCK_ORDERS && before && before.ids.length + count <= BLOCK_ORDERS) {
+    pieces.unshift({ block: before, from: 0, to: before.ids.length });
+    count += before.ids.length;
+    replacedBytes += before.bytes.length;
+    result.pop();
+  }
+  const blockCount = count <= MAX_BLOCK_ORDERS ? 1 : Math.ceil(count / BLOCK_ORDERS);
+  const size = Math.ceil(count / blockCount);
+  const builder = new BlockBuilder(size);
+  for (const piece of pieces) {
+    if ('text' in piece) {
+      builder.add(piece.id, piece.text);
+      if (builder.length === size) result.push(builder.build());
+      continue;
+    }
+    for (let from = piece.from; from < piece.to; ) {
+      const to = Math.min(piece.to, from + size - builder.length);
+      builder.keep(piece.block, from, to);
+      from = to;
+      if (builder.length === size) result.push(builder.build());
+    }
+  }
+  if (builder.length > 0) result.push(builder.build());
+  return replacedBytes;
+}
+
+/** The orders `from` (inclusive) to `to` (exclusive) of a block, as they are. */
+interface Kept {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
+}
+type Piece = Kept | { readonly id: OrderId; readonly text: string };
+
+function orderCount(piece: Piece): number {
+  return 'text' in piece ? 1 : piece.to - piece.from;
+}
+
+function merge(block: Block | undefined, entries: readonly Entry[]): Piece[] {
+  const pieces: Piece[] = [];
+  let kept = 0;
+  for (const { id, text } of entries) {
+    if (block !== undefined) {
+      const from = kept;
+      while (kept < block.ids.length && block.ids[kept]! < id) kept += 1;
+      if (kept > from) pieces.push({ block, from, to: kept });
+      if (block.ids[kept] === id) kept += 1;
+    }
+    if (text !== undefined) pieces.push({ id, text });
+  }
+  if (block !== undefined && kept < block.ids.length) {
+    pieces.push({ block, from: kept, to: block.ids.length });
+  }
+  return pieces;
+}
+
+class BlockBuilder {
+  #ids: BigInt64Array;
+  #ends: Uint32Array;
+  #length = 0;
+  #parts: (Buffer | string)[] = [];
+  /** Text added since the last part. */
+  #text = '';
+  #byteLength = 0;
+
+  /** For blocks of at most so many orders. */
+  constructor(maxOrders: number) {
+    this.#ids = new BigInt64Array(maxOrders);
+    this.#ends = new Uint32Array(maxOrders);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(id: OrderId, text: string): void {
+    this.#text += `,${text}`;
+    this.#byteLength += text.length + 1;
+    this.#ids[this.#length] = id;
+    this.#ends[this.#length] = this.#byteLength;
+    this.#length += 1;
+  }
+
+  keep({ ids, ends, bytes }: Block, from: number, to: number): void {
+    this.#endText();
+    const start = from === 0 ? 0 : ends[from - 1]!;
+    const shift = this.#byteLength - start;
+    this.#ids.set(ids.subarray(from, to), this.#length);
+    for (let index = from; index < to; index += 1) {
+      this.#ends[this.#length] = ends[index]! + shift;
+      this.#length += 1;
+    }
+    this.#parts.push(bytes.subarray(start, ends[to - 1]));
+    this.#byteLength += ends[to - 1]! - start;
+  }
+
+  /** The block of all that was added and kept; the builder starts over. */
+  build(): Block {
+    this.#endText();
+    // Not from Node's shared pool: a block would keep its neighbours there alive.
+    const bytes = Buffer.allocUnsafeSlow(this.#byteLength);
+    let offset = 0;
+    for (const part of this.#parts) {
+      offset +=
+        typeof part === 'string' ? bytes.write(part, offset, 'latin1') : part.copy(bytes, offset);
+    }
+    const block = {
+      ids: this.#ids.slice(0, this.#length),
+      ends: this.#ends.slice(0, this.#length),
+      bytes,
+    };
+    this.#length = 0;
+    this.#parts = [];
+    this.#byteLength = 0;
+    return block;
+  }
+
+  #endText(): void {
+    if (this.#text === '') return;
+    this.#parts.push(this.#text);
+    this.#text = '';
+  }
+}

@@ -1,0 +1,35 @@
+import type { AddressInfo } from 'node:net';
+import { say } from '../commands/terminal/output.ts';
+import { type Config, urlHost } from '../config/config.ts';
+import { newApiKey, newSecret } from '../keys/api-key.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where an order is looked for that the printed example can cancel. */
+const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
+
+/** A store without any key of this environment gets one, so that the service can be tried at once. */
+export async function printFirstKey(
+  store: Store,
+  { environment, basePath }: Config,
+  listening: AddressInfo,
+): Promise<void> {
+  const secret = newSecret(environment);
+  const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
+  const [outcome] = await store.apply([{ type: 'createFirstKey', key }]);
+  if (outcome === 'unchanged') return;
+
+  const { address, port } = listening;
+  const orders = `http://${urlHost(address)}:${port}${basePath}/store/orders`;
+  const header = `-H "Authorization: Bearer ${secret}"`;
+  const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
+  say(`
+This store had no API key. Here is its first one; it is not shown again:
+
+  ${secret}
+
+List all orders${pending === undefined ? ' (there are none yet)' : ', and cancel one'}:
+
+  curl ${header} ${orders}`);
+  if (pending !== undefined) say(`  curl -i -X DELETE ${header} ${orders}/${pending.id}`);
+  say('');
+}

@@ -1,0 +1,33 @@
+import type { Environment } from '../keys/api-key.ts';
+import { databaseLabel } from './open.ts';
+import { type Store, StoreNotUsable } from './store.ts';
+
+/** @throws StoreNotUsable for a store that goes on elsewhere */
+export function expectNotMoved(url: string, movedTo: string | undefined): void {
+  if (movedTo === undefined) return;
+  throw new StoreNotUsable(
+    `the store ${databaseLabel(url)} was moved to ${movedTo}: use that one. If it is not used ` +
+      'and this one is to go on, run "store-orders take-back"',
+  );
+}
+
+/** What a store is for; from now on `wanted` where that has not been recorded. */
+export async function environmentOf(store: Store, wanted: Environment): Promise<Environment> {
+  const { environment } = await store.status();
+  if (environment !== undefined) return environment;
+  const [recorded] = await store.apply([{ type: 'recordEnvironment', environment: wanted }]);
+  return recorded!;
+}
+
+/** @throws StoreNotUsable where what is `wanted` is not what the store is for */
+export function expectEnvironment(
+  url: string,
+  recorded: Environment | undefined,
+  wanted: Environment | undefined,
+): void {
+  if (recorded === undefined || wanted === undefined || recorded === wanted) return;
+  throw new StoreNotUsable(
+    `the store ${databaseLabel(url)} is for ${recorded}, and ${wanted} is asked for (ENVIRONMENT): ` +
+      'ask for the other, or name another database',
+  );
+}

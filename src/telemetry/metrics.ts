@@ -1,0 +1,164 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import type { Environment } from '../keys/api-key.ts';
+import { ORDER_STATUSES } from '../orders/order.ts';
+import { FAULTS, type Fault, type Store } from '../store/store.ts';
+import { within } from '../store/within.ts';
+import { COMMIT, VERSION } from '../version.ts';
+
+/** Of the library: `promtool check metrics` finds fault with their names, and others say the same. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+  'nodejs_eventloop_utilization_histogram',
+  'nodejs_eventloop_utilization_summary',
+];
+/** How long a scrape waits for the store. */
+const STATUS_WITHIN_MS = 1_000;
+const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What is asked when the metrics are. */
+export interface MetricsSources {
+  readonly environment: Environment;
+  /** Undefined until it is open. */
+  readonly store: () => Pick<Store, 'status' | 'engine'> | undefined;
+  readonly isReady: () => Promise<boolean>;
+}
+
+/** What /metrics shows. Everything is registered here; others only count. */
+export function createMetrics({ environment, store, isReady }: MetricsSources) {
+  const registry = new Registry();
+  const registers = [registry];
+  registerProcess(registry);
+  registerBuildInfo(registry, environment, store);
+  registerReady(registry, isReady);
+  registerStore(registry, store);
+  const faults = new Counter({
+    name: 'store_orders_store_errors_total',
+    help: 'Requests and looks that the store failed, by cause.',
+    labelNames: ['cause'] as const,
+    registers,
+  });
+
+  // From 0, or the first of a kind would be no increase.
+  for (const cause of FAULTS) faults.inc({ cause }, 0);
+
+  return {
+    registry,
+    countFault: (cause: Fault) => faults.inc({ cause }),
+    countRequest: registerRequests(registry),
+    responseBytes: new Counter({
+      name: 'store_orders_http_response_body_bytes_total',
+      help: 'Bytes of response bodies handed to clients.',
+      labelNames: ['operation'] as const,
+      registers,
+    }),
+    deprecatedCalls: new Counter({
+      name: 'store_orders_deprecated_calls_total',
+      help: 'Calls of a deprecated operation, by API key.',
+      labelNames: ['operation', 'key_id', 'key_name'] as const,
+      registers,
+    }),
+    listRefreshes: new Counter({
+      name: 'store_orders_list_refreshes_total',
+      help: 'Looks of the list at the store, by whether orders had changed.',
+      labelNames: ['changed'] as const,
+      registers,
+    }),
+    batchSize: new Histogram({
+      name: 'store_orders_command_batch_size',
+      help: 'Commands carried out in one transaction.',
+      buckets: BATCH_BUCKETS,
+      registers,
+    }),
+  };
+}
+
+function registerRequests(registry: Registry) {
+  const labelNames = ['operation', 'status'] as const;
+  const requests = new Counter({
+    name: 'store_orders_http_requests_total',
+    help: 'Requests by operation ("none": none of the contract) and status ("aborted": not answered).',
+    labelNames,
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'store_orders_http_request_duration_seconds',
+    help: 'From the arrival of a request to the end of its answer.',
+    labelNames,
+    buckets: DURATION_BUCKETS_S,
+    registers: [registry],
+  });
+  /** @param seconds absent for a request that was refused before it was read */
+  return (operation: string, status: string, seconds?: number): void => {
+    const labels = { operation, status };
+    requests.inc(labels);
+    if (seconds !== undefined) durations.observe(labels, seconds);
+  };
+}
+
+function registerProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+}
+
+function registerBuildInfo(
+  registry: Registry,
+  environment: Environment,
+  store: MetricsSources['store'],
+): void {
+  const { node, sqlite = '' } = process.versions;
+  const build = { version: VERSION, commit: COMMIT, node, sqlite, environment };
+  new Gauge({
+    name: 'store_orders_build_info',
+    help: 'Always 1; the labels say what is running.',
+    labelNames: ['version', 'commit', 'node', 'sqlite', 'environment', 'engine'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.set({ ...build, engine: store()?.engine.name ?? 'unknown' }, 1);
+    },
+  });
+}
+
+function registerReady(registry: Registry, isReady: () => Promise<boolean>): void {
+  new Gauge({
+    name: 'store_orders_ready',
+    help: '1 while requests should come here, 0 otherwise; what /readyz says.',
+    registers: [registry],
+    async collect() {
+      this.set((await isReady()) ? 1 : 0);
+    },
+  });
+}
+
+function registerStore(registry: Registry, store: MetricsSources['store']): void {
+  new Gauge({
+    name: 'store_orders_schema_version',
+    help: 'Migrations of the schema that the store is used with, by engine.',
+    labelNames: ['engine'] as const,
+    registers: [registry],
+    collect() {
+      const engine = store()?.engine;
+      if (engine !== undefined) this.set({ engine: engine.name }, engine.schema);
+    },
+  });
+  new Gauge({
+    name: 'store_orders_orders',
+    help: 'Orders in the store, by status.',
+    labelNames: ['status'] as const,
+    registers: [registry],
+    async collect() {
+      // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
+      this.reset();
+      const opened = store();
+      if (opened === undefined) return;
+      const status = await within(STATUS_WITHIN_MS, () => opened.status()).catch(() => undefined);
+      if (status === undefined) return;
+      for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
+    },
+  });
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { pending, place, startService, testService } from '../../http/harness.ts';
+
+const ORDERS = '/v1/store/orders';
+const code = ({ body }: { body: string }) => JSON.parse(body).code;
+
+testService('a pending order is cancelled: 204 without a body, gone from the list', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n), pending(2n));
+  const answer = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(answer.status, 204);
+  assert.equal(answer.body, '');
+  assert.equal(answer.headers['content-type'], undefined);
+  assert.deepEqual(
+    JSON.parse((await call('GET', ORDERS)).body).map(({ id }: { id: number }) => id),
+    [2],
+  );
+});
+
+testService('the history says which key cancelled', async (t) => {
+  const { call, store, key } = await startService(t);
+  await place(store, pending(1n));
+  await call('DELETE', `${ORDERS}/1`);
+  assert.equal((await store.history(1n)).at(-1)!.by, key.id);
+});
+
+testService('the second cancel is 404 with a code that tells the first took effect', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  await call('DELETE', `${ORDERS}/1`);
+  const again = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(again.status, 404);
+  assert.equal(code(again), 'order_already_cancelled');
+});
+
+testService('an unknown order is 404', async (t) => {
+  const { call } = await startService(t);
+  const answer = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(answer.status, 404);
+  assert.equal(code(answer), 'order_not_found');
+});
+
+testService('a shipped order is 409 and stays in the list', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  await store.apply([{ type: 'ship', id: 1n }]);
+  const answer = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(answer.status, 409);
+  assert.equal(code(answer), 'order_already_shipped');
+  assert.equal(JSON.parse((await call('GET', ORDERS)).body).length, 1);
+});
+
+testService(
+  'of two orders that a double would confuse, the one that was named is cancelled',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(9007199254740992n), pending(9007199254740993n));
+    assert.equal((await call('DELETE', `${ORDERS}/9007199254740993`)).status, 204);
+    const [one, other] = await store.find([9007199254740992n, 9007199254740993n]);
+    assert.equal(one!.status, 'pending');
+    assert.equal(other!.status, 'cancelled');
+  },
+);
+
+testService('64 cancels of one order at once: exactly one 204', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, () => call('DELETE', `${ORDERS}/1`)),
+  );
+  assert.equal(answers.filter(({ status }) => status === 204).length, 1);
+  assert.equal(answers.filter((answer) => answer.status === 404).length, 63);
+  assert.equal((await store.history(1n)).length, 2);
+});
+
+testService('the ends of int64 are ids like any other', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(2n ** 63n - 1n), pending(-(2n ** 63n)));
+  assert.equal((await call('DELETE', `${ORDERS}/9223372036854775807`)).status, 204);
+  assert.equal((await call('DELETE', `${ORDERS}/-9223372036854775808`)).status, 204);
+});
+
+testService('percent-encoded digits are the digits (RFC 3986)', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(5n));
+  assert.equal((await call('DELETE', `${ORDERS}/%35`)).status, 204);
+});
+
+const NO_IDS = [
+  ...['-0', '+5', '007', '0x10', '1e3', '5.0', '9223372036854775808', '-9223372036854775809'],
+  ...['5;x', '5%00', '5%2F6', '%D9%A5', '5%20', '%205', '5,6', 'undefined', 'NaN', '*'],
+  ...['0b1', '5n', '1_000', "5'", '5%0a', '%2B5', '9'.repeat(400)],
+];
+testService('what is no canonical int64 is 404 and touches no order', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, ...[0n, 1n, 5n, 6n, 7n, 16n, 1000n].map(pending));
+  for (const id of NO_IDS) {
+    const answer = await call('DELETE', `${ORDERS}/${id}`);
+    assert.equal(answer.status, 404, id);
+    assert.equal(code(answer), 'invalid_order_id', id);
+  }
+  assert.equal((await store.status()).orders.pending, 7n);
+});
+
+testService('paths beside the operation reach no order', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(5n));
+  const paths = [`${ORDERS}/`, `${ORDERS}//5`, `${ORDERS}/5/`, `/v1//store/orders/5`];
+  paths.push('/v1/store/Orders/5', '/V1/store/orders/5', '//v1/store/orders/5');
+  for (const path of paths) assert.equal((await call('DELETE', path)).status, 404, path);
+  assert.equal((await store.status()).orders.pending, 1n);
+});
+
+testService('a request body is ignored, whatever it is and calls itself', async (t) => {
+  const { call, store } = await startService(t);
+  const types = ['application/json', 'text/xml', ';;;', 'application/x-www-form-urlencoded', ''];
+  await place(store, ...types.map((_, index) => pending(BigInt(index))));
+  for (const [index, type] of types.entries()) {
+    const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
+    const answer = await call('DELETE', `${ORDERS}/${index}`, headers, '{"not json');
+    assert.equal(answer.status, 204, type);
+  }
+});
+
+testService('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
+  const { call, store } = await startService(t, {}, (real) => ({
+    ...real,
+    apply: () =>
+      Promise.reject(new StoreUnavailable('connection lost while committing', 'unreachable')),
+  }));
+  await place(store, pending(1n));
+  const answer = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(answer.status, 503);
+  assert.equal(code(answer), 'store_unavailable');
+});
+
+testService('a fault of ours is 500 and says nothing of its inside', async (t) => {
+  const { call, log } = await startService(t, {}, (real) => ({
+    ...real,
+    apply: () => Promise.reject(new Error('the secret inside')),
+  }));
+  const answer = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(answer.status, 500);
+  assert.equal(code(answer), 'internal_error');
+  assert.doesNotMatch(answer.body, /secret inside/);
+  assert.match(log(), /the secret inside/);
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { orderJson } from '../../../src/orders/order.ts';
+import { StoreUnavailable } from '../../../src/store/store.ts';
+import { pending, place, startService, testService } from '../../http/harness.ts';
+import { open } from '../../store/engines.ts';
+
+const ORDERS = '/v1/store/orders';
+
+testService('an empty store lists as an empty array', async (t) => {
+  const { call } = await startService(t);
+  const answer = await call('GET', ORDERS);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.body, '[]');
+  assert.equal(answer.headers['content-type'], 'application/json');
+  assert.equal(Number(answer.headers['content-length']), 2);
+});
+
+testService('all pending and shipped orders are listed in ascending id, int64 exact', async (t) => {
+  const { call, store } = await startService(t);
+  const ids = [2n ** 53n + 1n, 2n ** 53n, -5n, 2n ** 63n - 1n, 0n, 7n];
+  await place(store, ...ids.map(pending));
+  await store.apply([
+    { type: 'ship', id: 7n, at: 1 },
+    { type: 'cancel', id: 0n },
+  ]);
+  const { body } = await call('GET', ORDERS);
+  const listed = [
+    pending(-5n),
+    { ...pending(7n), shipDate: 1, complete: true },
+    pending(2n ** 53n),
+    pending(2n ** 53n + 1n),
+    pending(2n ** 63n - 1n),
+  ];
+  assert.equal(body, `[${listed.map(orderJson).join(',')}]`);
+});
+
+testService('an order without values is an object with its id alone', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, { id: 1n, status: 'pending' });
+  assert.equal((await call('GET', ORDERS)).body, '[{"id":1}]');
+});
+
+testService('a list of many blocks arrives whole', async (t) => {
+  const { call, store } = await startService(t);
+  const orders = Array.from({ length: 20_000 }, (_, index) => pending(BigInt(index)));
+  await place(store, ...orders);
+  const { body, headers } = await call('GET', ORDERS);
+  assert.equal(body, `[${orders.map(orderJson).join(',')}]`);
+  assert.equal(Number(headers['content-length']), body.length);
+});
+
+testService('query parameters are ignored', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n), pending(2n));
+  const { body } = await call('GET', ORDERS);
+  assert.equal((await call('GET', `${ORDERS}?limit=1&status=shipped&page=9`)).body, body);
+});
+
+testService(
+  'the ETag names the store, its revision and what made that, strongly, and changes with a change',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(1n));
+    const name = async () => {
+      const { storeId, revision, mark } = await store.status();
+      return `"${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}"`;
+    };
+    const first = (await call('GET', ORDERS)).headers.etag;
+    assert.equal(first, await name());
+    assert.equal((await call('GET', ORDERS)).headers.etag, first);
+    await call('DELETE', `${ORDERS}/99`);
+    assert.equal((await call('GET', ORDERS)).headers.etag, first, 'a refusal changes nothing');
+    await call('DELETE', `${ORDERS}/1`);
+    const { etag } = (await call('GET', ORDERS)).headers;
+    assert.notEqual(etag, first);
+    assert.equal(etag, await name());
+  },
+);
+
+testService('If-None-Match spares an unchanged list', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  const etag = String((await call('GET', ORDERS)).headers.etag);
+  const same = [etag, `W/${etag}`, `"other", ${etag}`, `"a,b",W/${etag} , "c"`, '*', `,${etag}`];
+  for (const value of same) {
+    const answer = await call('GET', ORDERS, { 'if-none-match': value });
+    assert.equal(answer.status, 304, value);
+    assert.equal(answer.headers.etag, etag);
+    assert.equal(answer.headers['cache-control'], 'private, no-cache');
+  }
+  const others = ['"other"', etag.slice(1, -1), `"${etag}"`, `${etag.slice(0, -1)}`, 'W/"*"', '""'];
+  for (const value of others) {
+    assert.equal((await call('GET', ORDERS, { 'if-none-match': value })).status, 200, value);
+  }
+  await store.apply([{ type: 'cancel', id: 1n }]);
+  assert.equal((await call('GET', ORDERS, { 'if-none-match': etag })).status, 200);
+});
+
+testService('HEAD answers what GET would, without the body', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, ...Array.from({ length: 3_000 }, (_, index) => pending(BigInt(index))));
+  const get = await call('GET', ORDERS);
+  const head = await call('HEAD', ORDERS);
+  assert.equal(head.status, 200);
+  for (const name of ['etag', 'content-length', 'content-type', 'cache-control']) {
+    assert.equal(String(head.headers[name]), String(get.headers[name]), name);
+  }
+  const etag = String(get.headers.etag);
+  assert.equal((await call('HEAD', ORDERS, { 'if-none-match': etag })).status, 304);
+});
+
+testService('a change by another process is in the next list', async (t) => {
+  const { call, url } = await startService(t);
+  const other = await open(t, url);
+  for (let id = 1n; id < 20n; id += 1n) {
+    await place(other, pending(id));
+    const { body } = await call('GET', ORDERS);
+    assert.equal(JSON.parse(body).length, Number(id));
+  }
+});
+
+testService('a store that cannot be asked makes the list 503, not old news', async (t) => {
+  let isDown = false;
+  const { call, store } = await startService(t, {}, (real) => ({
+    ...real,
+    changes: (since, visit) =>
+      isDown ? Promise.reject(new StoreUnavailable('gone', 'failed')) : real.changes(since, visit),
+  }));
+  await place(store, pending(1n));
+  assert.equal((await call('GET', ORDERS)).status, 200);
+  isDown = true;
+  const answer = await call('GET', ORDERS);
+  assert.equal(answer.status, 503);
+  assert.equal(JSON.parse(answer.body).code, 'store_unavailable');
+  isDown = false;
+  assert.equal((await call('GET', ORDERS)).status, 200);
+});

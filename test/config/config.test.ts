@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readConfig, readDatabaseConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/settings.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.problems;
+  }
+}
+
+test('without settings the service is for this machine only', () => {
+  const config = readConfig({});
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.port, 8080);
+  assert.deepEqual(config.operations, { host: '127.0.0.1', port: 8081 });
+  assert.equal(config.databaseUrl, 'sqlite:data/store-orders.db');
+  assert.equal(config.environment, 'production');
+  assert.equal(config.baseUrl, 'http://127.0.0.1:8080/v1');
+  assert.equal(config.basePath, '/v1');
+  assert.ok(Object.isFrozen(config));
+});
+
+test('flags come before the environment, and an empty value is none', () => {
+  assert.equal(readConfig({ PORT: '1' }, { PORT: '2' }).port, 2);
+  assert.equal(readConfig({ PORT: '1' }, {}).port, 1);
+  assert.equal(readConfig({ PORT: '' }).port, 8080);
+  assert.equal(readDatabaseConfig({ PORT: 'x', DATABASE_URL: 'sqlite:a' }).databaseUrl, 'sqlite:a');
+});
+
+test('the base path is the path of BASE_URL', () => {
+  assert.equal(readConfig({ BASE_URL: 'https://a.example/v1' }).basePath, '/v1');
+  const deep = readConfig({ BASE_URL: 'https://a.example/shop/v1/' });
+  assert.equal(deep.basePath, '/shop/v1');
+  assert.equal(deep.baseUrl, 'https://a.example/shop/v1');
+});
+
+const WRONG: readonly (readonly [string, string])[] = [
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '1e3'],
+  ['HOST', 'a b'],
+  ['DATABASE_URL', 'data.db'],
+  ['DATABASE_URL', 'sqlite::memory:'],
+  ['DATABASE_URL', 'sqlite:a.db?mode=ro'],
+  ['DATABASE_URL', 'sqlite:file:a.db'],
+  ['DATABASE_URL', 'mysql://x/y'],
+  ['DATABASE_URL', 'postgres://x/y?sslmode=maybe'],
+  ['DATABASE_URL', 'postgres://x/y?sslmod=verify-full'],
+  ['DATABASE_URL', 'postgres://x/y?sslmode=disable&sslmode=verify-full'],
+  ['DATABASE_URL', 'postgres://:port/y'],
+  ['DATABASE_URL_FILE', '/no/such/file'],
+  ['BASE_URL', 'api.example/v1'],
+  ['BASE_URL', 'ftp://api.example/v1'],
+  ['BASE_URL', 'https://api.example/'],
+  ['BASE_URL', 'https://api.example/v2'],
+  ['BASE_URL', 'https://api.example/v1?x=1'],
+  ['BASE_URL', 'https://user@api.example/v1'],
+  ['BASE_URL', 'https://api.example/:id/v1'],
+  ['STAGING_BASE_URL', 'https://api.example'],
+  ['ENVIRONMENT', 'test'],
+  ['PET_LOOKUP_DEPRECATED_AT', '2026-13-01'],
+  ['PET_LOOKUP_SUNSET_AT', 'never'],
+  ['OPERATIONS_PORT', 'x'],
+  ['OPERATIONS_HOST', ' '],
+  ['DRAIN_SECONDS', '-1'],
+  ['DRAIN_SECONDS', '1.5'],
+  ['STOP_LIMIT_SECONDS', '3601'],
+  ['REUSE_PORT', 'yes'],
+  ['LOG_LEVEL', 'verbose'],
+];
+for (const [variable, value] of WRONG) {
+  test(`${variable}=${value} is refused by name, with what would be right`, () => {
+    const problems = problemsOf({ [variable]: value });
+    assert.equal(problems.length, 1, problems.join());
+    assert.match(problems[0]!, new RegExp(`^${variable} must `));
+    if (!value.includes('://')) assert.ok(problems[0]!.endsWith(`, not "${value}"`));
+  });
+}
+
+test('all mistakes are told at once', () => {
+  const wrong = WRONG.filter(([variable]) => variable !== 'DATABASE_URL_FILE');
+  assert.equal(problemsOf(Object.fromEntries(wrong)).length, new Set(wrong.map(([v]) => v)).size);
+});
+
+test('the database URL may stand in a file instead, but not also', (t) => {
+  const path = join(temporaryFolder(t), 'url');
+  writeFileSync(path, 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full\n');
+  const url = 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full';
+  assert.equal(readDatabaseConfig({ DATABASE_URL_FILE: path }).databaseUrl, url);
+  assert.match(
+    problemsOf({ DATABASE_URL_FILE: path, DATABASE_URL: 'sqlite:a' })[0]!,
+    /^set DATABASE_URL or DATABASE_URL_FILE, not both$/,
+  );
+});
+
+test('no password is in the message about a URL that is wrong', () => {
+  for (const url of [
+    'postgres://u:sec/ret@h/d',
+    'postgres://u:sec#ret@h:x/d',
+    'mysql://u:secret@h/d',
+    'postgres:u:secret@h/d',
+    'postgres:/u:secret@h/d',
+    'u:secret@h/d',
+    'host=h password=secret',
+    'u:secret',
+    'postgres//u:secret/db',
+    '127.0.0.1/db?pwd=secret',
+    'postgres://h/d?sslmode=x&sslpassword=secret',
+    'postgres://u:p?secret@h/d',
+  ]) {
+    const [problem] = problemsOf({ DATABASE_URL: url });
+    assert.match(problem!, /^DATABASE_URL must/);
+    assert.doesNotMatch(problem!, /sec|ret@/);
+  }
+});
+
+test('what was given by a flag is called by it', () => {
+  const flags = { PORT: 'abc', OPERATIONS_PORT: 'x', DATABASE_URL: 'data.db' };
+  assert.throws(
+    () => readConfig({ LOG_LEVEL: 'loud' }, flags),
+    (error) => {
+      const names = (error as ConfigError).problems.map((problem) => problem.split(' must be')[0]);
+      assert.deepEqual(names.sort(), ['--database', '--operations-port', '--port', 'LOG_LEVEL']);
+      return true;
+    },
+  );
+});
+
+test('without a known port the base URL is relative', () => {
+  assert.equal(readConfig({ PORT: '0' }).baseUrl, '/v1');
+  assert.equal(readConfig({ HOST: '::' }).baseUrl, 'http://localhost:8080/v1');
+  assert.equal(readConfig({ HOST: '::1' }).baseUrl, 'http://[::1]:8080/v1');
+});
+
+test('the two listeners need two ports', () => {
+  assert.equal(problemsOf({ PORT: '9000', OPERATIONS_PORT: '9000' }).length, 1);
+  assert.deepEqual(problemsOf({ PORT: '0', OPERATIONS_PORT: '0' }), []);
+  assert.deepEqual(problemsOf({ PORT: '9', OPERATIONS_PORT: '9', OPERATIONS_HOST: '::1' }), []);
+});
+
+test('the sunset is not before the deprecation (RFC 9745)', () => {
+  const dates = { PET_LOOKUP_DEPRECATED_AT: '2026-06-01', PET_LOOKUP_SUNSET_AT: '2026-05-01' };
+  assert.match(problemsOf(dates).join(), /PET_LOOKUP_SUNSET_AT must be no earlier/);
+  // A sunset alone is enough to say so.
+  const { petLookup } = readConfig({ PET_LOOKUP_SUNSET_AT: '2020-01-01' });
+  assert.deepEqual(petLookup, { deprecatedAt: Date.UTC(2020, 0), sunsetAt: Date.UTC(2020, 0) });
+});

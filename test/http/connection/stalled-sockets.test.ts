@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { test } from 'node:test';
+import { closeStalled, openSockets } from '../../../src/http/connection/stalled-sockets.ts';
+
+const PIECE = Buffer.alloc(64 * 1024, 'x');
+const PIECES = 256;
+
+/** Writes piece by piece, as lists are sent. */
+function sendAll(response: ServerResponse): void {
+  let sent = 0;
+  const write = () => {
+    while (sent < PIECES) {
+      sent += 1;
+      if (!response.write(PIECE)) return;
+    }
+    response.end();
+  };
+  response.on('drain', write);
+  write();
+}
+
+test('a client that reads nothing is cut off though it sends, one that reads slowly is not', async (t) => {
+  const server = createServer((_request, response) => sendAll(response));
+  const sockets = openSockets(server);
+  const end = closeStalled(sockets, { limitMs: 400, intervalMs: 20 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  t.after(() => {
+    end();
+    server.closeAllConnections();
+    server.close();
+  });
+  const ask = () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    return socket;
+  };
+  const slow = ask();
+  let received = 0;
+  slow.on('data', (chunk) => {
+    received += chunk.length;
+    slow.pause();
+    setTimeout(() => slow.resume(), 2);
+  });
+  const idle = ask();
+  idle.pause();
+  const blank = setInterval(() => idle.write('\r\n'), 20);
+  t.after(() => clearInterval(blank));
+  await new Promise((resolve) => idle.once('close', resolve));
+  while (received < PIECES * PIECE.length) await once(slow, 'data');
+  assert.equal(sockets.size, 1);
+  slow.destroy();
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type ChangeSource,
+  Listing,
+  type Moment,
+  type Snapshot,
+} from '../../src/listing/listing.ts';
+import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
+import { type Order, orderJson } from '../../src/orders/order.ts';
+
+/** A store as plain as can be: a map, and the revision at which each order last changed. */
+class PlainStore implements ChangeSource {
+  readonly orders = new Map<bigint, { order: Order; revision: bigint }>();
+  revision = 0n;
+  looks = 0;
+
+  apply(commands: readonly OrderCommand[]): void {
+    this.revision += 1n;
+    for (const command of commands) {
+      const id = command.type === 'place' ? command.order.id : command.id;
+      const { order } = decide(this.orders.get(id)?.order, command, 0);
+      if (order !== undefined) this.orders.set(id, { order, revision: this.revision });
+    }
+  }
+
+  async changes(since: Moment | undefined, visit: (orders: readonly Order[]) => void) {
+    this.looks += 1;
+    const revision = this.revision;
+    if (since !== undefined && since.revision > revision) return undefined;
+    const changed = this.#sorted().filter((entry) => entry.revision > (since?.revision ?? 0n));
+    for (let from = 0; from < changed.length; from += 300) {
+      visit(changed.slice(from, from + 300).map(({ order }) => order));
+      await new Promise(setImmediate);
+    }
+    return { storeId: 'plain', revision, mark: 0n };
+  }
+
+  /** The list made the slow way. */
+  json(): string {
+    const listed = this.#sorted().filter(({ order }) => order.status !== 'cancelled');
+    return `[${listed.map(({ order }) => orderJson(order)).join(',')}]`;
+  }
+
+  #sorted() {
+    return [...this.orders.values()].sort((a, b) => (a.order.id < b.order.id ? -1 : 1));
+  }
+}
+
+function bytes({ chunks, byteLength }: Snapshot): string {
+  const all = Buffer.concat(chunks);
+  assert.equal(all.length, byteLength);
+  return all.toString();
+}
+
+const place = (id: bigint): OrderCommand => ({
+  type: 'place',
+  order: { id, status: 'pending', petId: id * 3n, shipDate: Number(id) * 1000, complete: false },
+});
+
+test('an empty store lists as an empty array', async () => {
+  const snapshot = await new Listing(new PlainStore()).current();
+  assert.equal(bytes(snapshot), '[]');
+  assert.equal(snapshot.count, 0);
+});
+
+test('after any sequence of changes the list is the JSON made the slow way', async () => {
+  const id = fc.bigInt({ min: -40n, max: 4_000n });
+  const command = fc.oneof(
+    { weight: 3, arbitrary: id.map(place) },
+    { weight: 2, arbitrary: id.map((order): OrderCommand => ({ type: 'cancel', id: order })) },
+    { weight: 1, arbitrary: id.map((order): OrderCommand => ({ type: 'ship', id: order })) },
+  );
+  // A run of neighbours placed or cancelled at once fills blocks up or empties them.
+  const run = fc
+    .tuple(id, fc.integer({ min: 1, max: 3_000 }), fc.boolean())
+    .map(([first, count, placing]) =>
+      Array.from({ length: count }, (_, index): OrderCommand => {
+        const order = first + BigInt(index);
+        return placing ? place(order) : { type: 'cancel', id: order };
+      }),
+    );
+  const steps = fc.array(fc.oneof(fc.array(command, { maxLength: 60 }), run), { maxLength: 12 });
+
+  await fc.assert(
+    fc.asyncProperty(steps, async (batches) => {
+      const store = new PlainStore();
+      const listing = new Listing(store);
+      for (const batch of batches) {
+        store.apply(batch);
+        const snapshot = await listing.current();
+        assert.equal(snapshot.moment.revision, store.revision);
+        assert.equal(bytes(snapshot), store.json());
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a snapshot that was handed out stays what it was', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply(Array.from({ length: 3_000 }, (_, index) => place(BigInt(index))));
+  const snapshot = await listing.current();
+  const before = bytes(snapshot);
+  store.apply([
+    { type: 'cancel', id: 0n },
+    { type: 'ship', id: 1_500n },
+  ]);
+  await listing.current();
+  assert.equal(bytes(snapshot), before);
+});
+
+test('one change makes one new block; the others are shared', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply(Array.from({ length: 10_000 }, (_, index) => place(BigInt(index))));
+  const before = new Set((await listing.current()).chunks);
+  store.apply([{ type: 'cancel', id: 5_000n }]);
+  const after = (await listing.current()).chunks;
+  assert.equal(after.filter((chunk) => !before.has(chunk)).length, 2, 'the first is a new view');
+});
+
+test('blocks stay few however the orders leave', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply(Array.from({ length: 20_000 }, (_, index) => place(BigInt(index))));
+  await listing.current();
+  for (let id = 0n; id < 20_000n; id += 1n) {
+    if (id % 50n === 0n) continue;
+    store.apply([{ type: 'cancel', id }]);
+    if (id % 97n === 0n) await listing.current();
+  }
+  const { count, chunks } = await listing.current();
+  assert.equal(count, 400);
+  assert.ok(chunks.length < 12, `${chunks.length} chunks for ${count} orders`);
+});
+
+test('orders that come one by one, downwards or here and there, leave no crumbs', async () => {
+  const id = (index: number) => BigInt(index);
+  const orders = {
+    downwards: Array.from({ length: 3_000 }, (_, index) => id(20_000 - index)),
+    'here and there': Array.from({ length: 3_000 }, (_, index) =>
+      id(1_000 + ((index * 7_919) % 9_973)),
+    ),
+  };
+  for (const [how, ids] of Object.entries(orders)) {
+    const store = new PlainStore();
+    const listing = new Listing(store);
+    store.apply(Array.from({ length: 512 }, (_, index) => place(id(index))));
+    store.apply(Array.from({ length: 512 }, (_, index) => place(id(30_000 + index))));
+    for (const each of ids) {
+      store.apply([place(each)]);
+      await listing.current();
+    }
+    const { count, chunks } = await listing.current();
+    assert.ok(chunks.length < 20, `${how}: ${chunks.length} chunks for ${count} orders`);
+  }
+});
+
+test('whoever asks while a look is under way shares the next one, which begins later', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
+  const first = listing.current();
+  while (store.looks === 0) await new Promise(setImmediate);
+  store.apply([{ type: 'cancel', id: 0n }]);
+  const others = Array.from({ length: 50 }, () => listing.current());
+  assert.equal((await first).moment.revision, 1n);
+  for (const other of others) assert.equal(bytes(await other), store.json());
+  assert.equal(store.looks, 2);
+});
+
+test('those who ask in one turn of the event loop share a look, which begins after they asked', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  const first = listing.current();
+  store.apply([place(1n)]);
+  const second = listing.current();
+  assert.equal(store.looks, 0);
+  assert.equal(bytes(await first), store.json());
+  assert.equal(await second, await first);
+  assert.equal(store.looks, 1);
+});
+
+test('a look that fails leaves the list as it was, and the next one tries again', async () => {
+  const store = new PlainStore();
+  let isDown = false;
+  const listing = new Listing({
+    changes: (since, visit) =>
+      store.changes(since, (orders) => {
+        visit(orders);
+        if (isDown) throw new Error('gone');
+      }),
+  });
+  store.apply(Array.from({ length: 2_000 }, (_, index) => place(BigInt(index))));
+  await listing.current();
+  store.apply(Array.from({ length: 1_000 }, (_, index) => ({ type: 'cancel', id: BigInt(index) })));
+  isDown = true;
+  await assert.rejects(listing.current(), /gone/);
+  isDown = false;
+  assert.equal(bytes(await listing.current()), store.json());
+});
+
+test('a store that went back in time is listed anew', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply([place(1n)]);
+  store.apply([place(2n)]);
+  await listing.current();
+  store.orders.delete(2n);
+  store.revision = 1n;
+  const snapshot = await listing.current();
+  assert.equal(bytes(snapshot), store.json());
+  assert.equal(snapshot.moment.revision, 1n);
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Batcher, NotConfirmed } from '../../src/store/batcher.ts';
+
+/** Commits batches when told to, and keeps what it was given. */
+function controlledStore() {
+  const batches: { commands: readonly number[]; commit: (error?: Error) => void }[] = [];
+  const apply = (commands: readonly number[]) =>
+    new Promise<number[]>((resolve, reject) => {
+      const commit = (error?: Error) => (error ? reject(error) : resolve(commands.map((n) => -n)));
+      batches.push({ commands, commit });
+    });
+  return { batches, apply };
+}
+/** Until the next batch is handed over, if there is one. */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 5; count += 1) await new Promise(setImmediate);
+}
+
+test('while one batch commits the next one gathers, in order', async () => {
+  const store = controlledStore();
+  const queue = new Batcher(store.apply);
+  const first = queue.submit(1);
+  await turn();
+  const rest = [2, 3, 4].map((command) => queue.submit(command));
+  await turn();
+  assert.deepEqual(
+    store.batches.map(({ commands }) => commands),
+    [[1]],
+  );
+  store.batches[0]!.commit();
+  assert.equal(await first, -1);
+  await turn();
+  assert.deepEqual(store.batches[1]!.commands, [2, 3, 4]);
+  store.batches[1]!.commit();
+  assert.deepEqual(await Promise.all(rest), [-2, -3, -4]);
+});
+
+test('callers of one batch who come back a turn or two later share the next one', async () => {
+  const store = controlledStore();
+  const queue = new Batcher(store.apply);
+  const first = queue.submit(1);
+  await turn();
+  const waiting = queue.submit(2);
+  store.batches[0]!.commit();
+  await first;
+  await new Promise(setImmediate);
+  const back = queue.submit(3);
+  await turn();
+  assert.deepEqual(store.batches[1]!.commands, [2, 3]);
+  store.batches[1]!.commit();
+  assert.deepEqual(await Promise.all([waiting, back]), [-2, -3]);
+});
+
+test('a batch that fails fails for all its callers, and the queue goes on', async () => {
+  const store = controlledStore();
+  const queue = new Batcher(store.apply);
+  const both = [queue.submit(1), queue.submit(2)];
+  await turn();
+  store.batches[0]!.commit(new Error('disk full'));
+  for (const one of both) await assert.rejects(one, /disk full/);
+  const later = queue.submit(3);
+  await turn();
+  store.batches[1]!.commit();
+  assert.equal(await later, -3);
+});
+
+test('beyond 10,000 waiting commands new ones are turned away', async () => {
+  const store = controlledStore();
+  const queue = new Batcher(store.apply);
+  const first = queue.submit(0);
+  await turn();
+  const waiting = Array.from({ length: 10_000 }, (_, index) => queue.submit(index));
+  await assert.rejects(queue.submit(1), NotConfirmed);
+  store.batches[0]!.commit();
+  await first;
+  await turn();
+  assert.equal(store.batches[1]!.commands.length, 10_000);
+  store.batches[1]!.commit();
+  await Promise.all(waiting);
+});
+
+test('a caller is told when nobody knows in time, and what waited too long never runs', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const store = controlledStore();
+  const queue = new Batcher(store.apply);
+  const underWay = queue.submit(1);
+  await turn();
+  const waiting = queue.submit(2);
+  t.mock.timers.tick(2_000);
+  await assert.rejects(underWay, NotConfirmed);
+  await assert.rejects(waiting, NotConfirmed);
+  const later = queue.submit(3);
+  store.batches[0]!.commit();
+  await turn();
+  assert.deepEqual(store.batches[1]!.commands, [3]);
+  store.batches[1]!.commit();
+  assert.equal(await later, -3);
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileDestination } from '../../src/telemetry/log-destinations.ts';
+import { eventually } from '../postgres.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+/** A pipe that is full after 64 KiB and then refuses to be written, as a full disk does, until it is read. */
+function boundedFile(t: TestContext) {
+  const path = join(temporaryFolder(t), 'pipe');
+  execFileSync('mkfifo', [path]);
+  const input = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const output = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  t.after(() => {
+    closeSync(input);
+    closeSync(output);
+  });
+  const buffer = Buffer.alloc(1 << 20);
+  let text = '';
+  return {
+    output,
+    /** All that was written so far; makes room. */
+    read: () => {
+      try {
+        for (let bytes = 1; bytes > 0; ) {
+          bytes = readSync(input, buffer);
+          text += buffer.toString('utf8', 0, bytes);
+        }
+      } catch (error) {
+        assert.equal((error as NodeJS.ErrnoException).code, 'EAGAIN');
+      }
+      return text;
+    },
+  };
+}
+
+test('what a log file had no room for is written when there is room again', async (t) => {
+  const { output, read } = boundedFile(t);
+  const { write, end } = fileDestination(output);
+  const lines = Array.from(
+    { length: 5_000 },
+    (_, index) => `{"line":${index},"msg":"é ${'x'.repeat(50)}"}\n`,
+  );
+  for (const line of lines) write(line);
+  await eventually(async () => assert.equal(read(), lines.join('')));
+  write('{"msg":"later"}\n');
+  await end();
+  assert.equal(read(), `${lines.join('')}{"msg":"later"}\n`);
+});
+
+test('what waits for room is bounded, and the log says how much was lost', async (t) => {
+  const { output, read } = boundedFile(t);
+  const { write } = fileDestination(output, 200_000);
+  const line = `{"msg":"${'x'.repeat(1_000)}"}\n`;
+  for (let index = 0; index < 1_000; index += 1) write(line);
+  await eventually(async () => assert.match(read(), /"lost":\d+/));
+  const kept = read()
+    .split('\n')
+    .filter((each) => `${each}\n` === line).length;
+  const [, lost] = /\{"level":40,"time":\d+,"lost":(\d+),"msg":"log lines were lost/.exec(read())!;
+  assert.equal(kept + Number(lost), 1_000);
+  assert.ok(kept < 300);
+});
