@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -281,18 +281,6 @@ test('a file that changes while it is read is refused', async (t) => {
   assert.match(stderr, /was changed while it was read/);
   const { stdout } = await cli(['export']);
   assert.ok(!stdout.includes('"quantity":3'));
-});
-
-test('a million orders import on a heap of 256 MB', { timeout: 110_000 }, async (t) => {
-  const { folder, cli, database } = commandLine(t);
-  const path = join(folder, 'million.ndjson');
-  execFileSync('sh', ['-c', `"${process.execPath}" "${PROGRAM}" sample 1000000 > "${path}"`]);
-  const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=16'];
-  const { code, stderr } = await run(['import', path, '--database', database], { nodeFlags });
-  assert.equal(code, 0, stderr);
-  t.diagnostic(stderr.trim());
-  const last = await cli(['show', '1000000', '--json']);
-  assert.equal(JSON.parse(last.stdout).id, 1_000_000);
 });
 
 test('files that are none, folders and unreadable input are refused in words', async (t) => {

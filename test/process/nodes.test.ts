@@ -7,8 +7,8 @@ import { newPostgresDatabase, open } from '../store/engines.ts';
 import { type Running, run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
-/** Cancels in all, each followed by a list on another node. */
-const ROUNDS = 10_000;
+/** Cancels in all, each followed by a list on another node; test/slow/nodes.ts has more. */
+const ROUNDS = Number(process.env.ROUNDS ?? 600);
 /** Clients that do this side by side. */
 const CLIENTS = 12;
 /** Orders waiting to be cancelled, per client: lists stay short. */
