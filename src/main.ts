@@ -1,122 +1,22 @@
-import { Command, CommanderError } from 'commander';
-import { backupCommand } from './commands/backup.ts';
-import { cancelCommand } from './commands/cancel.ts';
-import { checkCommand } from './commands/check.ts';
-import { copyCommand } from './commands/copy.ts';
-import { exportCommand } from './commands/export.ts';
-import { importCommand } from './commands/import/import.ts';
-import { keysCommand } from './commands/keys.ts';
-import { listCommand } from './commands/list.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { petsCommand } from './commands/pets.ts';
-import { restoreCommand } from './commands/restore.ts';
-import { sampleCommand } from './commands/sample.ts';
-import { serveCommand } from './commands/serve.ts';
-import { shipCommand } from './commands/ship.ts';
-import { showCommand } from './commands/show.ts';
-import { takeBackCommand } from './commands/take-back.ts';
-import { CommandFailed, say, UsageError } from './commands/terminal/output.ts';
-import { ConfigError } from './config/settings.ts';
-import { InputProblem } from './files/input.ts';
+import { say } from './commands/terminal/output.ts';
+import { EXIT_FAILURE, run } from './program.ts';
 import { hasPassword } from './store/open.ts';
-import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
-import { VERSION } from './version.ts';
 
-const EXIT_FAILURE = 1;
-const EXIT_USAGE = 2;
-
-const program = new Command('store-orders')
-  .description("The pet store's orders: serve them over HTTP, and look after them here.")
-  .version(VERSION)
-  .addHelpText(
-    'after',
-    `
-Examples:
-  npx store-orders serve
-  npx store-orders import orders.csv
-  npx store-orders <command> --help
-
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
-  );
-
-const commands = [
-  serveCommand(),
-  keysCommand(),
-  importCommand(),
-  exportCommand(),
-  listCommand(),
-  showCommand(),
-  cancelCommand(),
-  shipCommand(),
-  petsCommand(),
-  backupCommand(),
-  restoreCommand(),
-  checkCommand(),
-  copyCommand(),
-  takeBackCommand(),
-  migrateCommand(),
-  sampleCommand(),
-];
-for (const command of commands) program.addCommand(command);
-throwInsteadOfExit(program);
-
-// Whoever reads our output has had enough, as in "export | head": no reason to complain.
+// The reader has had enough, as in "export | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   say(`store-orders: cannot write to standard output: ${error.message}`);
   process.exit(EXIT_FAILURE);
 });
 
-// What a command does is done, whether or not its messages are read.
+// A command does its work whether or not its messages are read.
 process.stderr.on('error', () => {});
 
-// In the list of processes too: this takes the place of the arguments there.
+// Replaces the arguments in the list of processes.
 if (process.argv.some((arg) => hasPassword(arg.replace(/^--[\w-]+=/, '')))) {
   process.title = `store-orders ${process.argv[2]}`;
 }
 
-// Should the event loop run dry before a command has ended, that is no success.
+// An event loop that runs dry before the command has ended is no success.
 process.exitCode = EXIT_FAILURE;
-try {
-  await program.parseAsync();
-  process.exitCode = 0;
-} catch (error) {
-  process.exitCode = report(error);
-}
-
-/** Commander does not hand this down to commands that were made on their own. */
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride().configureHelp({ showGlobalOptions: true });
-  for (const child of command.commands) throwInsteadOfExit(child);
-}
-
-/** Tells the person at the terminal what went wrong, and gives the exit code. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  if (error instanceof ConfigError) {
-    say('store-orders: the configuration is not usable:');
-    for (const problem of error.problems) say(`  ${problem}`);
-    return EXIT_USAGE;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UsageError) {
-    say(`store-orders: ${message}`);
-    return EXIT_USAGE;
-  }
-  const isExpected =
-    error instanceof CommandFailed ||
-    error instanceof InputProblem ||
-    error instanceof StoreNotUsable ||
-    error instanceof StoreUnavailable ||
-    isListenError(error);
-  say(`store-orders: ${isExpected ? message : (error as Error).stack}`);
-  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    say('Choose another port with --port (the service) or --operations-port (health and metrics).');
-  }
-  return EXIT_FAILURE;
-}
-
-/** A listener got no address: the port is taken, the host is unknown or not this machine's. */
-function isListenError(error: unknown): boolean {
-  return ['listen', 'bind', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
-}
+process.exitCode = await run(process.argv.slice(2), process);

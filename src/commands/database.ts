@@ -5,6 +5,7 @@ import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim
 import { databaseLabel, hasPassword, openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { say, UsageError } from './terminal/output.ts';
+import { terminal } from './terminal/terminal.ts';
 
 export interface DatabaseFlags {
   readonly database?: string;
@@ -69,7 +70,7 @@ export function databaseConfig(
 ): DatabaseConfig {
   const { environment } = flags;
   const given = environment === undefined ? {} : { ENVIRONMENT: environment };
-  return readDatabaseConfig(process.env, { ...databaseSettings(flags), ...given });
+  return readDatabaseConfig(terminal().env, { ...databaseSettings(flags), ...given });
 }
 
 /** @throws UsageError */

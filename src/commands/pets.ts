@@ -8,6 +8,7 @@ import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import/check.ts';
 import { PAUSE_MS } from './import/placer.ts';
 import { counted, say } from './terminal/output.ts';
+import { terminal } from './terminal/terminal.ts';
 
 /** Pets stored in one transaction: some 10 ms in which a running service cannot cancel. */
 const BATCH = 1_000;
@@ -27,7 +28,7 @@ export function petsCommand(): Command {
 }
 
 async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
-  const input = await openInput(file);
+  const input = await openInput(file, terminal().stdin);
   const seen = new SeenIds();
   const problems = new Problems();
   let count = 0;

@@ -13,6 +13,7 @@ import { COMMIT, VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { addSamples, sampleCount } from './sample.ts';
 import { say } from './terminal/output.ts';
+import { terminal } from './terminal/terminal.ts';
 
 interface ServeFlags extends DatabaseFlags {
   readonly host?: string;
@@ -103,7 +104,7 @@ interface FirstSteps {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
-  const config = readConfig(process.env, settings(flags));
+  const config = readConfig(terminal().env, settings(flags));
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
   const steps = { samples, firstKey: flags.firstKey };
   const log = await createLog(config.logLevel);

@@ -38,10 +38,10 @@ export class InputProblem extends Error {
   override readonly name = 'InputProblem';
 }
 
-/** Opens a file, or standard input as "-". What can be read only once is copied first. */
-export async function openInput(name: string): Promise<Input> {
+/** Opens a file, or `stdin` as "-". What can be read only once is copied first. @throws InputProblem */
+export async function openInput(name: string, stdin: Readable): Promise<Input> {
   try {
-    if (name === '-') return await inputOf('standard input', await copyOf(process.stdin));
+    if (name === '-') return await inputOf('standard input', await copyOf(stdin));
     const file = openSync(name, 'r');
     const stats = fstatSync(file);
     if (stats.isFile()) return await inputOf(name, file);

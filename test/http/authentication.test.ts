@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { contract } from './contract-check.ts';
@@ -7,7 +8,7 @@ import { startService, testService } from './harness.ts';
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-testService('every operation of the contract refuses a call without a key', async (t) => {
+test('every operation of the contract refuses a call without a key', async (t) => {
   const { call } = await startService(t);
   for (const [template, item] of Object.entries<object>(contract.paths)) {
     const path = `/v1${template.replaceAll(/\{\w+\}/g, '1')}`;
@@ -20,7 +21,7 @@ testService('every operation of the contract refuses a call without a key', asyn
   }
 });
 
-testService('who has no key learns nothing of the paths below the base path', async (t) => {
+test('who has no key learns nothing of the paths below the base path', async (t) => {
   const { call } = await startService(t);
   const none = { authorization: '' };
   for (const path of ['/v1', '/v1/', '/v1/nope', `${ORDERS}/x/y`, '/v1?x', '/v1//']) {
@@ -33,7 +34,7 @@ testService('who has no key learns nothing of the paths below the base path', as
   }
 });
 
-testService('the scheme is read in any case', async (t) => {
+test('the scheme is read in any case', async (t) => {
   const { call, secret } = await startService(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
     assert.equal((await call('GET', ORDERS, { authorization: `${scheme} ${secret}` })).status, 200);
@@ -41,7 +42,7 @@ testService('the scheme is read in any case', async (t) => {
   assert.equal((await call('GET', ORDERS, { authorization: `Bearer   ${secret}` })).status, 200);
 });
 
-testService('what is no bearer credential is malformed', async (t) => {
+test('what is no bearer credential is malformed', async (t) => {
   const { call, secret } = await startService(t);
   const malformed = [
     'Bearer',
@@ -60,7 +61,7 @@ testService('what is no bearer credential is malformed', async (t) => {
   }
 });
 
-testService('what was never a key of this service is invalid', async (t) => {
+test('what was never a key of this service is invalid', async (t) => {
   const { call, secret } = await startService(t);
   const wrongChecksum = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0');
   const invalid = ['x', 'a'.repeat(8192), wrongChecksum, newSecret('production'), secret.slice(1)];
@@ -87,7 +88,7 @@ testService('a key works until it expires', async (t) => {
   assert.equal(code(expired), 'api_key_expired');
 });
 
-testService('a key that expires while it is remembered stops at once', async (t) => {
+test('a key that expires while it is remembered stops at once', async (t) => {
   const { call, store } = await startService(t);
   const secret = newSecret('production');
   const details = { name: 'x', environment: 'production', now: 0 } as const;
@@ -99,7 +100,7 @@ testService('a key that expires while it is remembered stops at once', async (t)
   assert.equal((await call('GET', ORDERS, headers)).status, 401);
 });
 
-testService('a key of the other environment is refused, either way', async (t) => {
+test('a key of the other environment is refused, either way', async (t) => {
   const production = await startService(t);
   const staging = await startService(t, { ENVIRONMENT: 'staging' });
   for (const [one, other] of [
@@ -132,7 +133,7 @@ testService('a revoked key is refused within a second, a new one works at once',
   assert.notEqual(another, secret);
 });
 
-testService('a store that cannot be asked about a key makes it 503, not 401', async (t) => {
+test('a store that cannot be asked about a key makes it 503, not 401', async (t) => {
   const { call } = await startService(t, {}, (real) => ({
     ...real,
     keys: () => Promise.reject(new StoreUnavailable('gone', 'failed')),
@@ -140,7 +141,7 @@ testService('a store that cannot be asked about a key makes it 503, not 401', as
   assert.equal((await call('GET', ORDERS)).status, 503);
 });
 
-testService('no secret gets into the log, wherever it was sent', async (t) => {
+test('no secret gets into the log, wherever it was sent', async (t) => {
   const { call, secret, log } = await startService(t);
   await call('GET', ORDERS);
   await call('GET', `${ORDERS}?access_token=${secret}`);

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import {
   IDLE_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_BYTES,
   MAX_URL_BYTES,
 } from '../../src/http/limits.ts';
-import { startService, testService } from './harness.ts';
+import { startService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-testService('a method that a path has not is 405 with Allow', async (t) => {
+test('a method that a path has not is 405 with Allow', async (t) => {
   const { call } = await startService(t);
   const cases: [string, string, string][] = [
     ['POST', ORDERS, 'GET, HEAD'],
@@ -30,7 +31,7 @@ testService('a method that a path has not is 405 with Allow', async (t) => {
   }
 });
 
-testService('an unknown path is 404', async (t) => {
+test('an unknown path is 404', async (t) => {
   const { call } = await startService(t);
   for (const path of ['/', '/v1', '/v1/store', '/v2/store/orders', `${ORDERS}/1/2`, `${ORDERS}/`]) {
     const answer = await call('GET', path);
@@ -39,7 +40,7 @@ testService('an unknown path is 404', async (t) => {
   }
 });
 
-testService('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
+test('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
   const { call } = await startService(t);
   for (const path of [`${ORDERS}/%`, `${ORDERS}/%zz`, `${ORDERS}/%c3%28`, '/%ff']) {
     const answer = await call('DELETE', path);
@@ -48,7 +49,7 @@ testService('a URL that cannot be decoded, or has a fragment, is 400', async (t)
   }
 });
 
-testService('a URL that is too long is 414', async (t) => {
+test('a URL that is too long is 414', async (t) => {
   const { call } = await startService(t);
   for (const path of [`${ORDERS}?${'x'.repeat(MAX_URL_BYTES)}`, `/${'x'.repeat(MAX_URL_BYTES)}`]) {
     const answer = await call('GET', path);
@@ -58,7 +59,7 @@ testService('a URL that is too long is 414', async (t) => {
   assert.equal((await call('DELETE', `${ORDERS}/${'9'.repeat(MAX_URL_BYTES)}`)).status, 414);
 });
 
-testService('a body that calls itself too large is 413 before it is read', async (t) => {
+test('a body that calls itself too large is 413 before it is read', async (t) => {
   const { call } = await startService(t);
   const headers = { 'content-length': String(MAX_BODY_BYTES + 1) };
   const answer = await call('DELETE', `${ORDERS}/1`, headers, 'x');
@@ -67,7 +68,7 @@ testService('a body that calls itself too large is 413 before it is read', async
   assert.equal(answer.headers.connection, 'close');
 });
 
-testService('an answer says how long its connection stays, which is longer', async (t) => {
+test('an answer says how long its connection stays, which is longer', async (t) => {
   const { call } = await startService(t);
   for (const [method, path] of [
     ['GET', ORDERS],
@@ -82,7 +83,7 @@ testService('an answer says how long its connection stays, which is longer', asy
   assert.deepEqual([headers.connection, headers['keep-alive']], ['close', undefined]);
 });
 
-testService('a sane X-Request-Id comes back, any other is replaced', async (t) => {
+test('a sane X-Request-Id comes back, any other is replaced', async (t) => {
   const { call } = await startService(t);
   const sent = async (id: string) =>
     (await call('GET', ORDERS, { 'x-request-id': id })).headers['x-request-id'];
@@ -94,7 +95,7 @@ testService('a sane X-Request-Id comes back, any other is replaced', async (t) =
   }
 });
 
-testService('every request leaves one log line that its X-Request-Id finds', async (t) => {
+test('every request leaves one log line that its X-Request-Id finds', async (t) => {
   const { call, log } = await startService(t);
   const paths = [ORDERS, `${ORDERS}/1`, '/nope', `${ORDERS}/%zz`, '/openapi/v1.json'];
   for (const path of paths) {
@@ -109,7 +110,7 @@ testService('every request leaves one log line that its X-Request-Id finds', asy
   }
 });
 
-testService('a log line is JSON whatever the path, and says whose request it was', async (t) => {
+test('a log line is JSON whatever the path, and says whose request it was', async (t) => {
   const { call, log, key } = await startService(t);
   for (const path of ['/v1/"\\', "/v1/'<>{}", '/v1/%22%0A', `${ORDERS}/${'9'.repeat(500)}`]) {
     const { status, headers, body } = await call('DELETE', path);
@@ -127,7 +128,7 @@ testService('a log line is JSON whatever the path, and says whose request it was
   }
 });
 
-testService('a base path of its own moves every operation and nothing else', async (t) => {
+test('a base path of its own moves every operation and nothing else', async (t) => {
   const { call } = await startService(t, { BASE_URL: 'https://pets.example/shop/v1/' });
   assert.equal((await call('GET', '/shop/v1/store/orders')).status, 200);
   assert.equal((await call('GET', '/v1/store/orders')).status, 404);
@@ -135,7 +136,7 @@ testService('a base path of its own moves every operation and nothing else', asy
   assert.equal((await call('GET', '/shop/v1/nope', { authorization: '' })).status, 401);
 });
 
-testService('requests are counted by operation and status', async (t) => {
+test('requests are counted by operation and status', async (t) => {
   const { call, metrics } = await startService(t);
   await call('GET', ORDERS);
   await call('GET', ORDERS, { authorization: '' });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Cluster, eventually, freePort } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { allIsWell, DATABASE, ORDERS, scene, underLoad } from './database-scene.ts';
-import { run, serve, started } from './program.ts';
+import { run, runApart, serve, started } from './program.ts';
 
 for (const mode of ['fast'] as const) {
   test(`a database that is stopped (${mode}) and started again`, { timeout: 60_000 }, async (t) => {
@@ -76,7 +76,7 @@ test('a password that is changed in the file is used for the next connection', {
     missing.stderr,
     /asks for a password, and neither the URL nor PGPASSWORD nor PGPASS/,
   );
-  const given = await run(['export', '--database', url('x').replace(':x@', '@')], {
+  const given = await runApart(['export', '--database', url('x').replace(':x@', '@')], {
     env: { PGPASSWORD: 'second' },
   });
   assert.equal(given.code, 0, given.stderr);

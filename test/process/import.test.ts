@@ -216,7 +216,7 @@ for (const [kind, rowOf] of [
 test('an import that was placed, but whose end nobody heard of, is not placed again', async (t) => {
   const { cli, file, database } = commandLine(t);
   const path = file('a.ndjson', '{"quantity":1}\n'.repeat(30));
-  const input = await openInput(path);
+  const input = await openInput(path, process.stdin);
   input.close();
   const store = await open(t, database);
   const [source, run] = [input.digest, 'killed'];

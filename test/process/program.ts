@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { run as runProgram } from '../../src/program.ts';
 import { type Answer, checkAnswer } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -48,8 +50,20 @@ export function started(t: TestContext, args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** Runs the program to its end. */
+/** Runs a command to its end: in this process, or in one of its own where that matters. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+  const { nodeFlags, wrapper, input, env = {} } = options;
+  const isApart = args[0] === 'serve' || nodeFlags !== undefined || wrapper !== undefined;
+  if (isApart) return runApart(args, options);
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const [out, err] = [collect(stdout), collect(stderr)];
+  const stdin = Readable.from(input === undefined ? [] : [Buffer.from(input)]);
+  const code = await runProgram(args, { stdin, stdout, stderr, env });
+  return { code, stdout: out(), stderr: err() };
+}
+
+/** Runs the program to its end, in a process of its own. */
+export async function runApart(args: readonly string[], options: RunOptions = {}): Promise<Result> {
   const child = start(args, options);
   const stdout = collect(child.stdout!);
   const stderr = collect(child.stderr!);

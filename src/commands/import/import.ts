@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from '../database.ts';
 import { counted, say, toJson, writeOut } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
+import { terminal } from '../terminal/terminal.ts';
 import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
 import { Placer } from './placer.ts';
 
@@ -42,7 +43,7 @@ curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | np
 }
 
 async function importOrders(file: string, flags: ImportFlags): Promise<void> {
-  const input = await openInput(file);
+  const input = await openInput(file, terminal().stdin);
   const dryRun = flags.dryRun === true;
   try {
     const { imported, skipped } = flags.dryRun

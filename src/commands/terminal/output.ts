@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { terminal } from './terminal.ts';
 
 /** A usage mistake found after parsing: exit 2, as for those found by it. */
 export class UsageError extends Error {
@@ -12,12 +13,13 @@ export class CommandFailed extends Error {
 
 /** Writes to stdout at the pace of whoever reads it. */
 export async function writeOut(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  const { stdout } = terminal();
+  if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
 /** A line for the person at the terminal; stdout is for data. */
 export function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  terminal().stderr.write(`${text}\n`);
 }
 
 /** JSON with bigint as plain integers, two spaces deep. */

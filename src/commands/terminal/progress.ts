@@ -1,4 +1,5 @@
 import { grouped } from './output.ts';
+import { terminal } from './terminal.ts';
 
 const BAR_WIDTH = 24;
 /** Between two drawings. */
@@ -13,7 +14,8 @@ export interface Progress {
 
 /** A bar with rate and time left on stderr; nothing where stderr is no terminal. */
 export function showProgress(label: string): Progress {
-  if (!process.stderr.isTTY) return { update: () => {}, end: () => {} };
+  const { stderr } = terminal();
+  if (!stderr.isTTY) return { update: () => {}, end: () => {} };
   const startedAt = performance.now();
   let drawnAt = 0;
   return {
@@ -21,9 +23,9 @@ export function showProgress(label: string): Progress {
       const now = performance.now();
       if (now - drawnAt < INTERVAL_MS) return;
       drawnAt = now;
-      process.stderr.write(`\r\x1b[K${progressLine(label, fraction, count, now - startedAt)}`);
+      stderr.write(`\r\x1b[K${progressLine(label, fraction, count, now - startedAt)}`);
     },
-    end: () => process.stderr.write('\r\x1b[K'),
+    end: () => stderr.write('\r\x1b[K'),
   };
 }
 

@@ -21,9 +21,11 @@ export function openSqliteSource(path: string): Source {
   return opening(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
     const db = openForReading(path, false);
-    expectSchema(db);
-    db.exec('BEGIN');
-    const status = readStatus(db);
+    const status = closingOnError(db, () => {
+      expectSchema(db);
+      db.exec('BEGIN');
+      return readStatus(db);
+    });
     return {
       status,
       isBackup: first(db, 'SELECT 1 FROM store WHERE backup_at IS NOT NULL') !== undefined,
@@ -41,16 +43,13 @@ export function openSqliteSource(path: string): Source {
 export async function openSqliteTarget(path: string): Promise<Target> {
   return opening(path, () => {
     const { db } = openForWriting(path, true);
-    try {
+    closingOnError(db, () => {
       missingMigrations(db);
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       makeDurable(db);
       migrate(db, 0, false);
       empty(db);
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    });
     const previousOf = previousRevision();
     // What is synced with the last commit holds all those before it.
     db.exec('PRAGMA synchronous = NORMAL');
@@ -68,6 +67,15 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       close: async () => db.close(),
     };
   });
+}
+
+function closingOnError<T>(db: DatabaseSync, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 function readStatus(db: DatabaseSync): StoreStatus {

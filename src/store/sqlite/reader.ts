@@ -45,7 +45,10 @@ export class Reader {
     this.#changesDb = openForReading(location);
     this.#statements = prepareAll(this.#db, SQL);
     this.#changesStatements = prepareAll(this.#changesDb, CHANGES_SQL);
-    if (this.#statements.status.get() === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
+    if (this.#statements.status.get() !== undefined) return;
+    this.#changesDb.close();
+    this.#db.close();
+    throw new StoreNotUsable(COPY_NOT_COMPLETE);
   }
 
   /** Store.changes. One after another, since a connection has one snapshot at a time. */

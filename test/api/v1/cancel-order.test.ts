@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 
@@ -81,7 +82,7 @@ testService('the ends of int64 are ids like any other', async (t) => {
   assert.equal((await call('DELETE', `${ORDERS}/-9223372036854775808`)).status, 204);
 });
 
-testService('percent-encoded digits are the digits (RFC 3986)', async (t) => {
+test('percent-encoded digits are the digits (RFC 3986)', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(5n));
   assert.equal((await call('DELETE', `${ORDERS}/%35`)).status, 204);
@@ -92,7 +93,7 @@ const NO_IDS = [
   ...['5;x', '5%00', '5%2F6', '%D9%A5', '5%20', '%205', '5,6', 'undefined', 'NaN', '*'],
   ...['0b1', '5n', '1_000', "5'", '5%0a', '%2B5', '9'.repeat(400)],
 ];
-testService('what is no canonical int64 is 404 and touches no order', async (t) => {
+test('what is no canonical int64 is 404 and touches no order', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...[0n, 1n, 5n, 6n, 7n, 16n, 1000n].map(pending));
   for (const id of NO_IDS) {
@@ -103,7 +104,7 @@ testService('what is no canonical int64 is 404 and touches no order', async (t) 
   assert.equal((await store.status()).orders.pending, 7n);
 });
 
-testService('paths beside the operation reach no order', async (t) => {
+test('paths beside the operation reach no order', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(5n));
   const paths = [`${ORDERS}/`, `${ORDERS}//5`, `${ORDERS}/5/`, `/v1//store/orders/5`];
@@ -112,7 +113,7 @@ testService('paths beside the operation reach no order', async (t) => {
   assert.equal((await store.status()).orders.pending, 1n);
 });
 
-testService('a request body is ignored, whatever it is and calls itself', async (t) => {
+test('a request body is ignored, whatever it is and calls itself', async (t) => {
   const { call, store } = await startService(t);
   const types = ['application/json', 'text/xml', ';;;', 'application/x-www-form-urlencoded', ''];
   await place(store, ...types.map((_, index) => pending(BigInt(index))));
@@ -123,7 +124,7 @@ testService('a request body is ignored, whatever it is and calls itself', async 
   }
 });
 
-testService('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
+test('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,
     apply: () =>
@@ -135,7 +136,7 @@ testService('an outcome that nobody knows is 503, never 204 or 409', async (t) =
   assert.equal(code(answer), 'store_unavailable');
 });
 
-testService('a fault of ours is 500 and says nothing of its inside', async (t) => {
+test('a fault of ours is 500 and says nothing of its inside', async (t) => {
   const { call, log } = await startService(t, {}, (real) => ({
     ...real,
     apply: () => Promise.reject(new Error('the secret inside')),

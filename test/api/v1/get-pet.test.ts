@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { startService, testService } from '../../http/harness.ts';
 
 const SETTINGS = {
@@ -31,7 +32,7 @@ testService('a pet that does not exist is 404, with a code that says why', async
   }
 });
 
-testService('every answer says since when it is deprecated and when it ends', async (t) => {
+test('every answer says since when it is deprecated and when it ends', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
   await store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]);
   const answers = [
@@ -53,14 +54,14 @@ testService('every answer says since when it is deprecated and when it ends', as
   }
 });
 
-testService('other operations are not marked', async (t) => {
+test('other operations are not marked', async (t) => {
   const { call } = await startService(t, SETTINGS);
   const { headers } = await call('GET', '/v1/store/orders');
   assert.equal(headers.deprecation, undefined);
   assert.equal(headers.sunset, undefined);
 });
 
-testService('after the sunset it is 410', async (t) => {
+test('after the sunset it is 410', async (t) => {
   const { call, store } = await startService(t, { PET_LOOKUP_SUNSET_AT: '2026-01-01' });
   await store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]);
   const answer = await call('GET', '/v1/pets/1');
@@ -68,7 +69,7 @@ testService('after the sunset it is 410', async (t) => {
   assert.equal(JSON.parse(answer.body).code, 'pet_lookup_gone');
 });
 
-testService('calls are counted by key', async (t) => {
+test('calls are counted by key', async (t) => {
   const { call, metrics, key } = await startService(t, SETTINGS);
   await call('GET', '/v1/pets/1');
   await call('GET', '/v1/pets/2');

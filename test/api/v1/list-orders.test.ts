@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { orderJson } from '../../../src/orders/order.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
@@ -34,7 +35,7 @@ testService('all pending and shipped orders are listed in ascending id, int64 ex
   assert.equal(body, `[${listed.map(orderJson).join(',')}]`);
 });
 
-testService('an order without values is an object with its id alone', async (t) => {
+test('an order without values is an object with its id alone', async (t) => {
   const { call, store } = await startService(t);
   await place(store, { id: 1n, status: 'pending' });
   assert.equal((await call('GET', ORDERS)).body, '[{"id":1}]');
@@ -49,7 +50,7 @@ testService('a list of many blocks arrives whole', async (t) => {
   assert.equal(Number(headers['content-length']), body.length);
 });
 
-testService('query parameters are ignored', async (t) => {
+test('query parameters are ignored', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n), pending(2n));
   const { body } = await call('GET', ORDERS);
@@ -77,7 +78,7 @@ testService(
   },
 );
 
-testService('If-None-Match spares an unchanged list', async (t) => {
+test('If-None-Match spares an unchanged list', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const etag = String((await call('GET', ORDERS)).headers.etag);
@@ -96,7 +97,7 @@ testService('If-None-Match spares an unchanged list', async (t) => {
   assert.equal((await call('GET', ORDERS, { 'if-none-match': etag })).status, 200);
 });
 
-testService('HEAD answers what GET would, without the body', async (t) => {
+test('HEAD answers what GET would, without the body', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...Array.from({ length: 3_000 }, (_, index) => pending(BigInt(index))));
   const get = await call('GET', ORDERS);
@@ -119,7 +120,7 @@ testService('a change by another process is in the next list', async (t) => {
   }
 });
 
-testService('a store that cannot be asked makes the list 503, not old news', async (t) => {
+test('a store that cannot be asked makes the list 503, not old news', async (t) => {
   let isDown = false;
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,

@@ -1,0 +1,119 @@
+import { Command, CommanderError } from 'commander';
+import { backupCommand } from './commands/backup.ts';
+import { cancelCommand } from './commands/cancel.ts';
+import { checkCommand } from './commands/check.ts';
+import { copyCommand } from './commands/copy.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import/import.ts';
+import { keysCommand } from './commands/keys.ts';
+import { listCommand } from './commands/list.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { petsCommand } from './commands/pets.ts';
+import { restoreCommand } from './commands/restore.ts';
+import { sampleCommand } from './commands/sample.ts';
+import { serveCommand } from './commands/serve.ts';
+import { shipCommand } from './commands/ship.ts';
+import { showCommand } from './commands/show.ts';
+import { takeBackCommand } from './commands/take-back.ts';
+import { CommandFailed, say, UsageError } from './commands/terminal/output.ts';
+import { runIn, type Terminal, terminal } from './commands/terminal/terminal.ts';
+import { ConfigError } from './config/settings.ts';
+import { InputProblem } from './files/input.ts';
+import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
+import { VERSION } from './version.ts';
+
+export const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+/** Runs the command line `argv` and resolves to its exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+export function run(argv: readonly string[], own: Terminal): Promise<number> {
+  return runIn(own, async () => {
+    try {
+      await buildProgram().parseAsync(argv, { from: 'user' });
+      return 0;
+    } catch (error) {
+      return report(error);
+    }
+  });
+}
+
+function buildProgram(): Command {
+  const program = new Command('store-orders')
+    .description("The pet store's orders: serve them over HTTP, and look after them here.")
+    .version(VERSION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx store-orders serve
+  npx store-orders import orders.csv
+  npx store-orders <command> --help
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
+    );
+
+  const commands = [
+    serveCommand(),
+    keysCommand(),
+    importCommand(),
+    exportCommand(),
+    listCommand(),
+    showCommand(),
+    cancelCommand(),
+    shipCommand(),
+    petsCommand(),
+    backupCommand(),
+    restoreCommand(),
+    checkCommand(),
+    copyCommand(),
+    takeBackCommand(),
+    migrateCommand(),
+    sampleCommand(),
+  ];
+  for (const command of commands) program.addCommand(command);
+  configure(program);
+  return program;
+}
+
+/** Commander does not hand this down to commands that were made on their own. */
+function configure(command: Command): void {
+  command
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => terminal().stdout.write(text),
+      writeErr: (text) => terminal().stderr.write(text),
+    });
+  for (const child of command.commands) configure(child);
+}
+
+/** Tells the person at the terminal what went wrong, and gives the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof ConfigError) {
+    say('store-orders: the configuration is not usable:');
+    for (const problem of error.problems) say(`  ${problem}`);
+    return EXIT_USAGE;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError) {
+    say(`store-orders: ${message}`);
+    return EXIT_USAGE;
+  }
+  const isExpected =
+    error instanceof CommandFailed ||
+    error instanceof InputProblem ||
+    error instanceof StoreNotUsable ||
+    error instanceof StoreUnavailable ||
+    isListenError(error);
+  say(`store-orders: ${isExpected ? message : (error as Error).stack}`);
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    say('Choose another port with --port (the service) or --operations-port (health and metrics).');
+  }
+  return EXIT_FAILURE;
+}
+
+/** A listener got no address: the port is taken, the host is unknown or not this machine's. */
+function isListenError(error: unknown): boolean {
+  return ['listen', 'bind', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
+}

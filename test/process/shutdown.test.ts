@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { serve } from './program.ts';
+
+const ORDERS = '/v1/store/orders';
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal}: what runs is finished, nothing new begins, exit 0`, async (t) => {
+    const { secret, port, stop, operations } = await serve(t, ['--sample', '100000']);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+    await once(socket, 'readable');
+    const stopped = stop(signal);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), 'no new connection');
+    assert.equal((await fetch(`${operations}/readyz`)).status, 503);
+    let length = 0;
+    for await (const chunk of socket) length += chunk.length;
+    assert.ok(length > 9_000_000, `${length} bytes of the list`);
+    assert.equal(await stopped, 0);
+  });
+}
+
+test('where readiness is asked for, a stop goes on serving, not ready, until that is heard', async (t) => {
+  const { operations, call, stop, port } = await serve(t, ['--drain-seconds', '2']);
+  const ready = async () => (await fetch(`${operations}/readyz`)).status;
+  assert.equal(await ready(), 200);
+  const stopped = stop();
+  while ((await ready()) === 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(await ready(), 503);
+  assert.equal((await fetch(`${operations}/livez`)).status, 200);
+  assert.equal((await call('GET', ORDERS)).status, 200);
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+  assert.equal(await stopped, 0);
+});
+
+test('how long a stop may take can be set', async (t) => {
+  const withReader = async (args: readonly string[]) => {
+    const { secret, port, stop } = await serve(t, ['--sample', '100000', ...args]);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+    await once(socket, 'readable');
+    return stop;
+  };
+  const longer = await withReader([]);
+  const shorter = await withReader(['--stop-limit-seconds', '1']);
+  const first = await Promise.race([
+    longer().then(() => 'longer'),
+    shorter().then((code) => `shorter, exit ${code}`),
+  ]);
+  assert.equal(first, 'shorter, exit 1');
+});
+
+test('a client that does not read cannot hold the end up beyond ten seconds: exit 1', async (t) => {
+  const { secret, port, stop } = await serve(t, ['--sample', '100000']);
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+  await once(socket, 'readable');
+  socket.pause();
+  assert.equal(await stop(), 1);
+  socket.destroy();
+});
+
+test('halves of requests do not hold the end up: exit 0', async (t) => {
+  const { port, operations, secret, stop } = await serve(t);
+  const half = (to: number, bytes: string) => {
+    const socket = connect(to, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    t.after(() => socket.destroy());
+  };
+  half(port, 'GET /v1/store');
+  half(Number(new URL(operations).port), 'GET /livez HT');
+  const head = `DELETE ${ORDERS}/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
+  half(port, `${head}Content-Length: 10\r\n\r\nabc`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(await stop(), 0);
+});
