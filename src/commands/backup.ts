@@ -6,7 +6,7 @@ import { say } from './terminal/output.ts';
 export function backupCommand(): Command {
   return databaseCommand(
     'backup',
-    'copy the database to a new file, also while the service runs',
+    'copy the database to a new file; safe while the service runs',
     'npx store-orders backup backups/2026-11-20.db',
   )
     .argument('<file>', 'the copy; must not exist yet')

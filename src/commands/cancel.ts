@@ -9,7 +9,7 @@ export function cancelCommand(): Command {
     'npx store-orders cancel 17 18 19\nnpx store-orders cancel -- -5',
   )
     .argument('<id...>', 'ids of the orders')
-    .option('--json', 'the outcome of each as a JSON array')
+    .option('--json', 'print the outcomes as a JSON array')
     .action(cancel);
 }
 
@@ -17,7 +17,7 @@ async function cancel(ids: readonly string[], flags: ChangeFlags): Promise<void>
   const commands = ids.map((text) => ({ type: 'cancel', id: orderIdArgument(text) }) as const);
   await changeOrders(commands, flags, {
     done: 'cancelled',
-    wasSo: 'was cancelled before',
+    wasSo: 'was already cancelled',
     reasons: {
       order_not_found: 'does not exist',
       order_already_shipped: 'has shipped and cannot be cancelled',

@@ -7,7 +7,7 @@ import { CommandFailed, counted, grouped, table, toJson, writeOut } from './term
 export function checkCommand(): Command {
   return databaseCommand(
     'check',
-    'look whether the store is sound: its file, its schema, and its counters against its rows; writes nothing',
+    'verify the file, the schema, and the counters against the rows; writes nothing',
     'npx store-orders check\nnpx store-orders check --database sqlite:backups/2026-11-20.db --json',
   )
     .option('--json', 'as a JSON object')
@@ -41,6 +41,6 @@ async function check(flags: DatabaseFlags & { json?: true }): Promise<void> {
     await writeOut(`${table(rows)}\n${problems.map((problem) => `  ${problem}\n`).join('')}`);
   }
   if (problems.length > 0) {
-    throw new CommandFailed(`the store is not sound: ${counted(problems.length, 'problem')}`);
+    throw new CommandFailed(`the store failed the check: ${counted(problems.length, 'problem')}`);
   }
 }

@@ -16,7 +16,7 @@ interface CopyFlags {
 export function copyCommand(): Command {
   return new Command('copy')
     .description('move a whole store to another database, of either engine')
-    .option('--from <url>', 'the store; nothing may write to it meanwhile')
+    .option('--from <url>', 'the store; stop whatever writes to it first')
     .option('--from-file <file>', 'a file that holds that URL')
     .option('--to <url>', 'an empty database, or one that an interrupted copy left')
     .option('--to-file <file>', 'a file that holds that URL')

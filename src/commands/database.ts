@@ -47,7 +47,7 @@ export async function withStore<T>(
     if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
     const { movedTo } = await store.status();
     if (access !== 'read') expectNotMoved(config.databaseUrl, movedTo);
-    else if (movedTo !== undefined) say(`This store was moved to ${movedTo} and goes on there.`);
+    else if (movedTo !== undefined) say(`This store was moved to ${movedTo}.`);
     const recorded =
       access === 'create'
         ? await environmentOf(store, config.environment ?? DEFAULTS.ENVIRONMENT)

@@ -6,7 +6,7 @@ import { writeOut } from './terminal/output.ts';
 export function exportCommand(): Command {
   return databaseCommand(
     'export',
-    'write all orders, in any status, to stdout; import reads it again',
+    'write all orders to stdout, in a format that import reads',
     `npx store-orders export > orders.ndjson
 npx store-orders export --format csv | gzip > orders.csv.gz`,
   )

@@ -15,7 +15,7 @@ import { CommandFailed, say, table, toJson, UsageError, writeOut } from './termi
 export function keysCommand(): Command {
   const create = databaseCommand(
     'create',
-    'make an API key and print it, and nothing else, on stdout',
+    'create an API key; prints only the key on stdout',
     `npx store-orders keys create --name "web shop"
 KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
 npx store-orders keys create --name tests --environment staging --database sqlite:staging.db`,
@@ -35,20 +35,20 @@ npx store-orders keys create --name tests --environment staging --database sqlit
     .action(createKey);
   const list = databaseCommand(
     'list',
-    'list the API keys, without their secrets; when one was last used is told to the hour',
+    'list API keys without their secrets; last use is accurate to the hour',
     'npx store-orders keys list\nnpx store-orders keys list --json',
   )
     .option('--json', 'as a JSON array')
     .action(listKeys);
   const revoke = databaseCommand(
     'revoke',
-    'end an API key: running servers refuse it within a second',
+    'revoke an API key; running servers reject it within a second',
     'npx store-orders keys revoke key_0aB3dE6gH',
   )
     .argument('<id>', 'the id that "keys list" shows')
     .action(revokeKey);
   return new Command('keys')
-    .description('make, list and revoke API keys')
+    .description('create, list and revoke API keys')
     .addCommand(create)
     .addCommand(list)
     .addCommand(revoke);
@@ -108,12 +108,12 @@ async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
       key.id,
       key.name,
       key.environment,
-      key.standing,
+      key.status,
       key.createdAt,
       key.expiresAt ?? 'never',
       key.lastUsedAt ?? 'never',
     ]);
-  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STANDING', 'CREATED', 'EXPIRES', 'LAST USED'];
+  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'];
   await writeOut(`${table([header, ...rows])}\n`);
 }
 
@@ -123,7 +123,7 @@ function keyRecord(key: ApiKey) {
     id,
     name,
     environment,
-    standing: standingOf(key, Date.now()),
+    status: standingOf(key, Date.now()),
     createdAt: formatTimestamp(createdAt),
     expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
     revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
@@ -136,5 +136,5 @@ async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
     store.apply([{ type: 'revokeKey', id }]),
   );
   if (outcome === 'key_not_found') throw new CommandFailed(`there is no key ${id}`);
-  say(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was revoked before.`);
+  say(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

@@ -6,7 +6,7 @@ import { say } from './terminal/output.ts';
 export function migrateCommand(): Command {
   return databaseCommand(
     'migrate',
-    'make or update the tables of the database; "serve" does this too, if permitted',
+    'create or update the schema; "serve" does this too, if permitted',
     'npx store-orders migrate --database postgres://owner@db.example/orders',
   ).action(migrate);
 }

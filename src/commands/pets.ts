@@ -16,14 +16,14 @@ const BATCH = 1_000;
 export function petsCommand(): Command {
   const importPetsCommand = databaseCommand(
     'import',
-    'store the pets of a file (id, name, tag) in place of those with the same id',
+    'import pets (id, name, tag); replaces pets with the same id',
     'npx store-orders pets import pets.csv',
   )
     .argument('<file>', 'NDJSON, CSV or a JSON array; - for standard input')
     .addHelpText('after', '\nColumns (in JSON: fields): id (int64, required), name, tag.')
     .action(importPets);
   return new Command('pets')
-    .description('the pets that the deprecated lookup answers')
+    .description('pets for the deprecated lookup')
     .addCommand(importPetsCommand);
 }
 

@@ -8,10 +8,10 @@ import { counted, say } from './terminal/output.ts';
 export function restoreCommand(): Command {
   return databaseCommand(
     'restore',
-    'put a backup in the place of a SQLite database that is not in use; what was there is kept beside it',
+    'replace a SQLite database that is not in use with a backup; keeps the old one beside it',
     'npx store-orders restore backups/2026-11-20.db',
   )
-    .argument('<file>', 'a backup; it stays as it is')
+    .argument('<file>', 'the backup; not modified')
     .action(restore);
 }
 
@@ -26,5 +26,5 @@ async function restore(file: string, flags: DatabaseFlags): Promise<void> {
       `${cancelled} cancelled) to ${databaseLabel(databaseUrl)}.`,
   );
   if (kept !== undefined)
-    say(`What was there is kept as ${kept}; remove it when it is not needed.`);
+    say(`The previous database is kept as ${kept}; delete it when you no longer need it.`);
 }

@@ -16,7 +16,7 @@ export function sampleCommand(): Command {
   return new Command('sample')
     .description('write sample orders as NDJSON to stdout, for trying things out')
     .argument('<count>', 'how many')
-    .option('--seed <number>', 'another number gives other orders, the same one the same', '1')
+    .option('--seed <number>', 'the same seed gives the same orders', '1')
     .addHelpText(
       'after',
       `
@@ -46,7 +46,7 @@ async function sample(count: string, { seed }: { seed: string }): Promise<void> 
 export async function addSamples(store: Store, count: number): Promise<void> {
   const { orders } = await store.status();
   if (orders.pending + orders.shipped + orders.cancelled > 0n) {
-    say('The store has orders already, so no samples were added.');
+    say('The store already has orders; no samples were added.');
     return;
   }
   let batch: { type: 'place'; order: Order }[] = [];

@@ -48,30 +48,26 @@ npx store-orders serve --sample 1000`,
   )
     .addOption(flag('--host <host>', 'HOST', 'address to listen on'))
     .addOption(flag('--port <port>', 'PORT', 'port to listen on'))
-    .addOption(flag('--base-url <url>', 'BASE_URL', 'where integrators reach the service'))
+    .addOption(flag('--base-url <url>', 'BASE_URL', 'public URL of the service'))
     .addOption(flag('--environment <name>', 'ENVIRONMENT', 'production or staging'))
     .addOption(flag('--operations-host <host>', 'OPERATIONS_HOST', 'for health and metrics'))
     .addOption(flag('--operations-port <port>', 'OPERATIONS_PORT', 'for health and metrics'))
     .addOption(
-      flag('--reuse-port', 'REUSE_PORT', 'share the port with other processes that do so too'),
+      flag('--reuse-port', 'REUSE_PORT', 'share the port with other processes (SO_REUSEPORT)'),
     )
     .addOption(
-      flag(
-        '--drain-seconds <count>',
-        'DRAIN_SECONDS',
-        'how long a stop goes on serving, not ready',
-      ),
+      flag('--drain-seconds <count>', 'DRAIN_SECONDS', 'how long to keep serving while not ready'),
     )
     .addOption(
       flag(
         '--stop-limit-seconds <count>',
         'STOP_LIMIT_SECONDS',
-        'how long the rest of a stop may take',
+        'how long until remaining requests are cut off',
       ),
     )
     .addOption(flag('--log-level <level>', 'LOG_LEVEL', 'trace … fatal, or silent'))
-    .option('--sample <count>', 'put sample orders into the store if it has none')
-    .option('--no-first-key', 'do not make a key for a store that has none')
+    .option('--sample <count>', 'add sample orders to an empty store')
+    .option('--no-first-key', 'do not create a first key')
     .addHelpText(
       'after',
       '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',

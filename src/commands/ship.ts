@@ -17,8 +17,8 @@ npx store-orders ship 17 --at 2026-11-20T09:30:00+01:00
 npx store-orders ship -- -5`,
   )
     .argument('<id...>', 'ids of the orders')
-    .option('--at <time>', 'when they left, with an offset (default: now)')
-    .option('--json', 'the outcome of each as a JSON array')
+    .option('--at <time>', 'ship time with an offset (default: now)')
+    .option('--json', 'print the outcomes as a JSON array')
     .action(ship);
 }
 
@@ -35,7 +35,7 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
   });
   await changeOrders(commands, flags, {
     done: 'shipped',
-    wasSo: 'had shipped before',
+    wasSo: 'was already shipped',
     reasons: {
       order_not_found: 'does not exist',
       order_already_cancelled: 'is cancelled and cannot ship',

@@ -7,7 +7,7 @@ import { say } from './terminal/output.ts';
 export function takeBackCommand(): Command {
   return databaseCommand(
     'take-back',
-    'use a store again that "copy" has moved to another database; what changed there does not come along',
+    'reactivate a store that "copy" has moved; changes in the new database are not copied back',
     'npx store-orders take-back --database sqlite:data/store-orders.db',
   ).action(takeBack);
 }
@@ -23,7 +23,7 @@ async function takeBack(flags: DatabaseFlags): Promise<void> {
     say(
       movedTo === undefined
         ? `The store ${label} was not moved.`
-        : `The store ${label} can be used again. See to it that ${movedTo} is not.`,
+        : `The store ${label} can be used again. Make sure that ${movedTo} is no longer used.`,
     );
   } finally {
     await store.close();

@@ -62,7 +62,7 @@ export async function* readCsv(
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // Where the next record begins nobody can tell, so the file is not read further.
-    rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${error.message}` });
+    rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${csvProblem(error)}` });
   } finally {
     source.destroy();
   }
@@ -136,6 +136,14 @@ function rowOf(
 }
 
 /** Text that does not fit its column's kind stays text, for the one who checks the field to refuse. */
+/** The library's messages describe its parser. */
+function csvProblem({ code, message }: CsvError): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is never closed';
+  if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a closing quote is followed by more text';
+  if (code === 'INVALID_OPENING_QUOTE') return 'a quote is in the middle of a field';
+  return message;
+}
+
 function valueFrom(text: string, kind: Columns[string]): Value {
   if (kind === 'integer' && INTEGER.test(text)) return BigInt(text);
   if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';

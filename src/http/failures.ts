@@ -15,7 +15,7 @@ export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): E
   return (error, exchange) => {
     const line = { requestId: exchange.id, err: error };
     if (exchange.response.headersSent) {
-      logger.error(line, 'an answer failed on its way');
+      logger.error(line, 'sending a response failed');
       exchange.response.destroy();
     } else if (error instanceof StoreUnavailable || error instanceof NotConfirmed) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'slow';

@@ -9,7 +9,7 @@ export function changeLogLevelOnSignal(logger: Logger): void {
     const level = logger.level === configured ? other : configured;
     // Said whichever of the two is the quieter one.
     logger.level = 'debug';
-    logger.info({ logLevel: level }, 'the log level was changed');
+    logger.info({ logLevel: level }, 'changed the log level');
     logger.level = level;
   });
 }

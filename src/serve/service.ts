@@ -70,7 +70,7 @@ export class Service {
     if (latestAt !== undefined) this.#clock.notBefore(latestAt);
     this.#endings.push(watchClock(this.#clock, logger));
     const { name: engine, schema } = store.engine;
-    logger.info({ engine, schema, ...texts({ revision, ...orders }) }, 'the store is open');
+    logger.info({ engine, schema, ...texts({ revision, ...orders }) }, 'opened the store');
     return store;
   }
 
@@ -81,7 +81,7 @@ export class Service {
     const listing = new Listing(store, (changed, ms) => {
       metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
       if (changed === 0) return;
-      logger.debug({ changed, ms: rounded(ms) }, 'the list was brought up to date');
+      logger.debug({ changed, ms: rounded(ms) }, 'updated the list');
     });
     this.#listing = listing;
     await this.#untilAvailable(() => listing.current());
@@ -161,7 +161,7 @@ async function openForService(config: Config, logger: Logger, onMade: () => void
     ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
     onMigrated: (from, to) => {
       if (from === 0) onMade();
-      else logger.info({ from, to }, 'the schema of the database was migrated');
+      else logger.info({ from, to }, 'migrated the schema');
     },
     onConnection: (what, details) => logger.debug(details, what),
   });

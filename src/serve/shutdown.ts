@@ -38,7 +38,7 @@ class Shutdown {
     this.hasBegun = true;
     const { logger } = this.#log;
     logger.info({ reason }, 'stopping');
-    setTimeout(() => this.exit(1, 'stopped with requests still under way'), this.#limitMs);
+    setTimeout(() => this.exit(1, 'stopped; remaining requests were cut off'), this.#limitMs);
     this.#stop().then(
       () => this.exit(0, 'stopped'),
       (error) => {

@@ -18,11 +18,11 @@ export function watchClock(clock: KeyClock, logger: Logger): () => void {
     if (isBehind && !wasBehind) {
       logger.warn(
         { seconds: Math.round(behindMs / 1_000) },
-        'the clock of this machine is behind: it was set back, or another one that writes to the store is ahead; until ' +
-          'it has caught up, keys expire by the later time',
+        'the clock is behind the last change in the store: it was set back, or another machine is ahead; until it has ' +
+          'caught up, keys expire by the later time',
       );
     }
-    if (wasBehind && !isBehind) logger.info('the clock of this machine has caught up');
+    if (wasBehind && !isBehind) logger.info('the clock has caught up');
   };
   look();
   const timer = setInterval(look, INTERVAL_MS);

@@ -44,9 +44,7 @@ export async function copyStore(
       );
       const found = await digestOf(target, TABLES, progress('Verifying'));
       if (found !== copied) {
-        throw new StoreNotUsable(
-          'what was read back differs from what was copied; nothing was moved',
-        );
+        throw new StoreNotUsable('the copy differs from the source; nothing was moved');
       }
       if (isMove) await moveAway(from, to, source);
       await target.complete(source.status);

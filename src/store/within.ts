@@ -7,7 +7,9 @@ import { StoreUnavailable } from './store.ts';
  */
 export function within<T>(ms: number, ask: () => Promise<T>): Promise<T> {
   if (ms <= 0) {
-    return Promise.reject(new StoreUnavailable('no time was left to ask the store', 'slow'));
+    return Promise.reject(
+      new StoreUnavailable('the request timed out before the store was asked', 'slow'),
+    );
   }
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

@@ -93,7 +93,7 @@ test('commands that only read do not make a database', async (t) => {
   ]) {
     const { code, stderr } = await run([...args, '--database', `sqlite:${path}`]);
     assert.equal(code, 1);
-    assert.match(stderr, /there is no such database/);
+    assert.match(stderr, /the database does not exist/);
     assert.ok(!existsSync(path));
   }
 });
@@ -137,7 +137,7 @@ test('ship ships what it can and names the rest: exit 1', async (t) => {
   assert.equal(result.code, 1);
   assert.equal(result.stdout, '1 shipped\n-3 shipped\n');
   assert.match(result.stderr, /2 is cancelled/);
-  assert.match(result.stderr, /4 had shipped before/);
+  assert.match(result.stderr, /4 was already shipped/);
   assert.match(result.stderr, /99 does not exist/);
   const again = await run(['ship', '1', '4', '--json', '--database', database]);
   assert.equal(again.code, 0);
@@ -156,7 +156,7 @@ test('cancel cancels what it can and names the rest: exit 1', async (t) => {
   assert.equal(result.stdout, '1 cancelled\n');
   assert.match(
     result.stderr,
-    /2 was cancelled before\n3 has shipped .*\n4 does not exist\n.*2 of 4/,
+    /2 was already cancelled\n3 has shipped .*\n4 does not exist\n.*2 of 4/,
   );
   const shown = await run(['show', '1', '--json', '--database', database]);
   const { history } = JSON.parse(shown.stdout);
@@ -192,7 +192,7 @@ test('keys are made, listed without their secrets, and revoked', async (t) => {
   assert.match(made.stdout, /^so_live_[0-9A-Za-z]{49}\n$/);
   assert.match((await cli('keys', 'create', '--name', 'tests')).stdout, /^so_live_/);
   const list = (await cli('keys', 'list')).stdout;
-  assert.match(list, /^ID +NAME +ENVIRONMENT +STANDING/);
+  assert.match(list, /^ID +NAME +ENVIRONMENT +STATUS/);
   assert.match(list, /key_\w+ +web shop +production +valid .* 2999-01-01T00:00:00.000Z/);
   assert.ok(!list.includes(made.stdout.slice(8, 20)));
   const id = /key_\w+/.exec(made.stderr)![0];
@@ -200,7 +200,7 @@ test('keys are made, listed without their secrets, and revoked', async (t) => {
   assert.match((await cli('keys', 'revoke', id)).stderr, /revoked before/);
   assert.equal((await cli('keys', 'revoke', 'key_none')).code, 1);
   const json = JSON.parse((await cli('keys', 'list', '--json')).stdout);
-  assert.deepEqual(json.map(({ standing }: { standing: string }) => standing).sort(), [
+  assert.deepEqual(json.map(({ status }: { status: string }) => status).sort(), [
     'revoked',
     'valid',
   ]);
@@ -236,7 +236,7 @@ test('a backup is taken while the service runs, and holds one state whole', asyn
 
   const again = await run(['backup', target, '--database', database]);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /exists already/);
+  assert.match(again.stderr, /already exists/);
   const elsewhere = await run(['backup', join(folder, 'new', 'b.db'), '--database', database]);
   assert.equal(elsewhere.code, 0, 'the folder is made');
   const nowhere = await run(['backup', join(target, 'b.db'), '--database', database]);

@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
     await run(['import', '-', '--database', to], { input: '{"id":7}\n' });
     const { code, stderr } = await run(['copy', '--from', from, '--to', to]);
     assert.equal(code, 1);
-    assert.match(stderr, /there is a store in it already/);
+    assert.match(stderr, /it already contains a store/);
     assert.equal((await run(['export', '--database', to])).stdout, '{"id":7,"status":"pending"}\n');
   });
 }

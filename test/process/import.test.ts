@@ -164,7 +164,7 @@ test('a dry run checks all and writes nothing', async (t) => {
   assert.equal((await cli(['import', '-', '--dry-run'], { input: '{"id":"x"}' })).code, 1);
   await cli(['import', '-'], { input: '{"id":1}\n' });
   const again = await cli(['import', '-', '--dry-run'], { input: '{"id":1}\n{"id":2}\n' });
-  assert.match(again.stderr, /Would import 1 order; 1 order of it were there already/);
+  assert.match(again.stderr, /Would import 1 order; 1 order already existed/);
   assert.equal((await cli(['export'])).stdout.split('\n').length, 2);
 });
 

@@ -75,8 +75,8 @@ test('restore refuses a store in use, and a slip', async (t) => {
   const service = await serve(t, [], { database });
   await refused(/it is in use; stop the service/, backup, '--database', database);
   await service.stop();
-  await refused(/are one file/, path, '--database', database);
-  await refused(/there is no such database/, join(folder, 'none.db'), '--database', database);
+  await refused(/are the same file/, path, '--database', database);
+  await refused(/the database does not exist/, join(folder, 'none.db'), '--database', database);
   const other = join(folder, 'other.db');
   new DatabaseSync(other).exec('CREATE TABLE t (x); INSERT INTO t VALUES (1)');
   await refused(/another program/, other, '--database', database);
@@ -105,12 +105,12 @@ test('restore refuses a backup that is not sound, and replaces a database that i
   tear(torn);
   const { code, stderr } = await cli('restore', torn);
   assert.equal(code, 1);
-  assert.match(stderr, /torn\.db is not sound; nothing was restored:\n {2}\S/);
+  assert.match(stderr, /torn\.db failed the check; nothing was restored:\n {2}\S/);
   assert.deepEqual(kept(folder), []);
   tear(path);
   const found = await cli('check');
   assert.equal(found.code, 1);
-  assert.match(found.stderr, /the store is not sound/);
+  assert.match(found.stderr, /the store failed the check/);
   assert.equal((await cli('restore', backup)).code, 0);
   assert.equal((await cli('check')).code, 0);
   assert.equal((await run(['check', '--database', database, '--json'])).code, 0);

@@ -129,7 +129,7 @@ test('a store that another release has migrated meanwhile is not available, and 
   const db = new DatabaseSync(path);
   db.exec('PRAGMA user_version = 99');
   db.close();
-  const reason = /schema of the database has become 99 .* another release has migrated it/;
+  const reason = /another release has migrated the schema \(99 migrations/;
   await assert.rejects(
     store.changes(known, () => {}),
     reason,

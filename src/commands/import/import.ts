@@ -30,7 +30,7 @@ interface ImportFlags extends DatabaseFlags {
 export function importCommand(): Command {
   return databaseCommand(
     'import',
-    'place the orders of a file: NDJSON, CSV or a JSON array; all of them or, if any is bad, none',
+    'import orders from NDJSON, CSV or a JSON array; all or none',
     `npx store-orders import orders.ndjson
 npx store-orders import --dry-run orders.csv
 curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | npx store-orders import -`,
@@ -50,7 +50,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
       ? await tryImport(input, flags)
       : await withStore(flags, 'create', (store) => importInto(store, input));
     if (flags.json) await writeOut(`${toJson({ imported, skipped, dryRun })}\n`);
-    const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} of it were there already`;
+    const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} already existed`;
     say(
       flags.dryRun
         ? `Would import ${counted(imported, 'order')}${known}. Nothing was written.`
@@ -115,7 +115,7 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
     await placer.write();
     if (!(await placer.end())) {
       say(
-        'All orders are placed, but the end was not confirmed: the same file may count as placed.',
+        'All orders are placed, but the end of the import was not confirmed: importing the file again may skip them.',
       );
     }
   } finally {

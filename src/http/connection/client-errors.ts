@@ -26,7 +26,7 @@ export function clientErrorListeners(
     const { status, code } = errorResponse(refusal);
     const reason = refusal === code ? parser : refusal;
     metrics.countRequest('none', String(status));
-    logger.info({ requestId: id, status, code, reason }, 'refused a request before it was read');
+    logger.info({ requestId: id, status, code, reason }, 'rejected a malformed request');
   };
 
   const sendError = (socket: Socket, code: Refusal, id: string, reason: string | undefined) => {

@@ -16,7 +16,7 @@ export function connectionLimit(logger: Logger, openFiles = openFilesLimit()): n
   const connections = Math.max(left, FEWEST);
   logger.warn(
     { openFiles, connections },
-    `the limit of open files allows ${connections} connections; raise it (LimitNOFILE, ulimit -n) to ` +
+    `the open file limit allows ${connections} connections; raise it (LimitNOFILE, ulimit -n) to ` +
       `${MAX_CONNECTIONS + openFiles - left} for all ${MAX_CONNECTIONS}`,
   );
   return connections;

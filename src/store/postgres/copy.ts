@@ -61,7 +61,7 @@ async function empty(session: Session): Promise<void> {
   const isStore = (await session.query({ text: 'SELECT FROM store FOR UPDATE' })).length > 0;
   const isInUse = TABLES.map(({ name }) => `EXISTS (SELECT FROM ${name})`).join(' OR ');
   const [row] = await session.query({ text: `SELECT ${isInUse}` });
-  if (isStore && row![0] === 't') throw new StoreNotUsable('there is a store in it already');
+  if (isStore && row![0] === 't') throw new StoreNotUsable('it already contains a store');
   for (const name of ['store', ...TABLES.map((table) => table.name)]) {
     await session.write({ text: `DELETE FROM ${name}` });
   }

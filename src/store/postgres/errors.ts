@@ -21,7 +21,7 @@ function messageOf(error: unknown): string {
 export function unavailable(error: unknown): StoreUnavailable {
   const message = messageOf(error);
   const words = isPasswordMissing(message)
-    ? 'it asks for a password, and neither the URL nor PGPASSWORD nor PGPASSFILE has one'
+    ? 'it requires a password; set one in the URL, PGPASSWORD or PGPASSFILE'
     : message;
   return new StoreUnavailable(`PostgreSQL: ${words}`, faultOf(error, message), { cause: error });
 }

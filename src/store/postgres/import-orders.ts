@@ -26,7 +26,7 @@ export async function importOrders(session: Session, command: ImportOrders): Pro
       if (!isGuardError(error)) throw error;
     }
   }
-  throw new StoreUnavailable('other imports took the next ids again and again', 'locked');
+  throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
 }
 
 /** The highest id that is taken or kept free; orders that bring none get those above it. */

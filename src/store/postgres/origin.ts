@@ -21,7 +21,7 @@ export class Origin {
     const timeline = await timelineOf(session);
     if (timeline < this.#highest) {
       throw new StoreUnavailable(
-        'PostgreSQL: another server has taken the place of this one',
+        'PostgreSQL: this server was superseded by another one',
         'unreachable',
       );
     }

@@ -26,7 +26,7 @@ export async function hasSchema(session: Session): Promise<boolean> {
 
 /** The migrations that have run, and that this release knows. @throws StoreNotUsable where there is no store, or a newer one */
 export async function expectSchema(session: Session): Promise<{ has: number; knows: number }> {
-  if (!(await hasSchema(session))) throw new StoreNotUsable('there is no store in it');
+  if (!(await hasSchema(session))) throw new StoreNotUsable('it contains no store');
   const knows = MIGRATIONS.length;
   return { has: knows - (await missingMigrations(session)).length, knows };
 }
@@ -48,7 +48,7 @@ export async function migrate(
   { create, update }: MigrateOptions,
 ): Promise<{ from: number; to: number } | undefined> {
   const isThere = await hasSchema(session);
-  if (!create && !isThere) throw new StoreNotUsable('there is no store in it');
+  if (!create && !isThere) throw new StoreNotUsable('it contains no store');
   const to = MIGRATIONS.length;
   const from = to - (await missingMigrations(session)).length;
   if (from === to) return undefined;

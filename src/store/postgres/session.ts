@@ -146,10 +146,7 @@ export class Session {
       throw new StoreUnavailable('PostgreSQL: the transaction had failed', 'failed');
     }
     if (this.#hasWarned) {
-      throw new StoreUnavailable(
-        'PostgreSQL: it is not known whether the standby has the change',
-        'slow',
-      );
+      throw new StoreUnavailable('PostgreSQL: no standby has confirmed the commit', 'slow');
     }
     return rows as Row[];
   }

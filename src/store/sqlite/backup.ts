@@ -16,7 +16,7 @@ export async function makeBackup(
   target: string,
   copy: (partial: string) => Promise<void>,
 ): Promise<void> {
-  if (existsSync(target)) throw new StoreNotUsable(`${target} exists already`);
+  if (existsSync(target)) throw new StoreNotUsable(`${target} already exists`);
   await writeWhole(target, {
     write: async (partial) => {
       await copy(partial);
@@ -63,7 +63,7 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
  */
 export function copySqlite(path: string, target: string): void {
   opening(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const db = openForReading(readableLocation(path), false);
     try {
       missingMigrations(db);

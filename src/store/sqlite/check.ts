@@ -18,7 +18,7 @@ const MAX_NAMED = 20;
  */
 export function checkSqlite(path: string): Findings {
   return opening(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const db = openForReading(readableLocation(path), false);
     try {
       const has = KNOWN_MIGRATIONS - missingMigrations(db).length;

@@ -18,7 +18,7 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
   if (create && !existsSync(path)) {
     makeFolder(dirname(path));
     makeFile(path);
-  } else if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+  } else if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
   if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
   const file = fileIdentity(path);
   return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };

@@ -19,7 +19,7 @@ import { expectSchema, migrate, missingMigrations } from './schema.ts';
 /** @throws StoreNotUsable */
 export function openSqliteSource(path: string): Source {
   return opening(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const db = openForReading(path, false);
     const status = closingOnError(db, () => {
       expectSchema(db);
@@ -99,7 +99,7 @@ function prepared(db: DatabaseSync, sql: string): StatementSync {
 function empty(db: DatabaseSync): void {
   const isStore = first(db, 'SELECT 1 FROM store') !== undefined;
   const isInUse = TABLES.some(({ name }) => first(db, `SELECT 1 FROM ${name} LIMIT 1`));
-  if (isStore && isInUse) throw new StoreNotUsable('there is a store in it already');
+  if (isStore && isInUse) throw new StoreNotUsable('it already contains a store');
   const names = TABLES.map(({ name }) => name).reverse();
   db.exec(
     `BEGIN; DELETE FROM store; ${names.map((name) => `DELETE FROM ${name};`).join(' ')} COMMIT`,

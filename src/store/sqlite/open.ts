@@ -40,7 +40,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
 /** Without a writer, for a file or a disk that may not be written. @throws StoreNotUsable */
 function openReadOnly(path: string): Store {
   const reader = opening(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('there is no such database');
+    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const location = readableLocation(path);
     const db = openForReading(location, false);
     try {

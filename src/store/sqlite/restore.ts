@@ -46,7 +46,7 @@ export async function restoreSqlite(
   // A link would be replaced, and what it leads to stay in use.
   const path = wasThere ? realpathSync(target) : target;
   if (wasThere && fileIdentity(path) === fileIdentity(file)) {
-    throw new StoreNotUsable('the backup and the database are one file');
+    throw new StoreNotUsable('the backup and the database are the same file');
   }
   const kept = `${path}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
   if (wasThere) opening(path, () => refuseOther(path, source));
@@ -76,7 +76,7 @@ export async function restoreSqlite(
 function sound(path: string, findings: Findings): Findings {
   if (findings.problems.length === 0) return findings;
   throw new StoreNotUsable(
-    [`${path} is not sound; nothing was restored:`, ...findings.problems].join('\n  '),
+    [`${path} failed the check; nothing was restored:`, ...findings.problems].join('\n  '),
   );
 }
 

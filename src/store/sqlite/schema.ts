@@ -31,8 +31,8 @@ export interface Migrated {
 export function expectVersion(version: unknown): void {
   if (version === BigInt(MIGRATIONS.length)) return;
   throw new StoreUnavailable(
-    `the schema of the database has become ${version} and this release knows ${MIGRATIONS.length}: ` +
-      'another release has migrated it; go on with that one',
+    `another release has migrated the schema (${version} migrations; this release knows ${MIGRATIONS.length}); ` +
+      'run that release',
     'schema',
   );
 }
@@ -72,7 +72,7 @@ export function migrate(
 /** @throws StoreNotUsable when the file is not ours, or of another version than this program's */
 export function expectSchema(db: DatabaseSync): void {
   const missing = missingMigrations(db).length;
-  if (missing === MIGRATIONS.length) throw new StoreNotUsable('there is no store in it');
+  if (missing === MIGRATIONS.length) throw new StoreNotUsable('it contains no store');
   if (missing > 0) {
     throw new StoreNotUsable(olderSchema(MIGRATIONS.length - missing, MIGRATIONS.length));
   }

@@ -49,7 +49,7 @@ function open() {
       probeForWriting(db);
       // A connection keeps the file that it was opened on, whatever is there by now. From here on `restore` waits.
       if (fileIdentity(path) !== file)
-        throw new StoreNotUsable('it was replaced just now; try again');
+        throw new StoreNotUsable('it was replaced while it was being opened; try again');
       if (data.givesId) giveId(db);
       return { db, migrated };
     } catch (error) {
