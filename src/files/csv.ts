@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { INTEGER } from '../json/exact-json.ts';
 import { CsvPositions } from './csv-positions.ts';
-import { INTEGER } from './json-row.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
 
 /** What some spreadsheets put in the place of commas. */

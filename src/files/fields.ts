@@ -1,8 +1,8 @@
+import { INTEGER, OtherNumber } from '../json/exact-json.ts';
 import { isInt64, ORDER_STATUSES, type OrderDraft, type OrderStatus } from '../orders/order.ts';
 import { parseTimestamp, timestampProblem } from '../orders/timestamp.ts';
 import type { Pet } from '../pets/pet.ts';
-import { INTEGER } from './json-row.ts';
-import { type Columns, type Fields, OtherNumber, type Value } from './row.ts';
+import type { Columns, Fields, Value } from './row.ts';
 
 export const ORDER_COLUMNS = {
   id: 'integer',

@@ -1,14 +1,7 @@
+import type { OtherNumber } from '../json/exact-json.ts';
+
 /** A line, an element of an array or a CSV record may not be longer: bounds the memory of an import. */
 export const MAX_ROW_BYTES = 1024 * 1024;
-
-/** A number with a fraction or an exponent, as it was written; no field accepts one. */
-export class OtherNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
 
 /** What a field holds: integers as bigint, whatever their size. */
 export type Value = string | bigint | OtherNumber | boolean | null | object;

@@ -1,6 +1,8 @@
 /** Every code an Error record can carry, with its status and message. docs/errors.md explains them. */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
+  parameter_invalid: [400, 'A parameter is not valid; "errors" has every problem.'],
+  body_invalid: [400, 'The request body is not valid; "errors" has every problem.'],
   api_key_missing: [401, 'An API key is required: send "Authorization: Bearer <key>".'],
   api_key_malformed: [401, 'The Authorization header must appear once and read "Bearer <key>".'],
   api_key_invalid: [401, 'This is not an API key of this service.'],
@@ -22,6 +24,7 @@ const ERRORS = {
   pet_lookup_gone: [410, 'The pet lookup was deprecated and its sunset date has passed.'],
   body_too_large: [413, 'The request body is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
+  unsupported_media_type: [415, 'The request body must be application/json in UTF-8.'],
   expectation_failed: [417, 'The only supported expectation is "100-continue".'],
   headers_too_large: [431, 'The request headers are too large.'],
   internal_error: [500, 'Something went wrong on our side; the X-Request-Id names this request.'],

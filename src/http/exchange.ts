@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
-import { pathOf } from './connection/well-formed.ts';
+import { whenClosed } from './connection/lingering-close.ts';
+import { pathOf, queryOf } from './connection/well-formed.ts';
 import type { Headers, Refusal } from './errors.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
@@ -16,6 +17,8 @@ export interface Route {
   readonly isPublic: boolean;
   /** Headers of every response, whatever it is. */
   readonly headers: Headers;
+  /** Whether the handler reads `body`; otherwise bodies are discarded. */
+  readonly takesBody?: boolean;
   readonly handle: Handle;
 }
 
@@ -35,6 +38,10 @@ export class Exchange {
   readonly path: string;
   readonly route: Route;
   readonly parameters: Match['parameters'];
+  /** As sent, without the question mark. */
+  readonly query: string;
+  /** Of a route that takes one; empty without one. */
+  body: Buffer = Buffer.alloc(0);
   /** When the headers had arrived, on the clock of performance.now(). */
   readonly arrivedAt = performance.now();
   /** Until when the request has to be answered, on the same clock. */
@@ -59,9 +66,19 @@ export class Exchange {
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
+    this.query = queryOf(request.url!);
     const { route, parameters } = find(request.method!, this.path);
     this.route = route;
     this.parameters = parameters;
+  }
+
+  /** Aborted when the client leaves before the response has been sent. */
+  get signal(): AbortSignal {
+    const controller = new AbortController();
+    whenClosed(this.response, () => {
+      if (!this.response.writableFinished) controller.abort();
+    });
+    return controller.signal;
   }
 
   /** Restarts the time to answer: when the request's turn comes, and when its body has arrived. */

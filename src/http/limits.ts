@@ -4,6 +4,8 @@ export const MAX_URL_BYTES = 8 * 1024;
 export const MAX_HEADER_BYTES = 32 * 1024;
 /** No operation reads a body, but some clients send one: more than this is answered 413. */
 export const MAX_BODY_BYTES = 1024 * 1024;
+/** Problems of one request that its Error record names. */
+export const MAX_PROBLEMS = 100;
 /** Sockets open at a time; more are closed as they come. */
 export const MAX_CONNECTIONS = 10_000;
 /** The same of the operations listener. */

@@ -22,12 +22,14 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Error
       dispatch(exchange, fail);
       return;
     }
-    bodies.discard(exchange.request, (problem) => {
+    const keep = exchange.route.takesBody === true;
+    bodies.read(exchange.request, keep, (body, problem) => {
       if (problem !== undefined) {
         sendErrorAndClose(exchange, problem);
         return;
       }
       exchange.allowTime();
+      exchange.body = body;
       // The key may have been revoked meanwhile.
       authenticate(exchange, () => dispatch(exchange, fail));
     });

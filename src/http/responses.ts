@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { InputProblem } from './contract-validation.ts';
 import { errorResponse, type Headers, type Refusal } from './errors.ts';
 import type { Exchange } from './exchange.ts';
-import { KEEP_ALIVE_MS } from './limits.ts';
+import { KEEP_ALIVE_MS, MAX_PROBLEMS } from './limits.ts';
 
 /** Node says it only where it keeps that time itself. */
 const KEEP_ALIVE = ['keep-alive', `timeout=${KEEP_ALIVE_MS / 1000}`] as const;
@@ -56,4 +57,23 @@ export function sendErrorAndClose(exchange: Exchange, refusal: Refusal): void {
 /** RFC 9112, section 6: these two headers say that there is a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
+}
+
+/** Sends an Error record with everything that is wrong with the input. */
+export function sendProblems(
+  exchange: Exchange,
+  code: 'parameter_invalid' | 'body_invalid',
+  problems: readonly InputProblem[],
+): void {
+  const { status, headers, body } = errorResponse(code);
+  exchange.refusal = code;
+  const record = { ...JSON.parse(body), errors: problems.slice(0, MAX_PROBLEMS) };
+  const length = ['content-type', 'content-length'];
+  const kept = headers.filter((_, at) => !length.includes(headers[at - (at % 2)]!));
+  send(
+    exchange,
+    status,
+    ['content-type', 'application/json', ...kept],
+    Buffer.from(JSON.stringify(record)),
+  );
 }

@@ -5,7 +5,9 @@ import { MAX_URL_BYTES } from './limits.ts';
 import { sendError } from './responses.ts';
 
 /** The handlers of a path by method; HEAD is served by GET. */
-export type Methods = Partial<Record<'GET' | 'DELETE', Pick<Route, 'operation' | 'handle'>>>;
+export type Methods = Partial<
+  Record<'GET' | 'POST' | 'DELETE', Pick<Route, 'operation' | 'handle' | 'takesBody'>>
+>;
 
 interface Path {
   readonly byMethod: ReadonlyMap<string, Route>;

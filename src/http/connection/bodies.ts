@@ -9,33 +9,41 @@ interface Reading {
   readonly end: (problem: Refusal) => void;
 }
 
-/**
- * Reads request bodies to nowhere. No operation has one, but what frames it must be valid, and is
- * seen to be so before the request has an effect.
- */
+const EMPTY = Buffer.alloc(0);
+
+/** Reads request bodies, or discards them; either way their framing is valid before the request has an effect. */
 export class Bodies {
   readonly #reading = new WeakMap<Socket, Reading>();
   /** What is wrong with the bytes of a connection from which no body is being read yet. */
   readonly #broken = new WeakMap<Socket, Refusal>();
 
-  /** Calls `done` when all of the request's body has come, or with what is wrong with it. */
-  discard(request: IncomingMessage, done: (problem?: Refusal) => void): void {
+  /**
+   * Calls `done` when all of the request's body has arrived, or with what is wrong with it.
+   * @param keep whether `done` gets the body; otherwise it is discarded
+   */
+  read(
+    request: IncomingMessage,
+    keep: boolean,
+    done: (body: Buffer, problem?: Refusal) => void,
+  ): void {
     const problem = this.#broken.get(request.socket);
-    if (request.complete || problem !== undefined) {
-      done(request.complete ? undefined : problem);
+    if (request.complete ? !keep : problem !== undefined) {
+      done(EMPTY, request.complete ? undefined : problem);
       return;
     }
     let isOver = false;
+    const chunks: Buffer[] = [];
     const end = (problem?: Refusal) => {
       if (isOver) return;
       isOver = true;
       this.#reading.delete(request.socket);
-      done(problem);
+      done(keep && problem === undefined ? Buffer.concat(chunks) : EMPTY, problem);
     };
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > MAX_BODY_BYTES) end('body_too_large');
+      else if (keep) chunks.push(chunk);
     });
     request.on('end', () => end());
     this.#reading.set(request.socket, { request, end });

@@ -51,6 +51,12 @@ export function pathOf(target: string): string {
   return queryAt === -1 ? origin : origin.slice(0, queryAt);
 }
 
+/** The query of a request target, without the question mark. */
+export function queryOf(target: string): string {
+  const queryAt = target.indexOf('?');
+  return queryAt === -1 ? '' : target.slice(queryAt + 1);
+}
+
 function originForm(target: string): string {
   const match = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
   if (match === null) return target;

@@ -1,0 +1,193 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { INTEGER } from '../json/exact-json.ts';
+import { parseTimestamp } from '../orders/timestamp.ts';
+
+/** A JSON Schema, or a reference into the contract's components. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** A parameter as OpenAPI describes it; arrays are comma-separated (style: form, explode: false). */
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+/** What an operation accepts, as its contract describes it. */
+export interface OperationObject {
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+}
+
+/** One thing that is wrong with a request: v2's Error record has a list of them. */
+export interface InputProblem {
+  readonly parameter?: string;
+  /** RFC 6901; "" is the whole body. */
+  readonly pointer?: string;
+  readonly detail: string;
+}
+
+/** A value that satisfies its schema, or what is wrong with it. */
+export type Validated<T> =
+  | { readonly value: T; readonly problems?: undefined }
+  | { readonly problems: readonly InputProblem[] };
+
+const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
+
+/** Compiles the schemas of a contract; integers are validated as bigint, exactly. */
+export class ContractValidation {
+  readonly #ajv = new Ajv2020({ allErrors: true, strict: true, verbose: true });
+
+  /** @param components of the contract, which schemas may refer to as "#/components/…" */
+  constructor(components: Schema = {}) {
+    this.#ajv.addVocabulary(['components', 'example', 'x-extensible-enum']);
+    this.#ajv.addFormat('date-time', (text) => parseTimestamp(text) !== undefined);
+    this.#ajv.addKeyword({
+      keyword: 'int64',
+      schemaType: 'object',
+      errors: false,
+      validate: ({ minimum, maximum }: typeof INT64, value: unknown) =>
+        typeof value === 'bigint' && value >= minimum && value <= maximum,
+    });
+    this.#ajv.addSchema({ $id: 'contract', components: forBigint(components) }, 'contract');
+  }
+
+  /** A validator of JSON values; problems have pointers. */
+  body<T>(schema: Schema): (value: unknown) => Validated<T> {
+    const validate = this.#compile(schema);
+    return (value) => {
+      if (validate(value)) return { value: value as T };
+      return {
+        problems: validate.errors!.map((error) => ({
+          ...pointerOf(error),
+          detail: detailOf(error),
+        })),
+      };
+    };
+  }
+
+  /** A validator of path parameters, which are decoded, and of a query as it was sent. */
+  parameters<T>(
+    parameters: readonly ParameterObject[],
+  ): (path: Readonly<Record<string, string | undefined>>, query: string) => Validated<T> {
+    const readers = new Map(
+      parameters.map((parameter) => [parameter.name, this.#parameterReader(parameter)]),
+    );
+    return (path, query) => {
+      const problems: InputProblem[] = [];
+      const given = new Map<string, string>();
+      for (const { name, in: where } of parameters) {
+        if (where === 'path') given.set(name, path[name] ?? '');
+      }
+      const inQuery = new Set(
+        parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+      );
+      readQuery(query, inQuery, given, problems);
+      const values: Record<string, unknown> = {};
+      for (const { name, required = false } of parameters) {
+        const text = given.get(name);
+        if (text === undefined && required)
+          problems.push({ parameter: name, detail: 'is required' });
+        if (text === undefined) continue;
+        const { value, detail } = readers.get(name)!(text);
+        if (detail === undefined) values[name] = value;
+        else problems.push({ parameter: name, detail });
+      }
+      return problems.length === 0 ? { value: values as T } : { problems };
+    };
+  }
+
+  #parameterReader({ schema }: ParameterObject) {
+    const validate = this.#compile(schema);
+    return (text: string): { value?: unknown; detail?: string } => {
+      if (text === '') return { detail: 'must not be empty' };
+      const value = textValue(text, schema);
+      return validate(value) ? { value } : { detail: detailOf(validate.errors![0]!) };
+    };
+  }
+
+  #compile(schema: Schema): ValidateFunction {
+    return this.#ajv.compile(forBigint(schema) as Schema);
+  }
+}
+
+/** A schema with integers as the keyword int64, and references into the contract. */
+function forBigint(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(forBigint);
+  if (typeof node !== 'object' || node === null) return node;
+  const { type, format: _, minimum, maximum, ...rest } = node as Record<string, unknown>;
+  if (type !== 'integer') {
+    const entries = Object.entries(node).map(([name, value]) =>
+      name === '$ref'
+        ? [name, String(value).replace(/^#\//, 'contract#/')]
+        : [name, forBigint(value)],
+    );
+    return Object.fromEntries(entries);
+  }
+  const int64 = {
+    minimum: minimum === undefined ? INT64.minimum : BigInt(minimum as number),
+    maximum: maximum === undefined ? INT64.maximum : BigInt(maximum as number),
+  };
+  return { ...rest, int64 };
+}
+
+/** What a parameter's text stands for by its schema; text that stands for nothing else stays text. */
+function textValue(text: string, schema: Schema): unknown {
+  if (schema.type === 'array') {
+    return text.split(',').map((item) => textValue(item, schema.items as Schema));
+  }
+  return schema.type === 'integer' && INTEGER.test(text) ? BigInt(text) : text;
+}
+
+/** Reads `name=value` pairs: every name known, each once, percent-encoding valid; "+" stands for itself (RFC 3986). */
+function readQuery(
+  query: string,
+  known: ReadonlySet<string>,
+  values: Map<string, string>,
+  problems: InputProblem[],
+): void {
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decoded(equals === -1 ? pair : pair.slice(0, equals));
+    const value = decoded(equals === -1 ? '' : pair.slice(equals + 1));
+    const parameter = name ?? pair.slice(0, 40);
+    if (name === undefined || value === undefined) {
+      problems.push({ parameter, detail: 'has malformed percent-encoding' });
+    } else if (!known.has(name)) problems.push({ parameter, detail: 'is not a known parameter' });
+    else if (values.has(name)) problems.push({ parameter, detail: 'must be given once' });
+    else values.set(name, value);
+  }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function pointerOf({ instancePath, keyword, params }: ErrorObject): { pointer: string } {
+  const name = keyword === 'required' ? params.missingProperty : params.additionalProperty;
+  return { pointer: name === undefined ? instancePath : `${instancePath}/${escaped(name)}` };
+}
+
+/** RFC 6901, section 3. */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function detailOf({ keyword, params, schema, message }: ErrorObject): string {
+  if (keyword === 'int64') {
+    const { minimum, maximum } = schema as typeof INT64;
+    return `must be an integer from ${minimum} to ${maximum}, in digits only`;
+  }
+  if (keyword === 'required') return 'is required';
+  if (keyword === 'additionalProperties') return 'is not a known field';
+  if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
+  if (keyword === 'format') return `must be a ${params.format} with an offset`;
+  return message ?? 'is not valid';
+}

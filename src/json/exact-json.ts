@@ -1,0 +1,79 @@
+/** A whole number in its only spelling, of any size. */
+export const INTEGER = /^(?:0|-?[1-9]\d*)$/;
+
+/** A number with a fraction or an exponent, as it was written: no integer, though it may be whole. */
+export class OtherNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A JSON value; integers as bigint, whatever their size. */
+export type JsonValue =
+  | string
+  | bigint
+  | OtherNumber
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
+
+/** A parsed JSON text. */
+export interface ExactJson {
+  readonly value: JsonValue;
+  /** A name that an object of the text has twice; JSON.parse keeps the last value. */
+  readonly repeatedName: string | undefined;
+}
+
+type Reviver = (
+  this: unknown,
+  key: string,
+  value: unknown,
+  context: { source?: string },
+) => unknown;
+
+/**
+ * Parses a JSON text with every digit of its integers.
+ * @throws SyntaxError
+ */
+export function parseExactJson(text: string): ExactJson {
+  // The first call of the reviver that comes last is for an object around the whole text.
+  let members = -1;
+  const reviver: Reviver = function (_key, value, { source }) {
+    if (!Array.isArray(this)) members += 1;
+    if (typeof value !== 'number') return value;
+    return INTEGER.test(source!) ? BigInt(source!) : new OtherNumber(source!);
+  };
+  const value = JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
+  return { value, repeatedName: repeatsName(text, members) ? repeatedNameIn(text) : undefined };
+}
+
+/** Whether a valid JSON text names more members than its objects have. */
+function repeatsName(text: string, members: number): boolean {
+  // Most programs write a name right before its colon; then counting those is enough.
+  let count = 0;
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) count += 1;
+  if (count === members && !/"[ \t\r\n]+:/.test(text)) return false;
+  count = 0;
+  for (const [, , colon] of text.matchAll(TOKENS)) if (colon !== undefined) count += 1;
+  return count > members;
+}
+
+function repeatedNameIn(text: string): string {
+  const objects: Set<string>[] = [];
+  for (const [token, quoted, colon] of text.matchAll(TOKENS)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '}') objects.pop();
+    else if (colon !== undefined) {
+      const name = JSON.parse(quoted!);
+      if (objects.at(-1)!.has(name)) return name;
+      objects.at(-1)!.add(name);
+    }
+  }
+  throw new Error('no name is repeated');
+}
+
+/** Braces, and strings with the colon that makes them names. */
+const TOKENS = /("(?:[^"\\]|\\.)*")([ \t\r\n]*:)?|[{}]/g;

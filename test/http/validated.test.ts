@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { ContractValidation, type OperationObject } from '../../src/http/contract-validation.ts';
+import { send } from '../../src/http/responses.ts';
+import { Router } from '../../src/http/router.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { validated } from '../../src/http/validated.ts';
+import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { KeyClock } from '../../src/keys/key-clock.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+const int64 = { type: 'integer', format: 'int64' };
+const COMPONENTS = { schemas: { Count: { ...int64, minimum: 1 } } };
+const OPERATION: OperationObject = {
+  parameters: [
+    { name: 'thingId', in: 'path', required: true, schema: int64 },
+    { name: 'part', in: 'path', required: true, schema: { type: 'string' } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 500 } },
+    {
+      name: 'status',
+      in: 'query',
+      schema: { type: 'array', items: { type: 'string', enum: ['pending', 'shipped'] } },
+    },
+    { name: 'before', in: 'query', schema: { type: 'string', format: 'date-time' } },
+  ],
+  requestBody: {
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['quantity'],
+          properties: { petId: int64, quantity: { $ref: '#/components/schemas/Count' } },
+        },
+      },
+    },
+  },
+};
+
+/** A server with one operation, which answers with the input that it got. */
+async function startServer(t: TestContext) {
+  const secret = newSecret('production');
+  const key = newApiKey(secret, { name: 'k', environment: 'production', now: 0 });
+  const keyRing = new KeyRing({
+    findKeys: async () => [key],
+    environment: 'production',
+    clock: new KeyClock(),
+  });
+  const router = new Router('/v2');
+  const signals: AbortSignal[] = [];
+  const echo = validated(new ContractValidation(COMPONENTS), OPERATION, (exchange, input) => {
+    signals.push(exchange.signal);
+    if ((input.parameters as { part: string }).part === 'slow') return;
+    const text = JSON.stringify(input, (_, value) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    );
+    send(exchange, 200, ['content-type', 'application/json'], Buffer.from(text));
+  });
+  router.add('/things/{thingId}/parts/{part}', { POST: { operation: 'echo', ...echo } });
+  const metrics = createMetrics({
+    environment: 'production',
+    store: () => undefined,
+    isReady: async () => true,
+  });
+  const logger = createLogger('silent', { write: () => {} });
+  const server = buildServer({ router, keyRing, metrics, logger });
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close());
+  const post = async (path: string, body?: string | Buffer, type = 'application/json') => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': type };
+    const init = { method: 'POST', headers, body: body as string };
+    const response = await fetch(`http://127.0.0.1:${port}/v2${path}`, init);
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+  return { post, port, secret, signals };
+}
+
+test('a handler gets typed parameters and a body with every digit', async (t) => {
+  const { post } = await startServer(t);
+  const path = '/things/9007199254740993/parts/a%20b%2Fc?limit=500&status=pending,shipped';
+  const { status, body } = await post(path, '{"petId":-9223372036854775808,"quantity":1}');
+  assert.equal(status, 200);
+  assert.deepEqual(body.parameters, {
+    thingId: '9007199254740993n',
+    part: 'a b/c',
+    limit: '500n',
+    status: ['pending', 'shipped'],
+  });
+  assert.deepEqual(body.body, { petId: '-9223372036854775808n', quantity: '1n' });
+});
+
+test('everything that is wrong with parameters is named', async (t) => {
+  const { post } = await startServer(t);
+  const query = 'limit=0&status=new&limit=5&nope=1&before=2026-11-20T00:00:00&=x&a%zz=1';
+  const { status, body } = await post(`/things/05/parts/x?${query}`, '{"quantity":1}');
+  assert.equal(status, 400);
+  assert.equal(body.code, 'parameter_invalid');
+  assert.deepEqual(
+    body.errors.map(({ parameter, detail }: Record<string, string>) => `${parameter} ${detail}`),
+    [
+      'limit must be given once',
+      'nope is not a known parameter',
+      ' is not a known parameter',
+      'a%zz=1 has malformed percent-encoding',
+      'thingId must be an integer from -9223372036854775808 to 9223372036854775807, in digits only',
+      'limit must be an integer from 1 to 500, in digits only',
+      'status must be one of pending, shipped',
+      'before must be a date-time with an offset',
+    ],
+  );
+  const empty = await post('/things/5/parts/x?limit=', '{"quantity":1}');
+  assert.deepEqual(empty.body.errors, [{ parameter: 'limit', detail: 'must not be empty' }]);
+  const offset = await post('/things/5/parts/x?before=2026-11-20T00:00:00+01:00', '{"quantity":1}');
+  assert.equal(offset.status, 200);
+});
+
+for (const [what, text, errors] of [
+  ['no JSON', '{', ['"": is not valid JSON']],
+  ['nothing', '', ['"": is not valid JSON']],
+  ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), ['"": is not valid UTF-8']],
+  ['a field twice', '{"quantity":1,"quant\\u0069ty":2}', ['"": has the field "quantity" twice']],
+  ['a list', '[]', ['"": must be object']],
+  ['a missing field', '{}', ['"/quantity": is required']],
+  ['an unknown field', '{"quantity":1,"a/b~":0}', ['"/a~1b~0": is not a known field']],
+  ['a fraction', '{"quantity":5.0}', 'int'],
+  ['an exponent', '{"quantity":1e3}', 'int'],
+  ['a string', '{"quantity":"5"}', 'int'],
+  ['less than the minimum', '{"quantity":0}', 'int'],
+  ['more than int64', '{"quantity":9223372036854775808}', 'int'],
+  ['null', '{"quantity":null}', 'int'],
+] as const) {
+  test(`a body with ${what} is refused with a pointer`, async (t) => {
+    const { post } = await startServer(t);
+    const { status, body } = await post('/things/1/parts/x', text);
+    assert.equal(status, 400);
+    assert.equal(body.code, 'body_invalid');
+    const found = body.errors.map(
+      ({ pointer, detail }: Record<string, string>) => `"${pointer}": ${detail}`,
+    );
+    const int = ['"/quantity": must be an integer from 1 to 9223372036854775807, in digits only'];
+    assert.deepEqual(found, errors === 'int' ? int : errors);
+  });
+}
+
+test('a body is to be JSON, within the limit, and an unknown method is 405', async (t) => {
+  const { post, port, secret } = await startServer(t);
+  for (const type of ['text/plain', 'application/jsonp', 'application/json; charset=latin1']) {
+    const { status, body } = await post('/things/1/parts/x', '{"quantity":1}', type);
+    assert.deepEqual([status, body.code], [415, 'unsupported_media_type'], type);
+  }
+  const utf8 = 'Application/JSON; charset=UTF-8';
+  assert.equal((await post('/things/1/parts/x', '{"quantity":1}', utf8)).status, 200);
+  const large = await post('/things/1/parts/x', ' '.repeat(1024 * 1024 + 1));
+  assert.deepEqual([large.status, large.body.code], [413, 'body_too_large']);
+  const headers = { authorization: `Bearer ${secret}` };
+  const got = await fetch(`http://127.0.0.1:${port}/v2/things/1/parts/x`, { headers });
+  assert.deepEqual([got.status, got.headers.get('allow')], [405, 'POST']);
+});
+
+test('a handler is told when its client has left', async (t) => {
+  const { port, secret, signals } = await startServer(t);
+  const socket = connect(port, '127.0.0.1');
+  const head = `Host: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json`;
+  socket.write(
+    `POST /v2/things/1/parts/slow HTTP/1.1\r\n${head}\r\nContent-Length: 14\r\n\r\n{"quantity":1}`,
+  );
+  while (signals.length === 0) await new Promise(setImmediate);
+  const aborted = once(signals[0]!, 'abort');
+  socket.resetAndDestroy();
+  await aborted;
+});
