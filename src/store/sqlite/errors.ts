@@ -35,7 +35,7 @@ function damaged(path: string, message: string): string {
 }
 
 /**
- * Runs `open`, and rethrows SQLite errors as StoreNotUsable with a message for the operator that names the database.
+ * Runs `open`; rethrows SQLite errors and StoreNotUsable as StoreNotUsable with a message that names the database.
  */
 export function opening<T>(path: string, open: () => T): T {
   try {

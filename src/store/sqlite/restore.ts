@@ -31,7 +31,7 @@ export interface Restored {
 
 /**
  * Replaces the database at `target` by a copy of the store in `file`, and keeps the old one beside it. The backup is
- * checked before and after it is copied, and put in place in one step; the old database's log is moved aside.
+ * checked before and after it is copied, and put in place in one step, with no log of the old database left.
  * @param accept called with the findings about the backup before anything is changed; may throw to refuse it
  * @throws StoreNotUsable, with nothing changed, if `file` is not sound, or the database is in use or must not be
  *   replaced

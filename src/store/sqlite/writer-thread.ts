@@ -47,7 +47,7 @@ function open() {
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
       probeForWriting(db);
-      // A connection stays with the file it opened, even if that was replaced since. From here on `restore` waits.
+      // A connection stays with the file it opened, even if that was replaced since. From here on `restore` is refused.
       if (fileIdentity(path) !== file)
         throw new StoreNotUsable('it was replaced just now; try again');
       if (data.givesId) giveId(db);
