@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { OtherNumber, type Row, type Value } from './row.ts';
 
-/** A whole number in its only spelling, of any size. */
+/** An integer of any size in canonical spelling. */
 export const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 
-/** The row that the JSON text of one object spells; integers keep every digit. */
+/** Parses a row from the JSON text of one object. Integers keep every digit. */
 export function jsonRow(at: string, bytes: Buffer): Row {
   if (!isUtf8(bytes)) return { at, problem: 'is not valid UTF-8' };
   const text = bytes.toString('utf8');
@@ -35,11 +35,11 @@ type Reviver = (
 ) => unknown;
 
 /**
- * JSON.parse with integers as bigint, made from their digits rather than from a double. `members` counts the
- * members of all objects in it; of those with one name JSON.parse keeps the last.
+ * Like JSON.parse, but integers become bigint from their digits rather than from a double. `members` is the number of
+ * members in all parsed objects; of several with the same name JSON.parse keeps the last.
  */
 function parseExactly(text: string): { value: unknown; members: number } {
-  // The first call for an object that is none of the text's holds the whole.
+  // Starts at -1, since the reviver is also called for the root value, as a member of an object not in the text.
   let members = -1;
   const reviver: Reviver = function (_key, value, { source }) {
     if (!Array.isArray(this)) members += 1;
@@ -50,9 +50,10 @@ function parseExactly(text: string): { value: unknown; members: number } {
   return { value, members };
 }
 
-/** Whether a valid JSON text names more members than there are: of several with one name one is left. */
+/** Returns whether a valid JSON text contains more members than were parsed, that is, repeats a name. */
 function repeatsName(text: string, members: number): boolean {
-  // As most programs write it, a name stands right before its colon; each name is counted then, and few else.
+  // Fast path: most programs write the colon right after the name. Counting `":` then counts each name, and few
+  // others.
   let count = 0;
   for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) count += 1;
   if (count === members && !/"[ \t\r\n]+:/.test(text)) return false;
@@ -61,7 +62,7 @@ function repeatsName(text: string, members: number): boolean {
   return count > members;
 }
 
-/** The first name that an object in a valid JSON text has twice. */
+/** Returns the first name that an object in a valid JSON text repeats. */
 function repeatedName(text: string): string {
   const objects: Set<string>[] = [];
   for (const [token, quoted, colon] of text.matchAll(TOKENS)) {
@@ -76,5 +77,5 @@ function repeatedName(text: string): string {
   throw new Error('no name is repeated');
 }
 
-/** Braces, and strings with the colon that makes them names. */
+/** Matches braces, and strings with the colon after them if they are names. */
 const TOKENS = /("(?:[^"\\]|\\.)*")([ \t\r\n]*:)?|[{}]/g;

@@ -1,7 +1,7 @@
-/** A line, an element of an array or a CSV record may not be longer: bounds the memory of an import. */
+/** Maximum length of a line, an array element or a CSV record; bounds the memory of an import. */
 export const MAX_ROW_BYTES = 1024 * 1024;
 
-/** A number with a fraction or an exponent, as it was written; no field accepts one. */
+/** A number with a fraction or an exponent, as written in the file; no field accepts one. */
 export class OtherNumber {
   readonly text: string;
 
@@ -10,15 +10,18 @@ export class OtherNumber {
   }
 }
 
-/** What a field holds: integers as bigint, whatever their size. */
+/** The value of a field; integers of any size are bigint. */
 export type Value = string | bigint | OtherNumber | boolean | null | object;
 
 export type Fields = Readonly<Record<string, Value>>;
 
-/** `at`: where the row stands, such as "line 7". */
+/** `at` is the position of the row in the file, such as "line 7". */
 export type Row =
   | { readonly at: string; readonly fields: Fields }
   | { readonly at: string; readonly problem: string };
 
-/** The fields a row may have. CSV knows text only, so a column's kind says what to make of it. */
+/**
+ * The permitted fields of a row. CSV contains only text, so the kind of a column determines how its text is
+ * converted.
+ */
 export type Columns = Readonly<Record<string, 'integer' | 'text' | 'boolean'>>;

@@ -90,7 +90,7 @@ export function olderSchema(from: number, to: number): string {
 }
 
 /**
- * Rejects reads and writes of a store that was moved to another database.
+ * Refuses to list or write a store that was moved to another database.
  * @param movedTo the column of that name in the table store; undefined in an older schema
  * @throws StoreUnavailable
  */
