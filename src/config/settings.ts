@@ -60,7 +60,7 @@ export class SettingsReader<Variable extends string> {
   }
 
   /**
-   * Must be called after the last read; if it returns, no value read is undefined because of a problem.
+   * Reports the problems of all reads; if it returns, every value read is valid.
    * @throws ConfigError if there were problems
    */
   finish(): void {
