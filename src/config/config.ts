@@ -32,30 +32,34 @@ type Variable = keyof typeof DEFAULTS | 'BASE_URL' | 'STAGING_BASE_URL' | 'DATAB
 
 export interface Config {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly databaseUrl: string;
-  /** As it is now, where a file holds it: a password may have changed. */
+  /** Returns the current URL; if it is read from a file, the password may have changed. */
   readonly currentDatabaseUrl: () => string;
   readonly environment: Environment;
-  /** Where integrators reach this service; without a trailing slash. */
+  /** URL at which integrators reach this service, without a trailing slash. */
   readonly baseUrl: string;
-  /** The path of `baseUrl`: what every operation of the contract is below. */
+  /** The path of `baseUrl`, the prefix of every operation of the contract. */
   readonly basePath: string;
   readonly stagingBaseUrl: string | undefined;
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
   readonly operations: { readonly host: string; readonly port: number };
-  /** Whether other processes may listen at the same port: SO_REUSEPORT. */
+  /** Whether other processes may listen on the same port (SO_REUSEPORT). */
   readonly reusePort: boolean;
-  /** After a signal to stop: how long it goes on serving, not ready, and how long the stop may then take. */
+  /**
+   * After a stop signal: how long the service continues to serve while not ready, and the limit for the shutdown
+   * after that.
+   */
   readonly drainMs: number;
   readonly stopLimitMs: number;
   readonly logLevel: LogLevel;
 }
 
 /**
- * The configuration of the service. Flags come before the environment, that before the defaults.
+ * Reads the configuration of the service. Flags take precedence over the environment, and the environment over the
+ * defaults.
  * @throws ConfigError
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
@@ -65,7 +69,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
-  // A port that is not known yet is left out: a server URL may be relative, to where the contract is.
+  // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
   const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
   const baseUrl = settings.isSet('BASE_URL')
     ? settings.read('BASE_URL', parseBaseUrl, urlExpected)
@@ -106,14 +110,17 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   });
 }
 
-/** What the commands beside `serve` need. */
+/** The configuration of the commands other than `serve`. */
 export interface DatabaseConfig {
   readonly databaseUrl: string;
-  /** Undefined where it is not set: then the store knows. */
+  /** Undefined if not set; the environment recorded in the store applies then. */
   readonly environment: Environment | undefined;
 }
 
-/** @throws ConfigError */
+/**
+ * Reads the configuration of a command other than `serve`.
+ * @throws ConfigError
+ */
 export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
   const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const databaseUrl = readDatabaseUrl(settings);
@@ -123,7 +130,7 @@ export function readDatabaseConfig(environment: Settings, flags: Settings = {}):
   return { databaseUrl: databaseUrl!, environment: isSet ? environmentName : undefined };
 }
 
-/** From DATABASE_URL or, so that a password need not stand in the environment, a file that has it. */
+/** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
 function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined {
   const { problems } = settings;
   const isInFile = settings.isSet('DATABASE_URL_FILE');
@@ -141,15 +148,16 @@ function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined
   const where = isInFile
     ? `what ${settings.nameOf('DATABASE_URL_FILE')} holds`
     : settings.nameOf('DATABASE_URL');
-  // A password can be anywhere in a URL that is wrong.
+  // A malformed URL is not shown, since a password could be anywhere in it.
   const shown = /^sqlite:|^[\w./-]*$/.test(url) ? `, not "${url}"` : '';
   problems.push(`${where} ${problem}${shown}`);
   return undefined;
 }
 
 /**
- * The URL as it is at each call. Only user and password may change: another database would be another store, under a
- * service that goes on with the list of this one. What is no such URL, or cannot be read, changes nothing.
+ * Returns a function that reads the current URL. Only user and password may change: another database would be another
+ * store, for which the list held by the service would be wrong. A file that is unreadable or contains any other URL
+ * is ignored.
  */
 function urlSource(file: string | undefined, url: string): () => string {
   if (file === undefined) return () => url;
@@ -162,7 +170,7 @@ function urlSource(file: string | undefined, url: string): () => string {
   };
 }
 
-/** Undefined where it cannot be read. */
+/** Returns the trimmed content of a file, or undefined if it cannot be read. */
 export function contentOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -175,7 +183,7 @@ function readEnvironmentName(settings: SettingsReader<Variable>): Environment | 
   return settings.read('ENVIRONMENT', oneOf(ENVIRONMENTS), ENVIRONMENTS.join(' or '));
 }
 
-/** RFC 9745, section 4: the sunset is not earlier than the deprecation. */
+/** RFC 9745, section 4: the sunset must not be earlier than the deprecation. */
 function readPetLookup(settings: SettingsReader<Variable>): Config['petLookup'] {
   const expected = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
   const sunsetAt = settings.read('PET_LOOKUP_SUNSET_AT', parseDate, expected) ?? 0;
@@ -194,7 +202,7 @@ function oneOf<T extends string>(values: readonly T[]): (text: string) => T | un
   return (text) => values.find((value) => value === text);
 }
 
-/** One address and not two: "localhost" may be both 127.0.0.1 and ::1. */
+/** "localhost" is read as 127.0.0.1, since it may otherwise be both 127.0.0.1 and ::1. */
 function parseHost(text: string): string | undefined {
   if (text === 'localhost') return '127.0.0.1';
   return /^[0-9A-Za-z._:%-]+$/.test(text) ? text : undefined;
@@ -204,7 +212,7 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
-/** Seconds as milliseconds. */
+/** Parses seconds; returns milliseconds. */
 function parseSeconds(text: string): number | undefined {
   const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
   return seconds <= MAX_STOP_SECONDS ? seconds * 1_000 : undefined;
@@ -216,18 +224,18 @@ function parseBaseUrl(text: string): string | undefined {
   const path = url.pathname.replace(/\/$/, '');
   const isPlain = url.search === '' && url.hash === '' && url.username === '';
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
-  // Paths are decoded before they are compared, so this one must stand as it is.
+  // Request paths are decoded before they are compared, so this path must contain nothing to decode.
   const isLiteral = /^[0-9A-Za-z/._~-]*$/.test(path) && !path.includes('//');
   if (!isPlain || !isWeb || !isLiteral || !path.endsWith(VERSION_PREFIX)) return undefined;
   return url.origin + path;
 }
 
-/** A date-time, or a date for its first moment in UTC. */
+/** Parses a date-time, or a date, which stands for its first moment in UTC; returns milliseconds since the epoch. */
 export function parseDate(text: string): number | undefined {
   return parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
 }
 
-/** A host as it stands in a URL that a client on this machine can use. */
+/** Returns a host for use in a URL by a client on this machine. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -1,7 +1,7 @@
-/** Values by variable: the process environment, or flags under the name of the variable they stand for. */
+/** Values by variable name: the process environment, or flags under the names of their variables. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
 
-/** The settings are not usable; `problems` holds every mistake, each naming its variable. */
+/** Thrown if settings are invalid; `problems` lists every one, each with the name of its variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -12,7 +12,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads settings one by one and collects what is wrong with them. Flags come before the environment. */
+/** Reads settings one by one and collects problems. Flags take precedence over the environment. */
 export class SettingsReader<Variable extends string> {
   readonly problems: string[] = [];
   readonly #settings: Settings;
@@ -26,7 +26,7 @@ export class SettingsReader<Variable extends string> {
     this.#defaults = defaults;
   }
 
-  /** An empty value counts as none, as in `PORT= npm start`. */
+  /** Returns the value from flags or environment. An empty value counts as not set, as in `PORT= npm start`. */
   given(variable: Variable): string | undefined {
     return this.#settings[variable] || undefined;
   }
@@ -35,13 +35,16 @@ export class SettingsReader<Variable extends string> {
     return this.given(variable) !== undefined;
   }
 
-  /** What the setting is called where it was given: by its flag, or the variable. */
+  /** Returns the name under which the setting was given: its flag, or the variable. */
   nameOf(variable: Variable): string {
     if (this.#flags[variable] === undefined) return variable;
     return `--${variable.toLowerCase().replaceAll('_', '-').replace('database-url', 'database')}`;
   }
 
-  /** What is set, or the default; `parse` returns undefined for what is not `expected`. */
+  /**
+   * Returns the parsed value or default. If `parse` returns undefined, records the problem and returns undefined.
+   * @param expected description of valid values, for the message
+   */
   read<T>(
     variable: Variable,
     parse: (text: string) => T | undefined,
@@ -56,7 +59,10 @@ export class SettingsReader<Variable extends string> {
     return value;
   }
 
-  /** Throws if anything was wrong; what was read is complete otherwise. */
+  /**
+   * Reports the problems of all reads; if it returns, every value read is valid.
+   * @throws ConfigError if there were problems
+   */
   finish(): void {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
   }

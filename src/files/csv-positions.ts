@@ -1,21 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Line ends and bad bytes that records have passed, before the memory for them is freed. */
+/** Passed offsets are removed from memory when there are more than this many. */
 const MAX_PASSED = 10_000;
 
 /**
- * Knows of a CSV file that is read in chunks in which line each record ends, and whether there are bytes in it that
- * are not UTF-8. The parser counts a line end in quotes twice if it is CRLF, and puts U+FFFD, which may also
- * stand in the file, in the place of such bytes.
+ * Determines, for a CSV file read in chunks, the line on which each record ends and whether it contains bytes that
+ * are not UTF-8. The parser cannot: it counts a CRLF in quotes twice, and replaces invalid bytes by U+FFFD, which may
+ * also occur in the file.
  */
 export class CsvPositions {
   readonly #lineEnd: number;
-  /** Bytes that were added. */
+  /** Total bytes added. */
   #length = 0;
-  /** The last bytes, if a character may go on after them. */
+  /** The last bytes, if they may be the start of a character continued in the next chunk. */
   #rest: Buffer = Buffer.alloc(0);
   #line = 1;
-  /** Offsets of line ends and of bad bytes after the last record; those that it passed are before `next`. */
+  /** Offsets of line ends and of invalid bytes; those before index `next` belong to earlier records. */
   readonly #lineEnds = { offsets: [] as number[], next: 0 };
   readonly #bad = { offsets: [] as number[], next: 0 };
 
@@ -24,7 +24,7 @@ export class CsvPositions {
     this.#lineEnd = lineEnd;
   }
 
-  /** Takes the next chunk, before the parser does. */
+  /** Adds the next chunk; must be called before the parser receives it. */
   add(chunk: Buffer): void {
     for (let at = chunk.indexOf(this.#lineEnd); at !== -1; ) {
       this.#lineEnds.offsets.push(this.#length + at);
@@ -37,12 +37,15 @@ export class CsvPositions {
     this.#look(bytes.subarray(0, end), this.#length - bytes.length);
   }
 
-  /** After the last chunk. */
+  /** Must be called after the last chunk. */
   end(): void {
     this.#look(this.#rest, this.#length - this.#rest.length);
   }
 
-  /** Asked of one record after another. @param end how many bytes of the file there are up to its end */
+  /**
+   * Returns the position of the next record; must be called once per record, in order.
+   * @param end offset in the file of the end of the record
+   */
   recordUpTo(end: number): { line: number; isBad: boolean } {
     this.#line += pass(this.#lineEnds, end - 1);
     return { line: this.#line, isBad: pass(this.#bad, end) > 0 };
@@ -50,7 +53,7 @@ export class CsvPositions {
 
   #look(bytes: Buffer, offset: number): void {
     if (isUtf8(bytes)) return;
-    // What is not ASCII stands between what is, and each such run is good or bad by itself.
+    // Each run of non-ASCII bytes between ASCII characters can be checked separately.
     for (let at = 0; at < bytes.length; ) {
       const from = at;
       while (bytes[at]! >= 0x80) at += 1;
@@ -60,7 +63,7 @@ export class CsvPositions {
   }
 }
 
-/** Where the last character of `bytes` begins, if it may have more bytes; otherwise their end. */
+/** Returns the offset of the last character if it may be incomplete; otherwise the length of `bytes`. */
 function endOfCharacters(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at -= 1) {
     if (bytes[at]! < 0x80) break;
@@ -69,7 +72,7 @@ function endOfCharacters(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** How many offsets below `end` have not been passed yet; passes them. */
+/** Advances past the offsets below `end` and returns how many there were. */
 function pass(list: { readonly offsets: number[]; next: number }, end: number): number {
   const from = list.next;
   while (list.next < list.offsets.length && list.offsets[list.next]! < end) list.next += 1;

@@ -4,24 +4,24 @@ import { INTEGER } from '../json/exact-json.ts';
 import { CsvPositions } from './csv-positions.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
 
-/** What some spreadsheets put in the place of commas. */
+/** Separators that some spreadsheets write instead of commas. */
 const OTHER_SEPARATORS = [
   ['semicolons', ';'],
   ['tabs', '\t'],
 ] as const;
 
-/** Rows handed on at a time. */
+/** Rows per batch. */
 const BATCH = 1_000;
 
 interface CsvRecord {
   readonly record: readonly string[];
-  /** `bytes`: how many of the file there are up to the end of the record. */
+  /** `bytes` is the offset in the file of the end of the record. */
   readonly info: { readonly bytes: number };
 }
 
 /**
- * CSV (RFC 4180) with a header line that names the columns. An empty field has no value. Lines end in LF or
- * CRLF, or in a file whose first one ends in CR alone, in that.
+ * Reads CSV (RFC 4180) with a header line that names the columns. An empty field has no value. Lines end in LF or
+ * CRLF or, if the first line ends in CR alone, in CR.
  */
 export async function* readCsv(
   chunks: AsyncGenerator<Buffer>,
@@ -31,7 +31,7 @@ export async function* readCsv(
   const parser = parse({
     info: true,
     relax_column_count: true,
-    // Left to itself, the parser expects of all lines what it sees at the end of the first.
+    // By default the parser expects the line ending of the first line for the whole file.
     record_delimiter: endsInCr ? ['\r'] : ['\r\n', '\n'],
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,
@@ -61,7 +61,7 @@ export async function* readCsv(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // Where the next record begins nobody can tell, so the file is not read further.
+    // The start of the next record is unknown after a syntax error, so reading stops.
     rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${csvProblem(error)}` });
   } finally {
     source.destroy();
@@ -80,13 +80,13 @@ async function* positioned(
   positions.end();
 }
 
-/** Whether the first line ends in CR alone, and all chunks again. */
+/** Returns whether the first line ends in CR alone, and an iterator over all chunks from the beginning. */
 async function readFirstLine(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ endsInCr: boolean; all: AsyncGenerator<Buffer> }> {
   const seen: Buffer[] = [];
   let text = '';
-  // A CR may have its LF in the next chunk.
+  // The LF after a CR may be in the next chunk.
   while (!/\n|\r./s.test(text) && text.length <= MAX_ROW_BYTES) {
     const { value, done } = await chunks.next();
     if (done) break;
@@ -135,8 +135,7 @@ function rowOf(
   return { at, fields };
 }
 
-/** Text that does not fit its column's kind stays text, for the one who checks the field to refuse. */
-/** The library's messages describe its parser. */
+/** Words for the syntax errors of CSV files; the library's own describe its parser. */
 function csvProblem({ code, message }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is never closed';
   if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a closing quote is followed by more text';
@@ -144,6 +143,10 @@ function csvProblem({ code, message }: CsvError): string {
   return message;
 }
 
+/**
+ * Converts text to the column's kind. Text that does not fit is returned unchanged, to be refused when the field is
+ * validated.
+ */
 function valueFrom(text: string, kind: Columns[string]): Value {
   if (kind === 'integer' && INTEGER.test(text)) return BigInt(text);
   if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';

@@ -15,7 +15,7 @@ export const ORDER_COLUMNS = {
 
 export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
 
-/** Thrown by the functions below: all reasons why the fields are no order or no pet. */
+/** Thrown by the functions below; the message lists all reasons why the fields are not a valid order or pet. */
 export class FieldProblem extends Error {
   override readonly name = 'FieldProblem';
 }
@@ -31,7 +31,7 @@ export function orderOf(fields: Fields): OrderDraft {
     complete: reader.boolean('complete'),
     status: reader.status(),
   };
-  // The blank lines that a spreadsheet leaves behind its rows would each be an order.
+  // Otherwise the blank rows at the end of a spreadsheet would become orders.
   if (reader.isEmpty) reader.problems.push('has no value in any field');
   reader.finish();
   return order;
@@ -47,7 +47,7 @@ export function petOf(fields: Fields): Pet {
   return pet;
 }
 
-/** Reads the fields of a row one by one, and collects what is wrong with them. */
+/** Reads the fields of a row one by one and collects problems. */
 class FieldReader {
   readonly problems: string[] = [];
   readonly #fields: Fields;
@@ -85,16 +85,16 @@ class FieldReader {
     const value = this.#fields[name] ?? undefined;
     if (value === undefined) return undefined;
     if (typeof value !== 'string') this.#refuse(name, 'a string', value);
-    // PostgreSQL can keep all characters but this one.
+    // PostgreSQL cannot store U+0000 in text.
     else if (value.includes('\0')) this.#refuse(name, 'a string without U+0000', value);
-    // It has no UTF-8; another character would be stored in its place.
+    // Unpaired surrogates cannot be encoded in UTF-8; a replacement character would be stored instead.
     else if (!value.isWellFormed()) {
       this.#refuse(name, 'a string without unpaired surrogates', value);
     } else return value;
     return undefined;
   }
 
-  /** Milliseconds since the epoch. */
+  /** Reads a date-time as milliseconds since the epoch. */
   timestamp(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -129,7 +129,7 @@ class FieldReader {
 
 function display(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  // As it stands in the file: 1.0 and not 1.
+  // As written in the file: 1.0 rather than 1.
   if (value instanceof OtherNumber) return value.text;
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   return String(value);

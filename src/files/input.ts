@@ -15,30 +15,36 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
-/** Bytes read at a time. */
+/** Bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** A stream would close the file when its reader stops early. */
+/** Used instead of a stream, which would close the file when its consumer stops early. */
 const readAt = promisify(readFromFile);
 
-/** A file that can be read more than once and is the same each time. */
+/** A file that can be read several times with the same content. */
 export interface Input {
-  /** As the user called it, for messages. */
+  /** Name given by the user, for messages. */
   readonly name: string;
   readonly size: number;
-  /** SHA-256 of the content, hex. */
+  /** SHA-256 of the content, in hex. */
   readonly digest: string;
-  /** @throws InputProblem as soon as the file is not what it was at first. */
+  /**
+   * Reads the file from the beginning.
+   * @throws InputProblem as soon as the file's size or modification time has changed
+   */
   read(): AsyncGenerator<Buffer>;
   close(): void;
 }
 
-/** The input cannot be read, or not again; the message is for the operator. */
+/** Thrown if the input cannot be read, or was changed; the message is for the operator. */
 export class InputProblem extends Error {
   override readonly name = 'InputProblem';
 }
 
-/** Opens a file, or `stdin` as "-". What can be read only once is copied first. @throws InputProblem */
+/**
+ * Opens a file, or `stdin` for "-". Input that can be read only once, such as a pipe, is copied to a temporary file.
+ * @throws InputProblem
+ */
 export async function openInput(name: string, stdin: Readable): Promise<Input> {
   try {
     if (name === '-') return await inputOf('standard input', await copyOf(stdin));
@@ -52,14 +58,14 @@ export async function openInput(name: string, stdin: Readable): Promise<Input> {
   }
 }
 
-/** A temporary file that is gone when it is closed, however the process ends. */
+/** Copies a stream to an unlinked temporary file, which is freed when it is closed, however the process ends. */
 async function copyOf(source: Readable): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'store-orders-'));
   const file = openSync(join(folder, 'input'), 'wx+');
   try {
     rmSync(folder, { recursive: true });
   } catch {
-    // Windows does not let go of a file that is open; there the folder is left to the system.
+    // Windows cannot remove an open file; there the temporary folder is left to the system.
   }
   await pipeline(source, createWriteStream('', { fd: file, start: 0, autoClose: false }));
   return file;

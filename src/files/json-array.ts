@@ -4,7 +4,9 @@ import { MAX_ROW_BYTES, type Row } from './row.ts';
 const [NEWLINE, QUOTE, BACKSLASH, COMMA] = [0x0a, 0x22, 0x5c, 0x2c];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The elements of one JSON array, as GET /store/orders answers it, without holding it whole. */
+/**
+ * Reads the elements of a JSON array, such as the response of GET /store/orders, without keeping all of it in memory.
+ */
 export async function* readJsonArray(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Row[]> {
   const splitter = new ArraySplitter();
   for await (const chunk of chunks) yield splitter.split(chunk);
@@ -12,19 +14,19 @@ export async function* readJsonArray(chunks: AsyncGenerator<Buffer>): AsyncGener
   if (problem !== undefined) yield [problem];
 }
 
-/** Cuts an array at its commas; what stands between them is left to JSON.parse. */
+/** Splits an array at its commas; the elements are parsed by JSON.parse. */
 class ArraySplitter {
   #line = 1;
-  /** Where the element under way begins; 0 before its first character. */
+  /** Line on which the current element begins; 0 before its first character. */
   #elementLine = 0;
   #item = 0;
-  /** Brackets and braces open; the array itself is the first. */
+  /** Number of open brackets and braces, including that of the array itself. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
   #isClosed = false;
   #hasTrailer = false;
-  /** The element under way, as far as earlier chunks held it. */
+  /** The parts of the current element from earlier chunks. */
   #parts: Buffer[] = [];
   #byteLength = 0;
 
@@ -45,7 +47,7 @@ class ArraySplitter {
         this.#depth += 1;
         if (this.#depth === 1) from = index + 1;
       } else if (byte === CLOSE_BRACE && this.#depth > 1) {
-        // One too many stays in its element, which is no JSON then.
+        // A superfluous brace stays in its element, which then fails to parse.
         this.#depth -= 1;
       } else if (byte === CLOSE_BRACKET && --this.#depth === 0) {
         this.#isClosed = true;
@@ -61,7 +63,7 @@ class ArraySplitter {
     return rows;
   }
 
-  /** What is wrong with the array as a whole, after the last chunk. */
+  /** Returns a row with the problem of the array as a whole, or undefined. Must be called after the last chunk. */
   finish(): Row | undefined {
     const at = `line ${this.#line}`;
     if (!this.#isClosed) return { at, problem: 'the JSON array is not closed: is the file whole?' };

@@ -3,7 +3,7 @@ import { MAX_ROW_BYTES, type Row } from './row.ts';
 
 const NEWLINE = 0x0a;
 
-/** One JSON object a line; blank lines count but say nothing. */
+/** Reads one JSON object per line. Blank lines are skipped, but counted in line numbers. */
 export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Row[]> {
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
@@ -31,7 +31,7 @@ export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerato
     }
     rest = Buffer.concat([rest, chunk.subarray(from)]);
     isTooLong ||= rest.length > MAX_ROW_BYTES;
-    // The end of the line is still waited for, but what it says is no longer of interest.
+    // The rest of an overlong line is discarded up to its end.
     if (isTooLong) rest = Buffer.alloc(0);
     yield rows;
   }

@@ -4,8 +4,8 @@ import { readNdjson } from './ndjson.ts';
 import type { Columns, Row } from './row.ts';
 
 /**
- * The rows of NDJSON, a JSON array or CSV, recognised by the first character, in batches. Memory
- * stays flat. What is not well formed comes as a row with a problem.
+ * Reads the rows of NDJSON, a JSON array or CSV in batches; the format is detected from the first character. Memory
+ * use is constant. Malformed rows are returned with a problem.
  */
 export async function* readRows(
   chunks: AsyncGenerator<Buffer>,
@@ -20,7 +20,9 @@ export async function* readRows(
   else yield* readCsv(all, columns);
 }
 
-/** What spreadsheets write that is none of our formats, and the way out; undefined for anything else. */
+/**
+ * Detects formats that spreadsheets write and that are not supported. Returns advice, or undefined for other content.
+ */
 function formatProblem(start: string, head: Buffer): string | undefined {
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
     return 'is a spreadsheet (.xlsx, .ods) or another ZIP file: save it as CSV (UTF-8)';
@@ -33,7 +35,10 @@ function formatProblem(start: string, head: Buffer): string | undefined {
     : undefined;
 }
 
-/** The first character that is neither white space nor a byte order mark, and all chunks again. */
+/**
+ * Returns the first character that is neither white space nor a byte order mark, the first chunk, and an iterator
+ * over all chunks from the beginning.
+ */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ start: string | undefined; head: Buffer; all: AsyncGenerator<Buffer> }> {
@@ -45,7 +50,7 @@ async function peek(
     const chunk: Buffer = seen.length === 0 ? withoutByteOrderMark(value) : value;
     seen.push(chunk);
     start = /[^\s]/.exec(chunk.toString('latin1'))?.[0];
-    // White space without end is no file of ours, and must not gather in memory.
+    // Leading white space is not accumulated, since it may be endless.
     if (start === undefined && seen.length > 1) seen.pop();
   }
   async function* again(): AsyncGenerator<Buffer> {

@@ -1,8 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 /**
- * Remembers ids and where they stood. Kept in a temporary database of SQLite's, which moves to disk
- * as it grows: a file may have any number of rows.
+ * Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have
+ * any number of rows.
  */
 export class SeenIds {
   readonly #db: DatabaseSync;
@@ -10,14 +10,14 @@ export class SeenIds {
   readonly #find: StatementSync;
 
   constructor() {
-    // BigInts, because even an INSERT answers with the id it gave.
+    // BigInts, because even an INSERT returns the id as lastInsertRowid.
     this.#db = new DatabaseSync('', { readBigInts: true });
     this.#db.exec('CREATE TABLE seen (id INTEGER PRIMARY KEY, at TEXT) STRICT; BEGIN');
     this.#insert = this.#db.prepare('INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING');
     this.#find = this.#db.prepare('SELECT at FROM seen WHERE id = ?');
   }
 
-  /** Remembers that `id` stands at `at`, or says that it stood elsewhere before. */
+  /** Records that `id` occurs at `at`; if it was recorded before, returns the problem instead. */
   add(id: bigint, at: string): string | undefined {
     if (this.#insert.run(id, at).changes === 1n) return undefined;
     return `repeats the id ${id} of ${this.#find.get(id)?.at}`;

@@ -3,15 +3,15 @@ import type { Input } from './input.ts';
 import { readRows } from './read-rows.ts';
 import type { Columns, Fields, Row } from './row.ts';
 
-/** Most problems that are described one by one. */
+/** Maximum number of problems that are described individually. */
 const MAX_DESCRIBED = 20;
 
-/** What a row of a file says, or why it says nothing of use; `at` is where it stands. */
+/** The value of a row, or the problem with it; `at` is its position in the file. */
 export type Located<T> =
   | { readonly at: string; readonly value: T; readonly problem?: undefined }
   | { readonly at: string; readonly problem: string };
 
-/** What is wrong with a file: how many problems, and the first of them in words. */
+/** The problems of a file: their number, and descriptions of the first ones. */
 export class Problems {
   total = 0;
   readonly described: { readonly at: string; readonly problem: string }[] = [];
@@ -23,7 +23,8 @@ export class Problems {
 }
 
 /**
- * What `parse` makes of the rows of a file, in batches. `onBytes` is told how far the reading got.
+ * Reads the rows of a file and converts each with `parse`, in batches.
+ * @param onBytes called with the number of bytes read so far
  * @throws InputProblem
  */
 export async function* readValues<T>(

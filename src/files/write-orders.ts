@@ -5,14 +5,16 @@ import { ORDER_COLUMNS } from './fields.ts';
 export const FORMATS = ['ndjson', 'json', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** How a file of orders begins, what stands for each order, how it ends. */
+/** The start of a file of orders, the text of each order, and the end of the file. */
 interface Writer {
   readonly start: string;
   readonly order: (order: Order, index: number) => string;
   readonly end: string;
 }
 
-/** All fields with the status, so that what is written can be imported again without loss. */
+/**
+ * Writers by format. Each writes all fields and the status, so that the output can be imported again without loss.
+ */
 export const WRITERS: Readonly<Record<Format, Writer>> = {
   ndjson: { start: '', order: (order) => `${withStatus(order)}\n`, end: '' },
   json: {

@@ -4,20 +4,20 @@ import { crc32 } from 'node:zlib';
 export const ENVIRONMENTS = ['production', 'staging'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** An API key as the store keeps it: everything but the secret, of which it knows only the digest. */
+/** An API key as stored: the digest of the secret, never the secret itself. */
 export interface ApiKey {
-  /** Public name of the key, as in `keys list` and `keys revoke`. */
+  /** Public identifier of the key, used by `keys list` and `keys revoke`. */
   readonly id: string;
-  /** What the operator called it. */
+  /** Name given by the operator. */
   readonly name: string;
   readonly environment: Environment;
   /** SHA-256 of the secret, 32 bytes. */
   readonly digest: Uint8Array;
-  /** All times in milliseconds since the epoch. */
+  /** All times are in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt?: number | undefined;
   readonly revokedAt?: number | undefined;
-  /** When a request last came with it, to the hour or so. */
+  /** Time of the latest request with the key, to within about an hour. */
   readonly lastUsedAt?: number | undefined;
 }
 
@@ -30,17 +30,17 @@ const CHECKSUM_LENGTH = 6;
 const SECRET = new RegExp(
   `^(so_live_|so_test_)[0-9A-Za-z]{${BODY_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
-/** Anything that looks like the beginning of a secret, wherever it stands. */
+/** Matches anything that looks like the beginning of a secret, anywhere in a text. */
 const SECRETS = /so_(?:live|test)_\w*/gi;
 
-/** A new secret: prefix of the environment, 256 random bits, checksum. It is shown once, never kept. */
+/** Returns a new secret: environment prefix, 256 random bits, checksum. It is shown once and never stored. */
 export function newSecret(environment: Environment): string {
   const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
   const start = PREFIX[environment] + base62(random, BODY_LENGTH);
   return start + checksum(start);
 }
 
-/** A new key around `secret`. */
+/** Returns a new key for `secret`. */
 export function newApiKey(
   secret: string,
   details: { name: string; environment: Environment; now: number; expiresAt?: number | undefined },
@@ -50,7 +50,7 @@ export function newApiKey(
   return { id, name, environment, digest: digestOf(secret), createdAt: now, expiresAt };
 }
 
-/** The environment a secret belongs to, or undefined if it was never a secret of this service. */
+/** Returns the environment that a secret belongs to, or undefined if it is not a secret of this service. */
 export function environmentOf(secret: string): Environment | undefined {
   if (!SECRET.test(secret)) return undefined;
   const start = secret.slice(0, -CHECKSUM_LENGTH);
@@ -58,18 +58,18 @@ export function environmentOf(secret: string): Environment | undefined {
   return secret.startsWith(PREFIX.production) ? 'production' : 'staging';
 }
 
-/** SHA-256, 32 bytes. No salt or stretching: 256 random bits cannot be guessed. */
+/** Returns the SHA-256 digest, 32 bytes. Salt and stretching are unnecessary: 256 random bits cannot be guessed. */
 export function digestOf(secret: string): Uint8Array {
   return hash('sha256', secret, 'buffer');
 }
 
-/** What can be said of a known key at `now`. */
+/** Returns the state of a key at `now`. */
 export function standingOf(key: ApiKey, now: number): 'valid' | 'revoked' | 'expired' {
   if (key.revokedAt !== undefined) return 'revoked';
   return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'valid';
 }
 
-/** `text` without any secret of this service, for logs. */
+/** Redacts the secrets of this service in `text`, for logs. */
 export function withoutSecrets(text: string): string {
   return text.replace(SECRETS, 'so_[secret]');
 }

@@ -1,28 +1,28 @@
 /**
- * The time by which keys expire. It does not go back: where the machine's clock is set back, it stands still until that has
- * caught up, so that a key that has expired stays so.
+ * The clock that keys expire by. It never goes backwards: if the system clock is set back, it stands still until the
+ * system clock has caught up, so that an expired key stays expired.
  */
 export class KeyClock {
   readonly #timeOfDay: () => number;
   #latest = 0;
 
-  /** @param timeOfDay in milliseconds since the epoch */
+  /** @param timeOfDay returns milliseconds since the epoch */
   constructor(timeOfDay: () => number = Date.now) {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   now(): number {
     return this.notBefore(this.#timeOfDay());
   }
 
-  /** Something has happened at `at`, so it is no earlier now. */
+  /** Advances the clock to at least `at`, the time of an event that has happened, and returns the time. */
   notBefore(at: number): number {
     this.#latest = Math.max(this.#latest, at);
     return this.#latest;
   }
 
-  /** Milliseconds by which the machine's clock is behind what has been. */
+  /** Returns by how many milliseconds the system clock is behind this clock. */
   behindMs(): number {
     return this.now() - this.#timeOfDay();
   }

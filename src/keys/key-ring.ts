@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { type ApiKey, digestOf, type Environment, environmentOf, standingOf } from './api-key.ts';
 import type { KeyClock } from './key-clock.ts';
 
-/** How long a key is trusted without asking the store again: a revocation takes effect within it. */
+/** How long a key is trusted without asking the store again; a revocation takes effect within this time. */
 const TRUST_MS = 500;
-/** How coarse the record of a key's last use is, so that it costs one write an hour. */
+/** Resolution of a key's last use; limits recording it to one write per hour. */
 const USE_RECORDED_EVERY_MS = 3_600_000;
-/** Most keys remembered; beyond it all are asked for again. */
+/** Maximum number of keys remembered; when it is reached, all are forgotten and looked up again. */
 const MAX_REMEMBERED = 10_000;
 
 export type KeyRefusal =
@@ -17,37 +17,37 @@ export type KeyRefusal =
 
 export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined; readonly keyId?: undefined }
-  /** `keyId` where it is known which key is refused. */
+  /** `keyId` is present if the refused key is known. */
   | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
 
 export interface KeyRingParts {
-  /** The keys with these digests, those there are, in any order. */
+  /** Returns the existing keys with these digests, in any order. */
   readonly findKeys: (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
   readonly environment: Environment;
-  /** By which keys expire. */
+  /** The clock that keys expire by. */
   readonly clock: KeyClock;
-  /** Is told of good keys that were looked up and whose last use was not recorded for a while. */
+  /** Called with valid keys that were looked up and whose last use was not recorded within the past hour. */
   readonly onUse?: (keyIds: readonly string[], at: number) => void;
 }
 
 /**
- * Tells whose secret it is. Only good keys are remembered, and only briefly; a secret that is not
- * remembered is always looked up, so a new key works at once and guesses take no memory.
+ * Authenticates secrets. Only keys that were not revoked are remembered, and only briefly. Other secrets are always
+ * looked up, so a new key works immediately and guesses take no memory.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts;
-  /** By secret. A Map compares by a seeded hash first, so how long it takes tells nothing of a secret. */
+  /** By secret. A Map compares seeded hashes first, so timing reveals nothing about a secret. */
   readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts;
   }
 
-  /** What can be said of a secret without asking the store; undefined if nothing can. */
+  /** Authenticates a secret without asking the store; returns undefined if the store must be asked. */
   recall(secret: string): Authentication | undefined {
     const remembered = this.#remembered.get(secret);
     if (remembered !== undefined) {
-      // The monotonic clock: a wall clock set back must not prolong trust.
+      // The monotonic clock: setting back the system clock must not prolong trust.
       if (performance.now() < remembered.until) return this.#authentication(remembered.key);
       this.#remembered.delete(secret);
     }
@@ -57,9 +57,8 @@ export class KeyRing {
   }
 
   /**
-   * Whose the secrets are that could not be recalled, in their order; each is looked up once, however
-   * often it is there.
-   * @throws what `findKeys` throws: without an answer nobody knows whether a key was revoked.
+   * Authenticates secrets that `recall` cannot, in their order; each distinct secret is looked up once.
+   * @throws whatever `findKeys` throws: without an answer a revocation could be missed
    */
   async lookUp(secrets: readonly string[]): Promise<Authentication[]> {
     const askedAt = performance.now();

@@ -1,14 +1,14 @@
-/** Between two attempts, after one that failed. */
+/** Pause after a failed attempt. */
 const RETRY_AFTER_MS = 60_000;
 
 /**
- * Records when keys were last used. At most one write is under way, and none waits: what is not recorded now is offered
- * again when the key is looked up next.
+ * Records when keys were last used. At most one write is active and none is queued: a use that is not recorded is
+ * offered again at the next lookup of the key.
  */
 export class KeyUse {
   readonly #record: (keyIds: readonly string[], at: number) => Promise<void>;
   #isRecording = false;
-  /** On the clock of performance.now(). */
+  /** In the time of performance.now(). */
   #notBefore = 0;
 
   constructor(record: (keyIds: readonly string[], at: number) => Promise<void>) {

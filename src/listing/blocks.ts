@@ -1,33 +1,33 @@
 import type { OrderId } from '../orders/order.ts';
 
-/** Orders a block is made with. Large enough to send in one go, small enough to rebuild often. */
+/** Orders in a new block: large enough to send in one write, small enough to rebuild often. */
 const BLOCK_ORDERS = 512;
-/** A block grows up to this many orders before it is split. */
+/** A block that grows beyond this number of orders is split. */
 const MAX_BLOCK_ORDERS = 2 * BLOCK_ORDERS;
-/** A smaller block is joined with the one before it. */
+/** A smaller block is merged with the one before it. */
 const MIN_BLOCK_ORDERS = BLOCK_ORDERS / 4;
 
 /**
- * A run of the list, in ascending id: the JSON text of each order with a comma before it. Immutable
- * once made, so that any number of readers can share it while the list moves on.
+ * A section of the list in ascending id: the JSON text of each order, preceded by a comma. Immutable, so that any
+ * number of readers can share it while the list changes.
  */
 export interface Block {
   readonly ids: BigInt64Array;
-  /** Where the text of each order ends in `bytes`. */
+  /** End offset in `bytes` of each order's text. */
   readonly ends: Uint32Array;
   readonly bytes: Buffer;
 }
 
-/** What an order has become: its JSON text (ASCII), or undefined when it leaves the list. */
+/** The new state of an order: its JSON text (ASCII), or undefined if it leaves the list. */
 export interface Entry {
   readonly id: OrderId;
   readonly text: string | undefined;
 }
 
 /**
- * `blocks` with `entries` worked in, and how many bytes of blocks others took the place of. Both are
- * in ascending id; blocks without an entry are taken over as they are. Costs the blocks touched, not
- * the orders listed.
+ * Applies `entries` to `blocks`, both in ascending id. Blocks without an entry are reused. The cost is proportional
+ * to the blocks touched, not to the orders listed.
+ * @returns the new blocks, and the number of bytes in the blocks that were replaced
  */
 export function withEntries(
   blocks: readonly Block[],
@@ -58,7 +58,7 @@ export function withEntries(
   return { blocks: result, replacedBytes };
 }
 
-/** Index of the block that holds or would hold `id`: the last one that starts at or before it. */
+/** Returns the index of the block that contains or would contain `id`: the last one starting at or before it. */
 function blockFor(blocks: readonly Block[], id: OrderId): number {
   let low = 0;
   let high = blocks.length - 1;
@@ -70,14 +70,16 @@ function blockFor(blocks: readonly Block[], id: OrderId): number {
   return low;
 }
 
-/** Whether the last block would only grow too long by what comes behind it. */
+/**
+ * Returns whether the last block is full and the entry comes after all its orders, so that a new block is started.
+ */
 function isFullBefore({ ids }: Block, { id }: Entry): boolean {
   return ids.length >= BLOCK_ORDERS && id > ids.at(-1)!;
 }
 
 /**
- * Pushes what becomes of `block` (undefined in an empty list): none, one or several blocks. Returns
- * the bytes of the blocks that they take the place of.
+ * Pushes the blocks that replace `block` (undefined in an empty list): none, one or several.
+ * @returns the number of bytes in the replaced blocks
  */
 function pushMerged(result: Block[], block: Block | undefined, entries: readonly Entry[]): number {
   const pieces = merge(block, entries);
@@ -111,7 +113,7 @@ function pushMerged(result: Block[], block: Block | undefined, entries: readonly
   return replacedBytes;
 }
 
-/** The orders `from` (inclusive) to `to` (exclusive) of a block, as they are. */
+/** The orders `from` (inclusive) to `to` (exclusive) of a block, unchanged. */
 interface Kept {
   readonly block: Block;
   readonly from: number;
@@ -150,7 +152,7 @@ class BlockBuilder {
   #text = '';
   #byteLength = 0;
 
-  /** For blocks of at most so many orders. */
+  /** @param maxOrders maximum number of orders in a block */
   constructor(maxOrders: number) {
     this.#ids = new BigInt64Array(maxOrders);
     this.#ends = new Uint32Array(maxOrders);
@@ -181,10 +183,10 @@ class BlockBuilder {
     this.#byteLength += ends[to - 1]! - start;
   }
 
-  /** The block of all that was added and kept; the builder starts over. */
+  /** Builds a block of everything added and kept, and resets the builder. */
   build(): Block {
     this.#endText();
-    // Not from Node's shared pool: a block would keep its neighbours there alive.
+    // Not from Node's shared pool, where a block would keep unrelated buffers alive.
     const bytes = Buffer.allocUnsafeSlow(this.#byteLength);
     let offset = 0;
     for (const part of this.#parts) {

@@ -2,27 +2,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Order, orderJson } from '../orders/order.ts';
 import { type Block, withEntries } from './blocks.ts';
 
-/** A moment in the life of a store: whoever reads all orders at the same one reads the same. */
+/** A point in a store's history: reading all orders at the same moment always gives the same result. */
 export interface Moment {
   readonly storeId: string;
-  /** Grows with every transaction that changed an order. */
+  /** Increases with every transaction that changes an order. */
   readonly revision: bigint;
   /**
-   * Random, of the transaction that made the revision. A store that has lost the end of its history reaches the same
-   * revisions again, with other orders and other marks.
+   * Random value written by the transaction that made the revision. A store that has lost its latest transactions
+   * reaches the same revisions again, but with different orders and different marks.
    */
   readonly mark: bigint;
 }
 
-/** Where a listing hears of changes; a store is one. */
+/** A source of changes for a listing; implemented by Store. */
 export interface ChangeSource {
   /**
-   * Calls `visit` with every order changed after `since`, once and all from one snapshot, in batches
-   * that are each in ascending id, and resolves to the moment of that snapshot. With `since` undefined
-   * it tells all orders, but may leave out cancelled ones: there is nothing to take back.
+   * Calls `visit` with every order changed after `since`, each once and all from one snapshot, in batches that are
+   * each in ascending id; resolves to the moment of the snapshot. If `since` is undefined, visits all orders, except
+   * that cancelled ones may be left out, since the caller has none to remove.
    *
-   * Resolves to undefined, and has visited nothing then, when `since` may be no moment of this store's
-   * past: it was restored, or took the place of one that had gone further.
+   * Resolves to undefined without a visit if `since` may not be in this store's past: the store was restored, or
+   * replaced one that had advanced further.
    */
   changes(
     since: Moment | undefined,
@@ -30,16 +30,16 @@ export interface ChangeSource {
   ): Promise<Moment | undefined>;
 }
 
-/** The whole answer to listOrders at one moment: `chunks` one after another are the JSON array. */
+/** The complete response of listOrders at one moment: the concatenated `chunks` are the JSON array. */
 export interface Snapshot {
   readonly moment: Moment;
-  /** Orders listed. */
+  /** Number of orders listed. */
   readonly count: number;
   readonly byteLength: number;
-  /** Bytes of blocks replaced since the beginning; what two snapshots differ by is at most that. */
+  /** Bytes of blocks replaced since the beginning; an upper bound for the difference between two snapshots. */
   readonly replacedBytes: number;
   readonly chunks: readonly Buffer[];
-  /** What the chunks between the first and the last one are made from. */
+  /** The blocks that the chunks between the first and the last one are made from. */
   readonly blocks: readonly Block[];
 }
 
@@ -47,29 +47,28 @@ const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 
 /**
- * The live list: all orders that are not cancelled, kept as the bytes of the answer. Never stale:
- * what `current` resolves to holds every change that was durable when it was called, whoever made
- * it.
+ * The live list: all orders that are not cancelled, kept as the bytes of the response. Never stale: the result of
+ * `current` contains every change that was durable when it was called, by whichever process it was made.
  */
 export class Listing {
   readonly #source: ChangeSource;
   readonly #onRefresh: (changed: number, ms: number) => void;
   #snapshot: Snapshot | undefined;
-  /** The look that is under way, and the one that comes next. */
+  /** The active refresh, and the one after it. */
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
 
-  /** @param onRefresh is told, after every look at the source, how many orders had changed and how long it took. */
+  /** @param onRefresh called after each refresh with the number of changed orders and the duration in milliseconds */
   constructor(source: ChangeSource, onRefresh: (changed: number, ms: number) => void = () => {}) {
     this.#source = source;
     this.#onRefresh = onRefresh;
   }
 
   /**
-   * At most one look at the source is under way, however many ask. Who asks meanwhile, or in the same
-   * turn of the event loop, shares the next one: it begins after all of them have asked, so it sees
-   * every change that they know of.
-   * @throws what the source throws: without it nobody knows whether the list is still true.
+   * Returns an up-to-date snapshot. At most one refresh is active. Callers that arrive during a refresh, or in the
+   * same turn of the event loop, share the next one, which starts after all of their calls and so sees every change
+   * they know of.
+   * @throws whatever the source throws: without its answer the list may be stale
    */
   current(): Promise<Snapshot> {
     this.#next ??= this.#lookNext();
@@ -99,8 +98,8 @@ export class Listing {
   }
 
   /**
-   * `known` with what changed since: all of it or, if the source fails on
-   * the way, nothing. Undefined if `known` is not in the source's past.
+   * Returns `known` with all changes since applied. If the source fails meanwhile, nothing is applied. Returns
+   * undefined if `known` is not in the source's past.
    */
   async #catchUp(
     known: Snapshot | undefined,
@@ -132,7 +131,7 @@ function snapshotOf(moment: Moment, blocks: readonly Block[], replacedBytes: num
   let count = 0;
   let byteLength = OPEN.length + CLOSE.length;
   for (const { ids, bytes } of blocks) {
-    // Each block begins with a comma, which the first one does not need.
+    // Each block begins with a comma, which the array's first element must not have.
     const chunk = chunks.length === 1 ? bytes.subarray(1) : bytes;
     chunks.push(chunk);
     count += ids.length;

@@ -8,26 +8,26 @@ import {
 } from './lifecycle.ts';
 import { INT64_MAX, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
 
-/** Something that happened to an order. `by` is the id of the API key, absent for operators. */
+/** An event to be written. `by` is the id of the API key, undefined for operators. */
 export interface OrderEventDraft {
   readonly id: OrderId;
   readonly type: OrderEventType;
   readonly by: string | undefined;
 }
 
-/** Commands carried out one after another in memory, for an engine to write what came of them. */
+/** Carries out commands in memory, in order; the engine then writes the changes. */
 export class Batch {
-  /** The orders that the commands are about, as they were before. */
+  /** The orders that the commands refer to, as they were before. */
   readonly known: ReadonlyMap<OrderId, Order>;
-  /** When all of it happens, in milliseconds since the epoch. */
+  /** Time of all changes of the batch, in milliseconds since the epoch. */
   readonly now = Date.now();
-  /** The orders that changed, as they are in the end. */
+  /** The changed orders in their final state. */
   readonly changed = new Map<OrderId, Order>();
   readonly events: OrderEventDraft[] = [];
-  /** By how much the number of orders in each status grows. */
+  /** Change in the number of orders per status. */
   readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
 
-  /** @param known those of the orders that the commands are about that exist */
+  /** @param known the existing orders among those that the commands refer to */
   constructor(known: readonly Order[]) {
     this.known = new Map(known.map((order) => [order.id, order]));
   }
@@ -39,8 +39,9 @@ export class Batch {
   }
 
   /**
-   * Places all orders or, if one stands differently, none. Those without an id get the next ones above
-   * `highestId`; no two may have the same id. Resolves to how many are new.
+   * Places all orders, or none if one differs from the existing order with its id. Orders without an id are assigned
+   * the next ids above `highestId`. All ids must be distinct.
+   * @returns the number of new orders, or the reason for the refusal
    */
   placeAll(drafts: readonly OrderDraft[], highestId: OrderId): PlaceAllOutcome {
     let nextId = highestId + 1n;
@@ -57,7 +58,7 @@ export class Batch {
     return decide(this.#find(idOf(command)), command, this.now);
   }
 
-  /** Takes over what was decided, if it is a change. */
+  /** Applies a decision, if it is a change. */
   #record({ outcome, order }: Decision, by: string | undefined): void {
     if (order === undefined) return;
     const before = this.#find(order.id);
@@ -67,13 +68,13 @@ export class Batch {
     this.statusDeltas[order.status] += 1;
   }
 
-  /** An order as it is by now. */
+  /** Returns an order in its current state within the batch. */
   #find(id: OrderId): Order | undefined {
     return this.changed.get(id) ?? this.known.get(id);
   }
 }
 
-/** `index` is that of the order that differs. */
+/** `index` is the position of the order that differs. */
 export type PlaceAllOutcome =
   | { readonly placed: number; readonly refusal?: undefined }
   | { readonly refusal: 'no_ids_left' }

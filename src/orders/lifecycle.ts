@@ -1,17 +1,17 @@
 import { differingFields, type Order, type OrderId } from './order.ts';
 
-/** What can be asked of an order. `by` is the id of the API key that asked, absent for operators. */
+/** A command on one order. `by` is the id of the API key that sent it, absent for operators. */
 export type OrderCommand =
   | { readonly type: 'place'; readonly order: Order }
   | { readonly type: 'cancel'; readonly id: OrderId; readonly by?: string }
-  /** `at`: when it left, in milliseconds since the epoch; absent means now. */
+  /** `at` is the time of shipment in milliseconds since the epoch; defaults to the current time. */
   | { readonly type: 'ship'; readonly id: OrderId; readonly at?: number };
 
 export function isOrderCommand(command: { readonly type: string }): command is OrderCommand {
   return command.type === 'place' || command.type === 'cancel' || command.type === 'ship';
 }
 
-/** The order that a command is about. */
+/** Returns the id of the order that a command refers to. */
 export function idOf(command: OrderCommand): OrderId {
   return command.type === 'place' ? command.order.id : command.id;
 }
@@ -24,7 +24,7 @@ export type Refusal =
   | 'order_already_shipped'
   | 'order_differs';
 
-/** `order` is present when something changed: the order as it is from now on. */
+/** `order` is the new state of the order; present only if it changed. */
 export type Decision =
   | { readonly outcome: OrderEventType; readonly order: Order }
   | { readonly outcome: 'unchanged' | Refusal; readonly order?: undefined };
@@ -32,8 +32,8 @@ export type Decision =
 export type OrderOutcome = Decision['outcome'];
 
 /**
- * The transition table: what `command`, given at `now`, does to `order` (undefined if there is
- * none). Pure; an order that is not pending never changes again.
+ * The transition table: the effect of `command`, given at `now`, on `order` (undefined if it does not exist). A pure
+ * function. An order that is not pending never changes again.
  *
  * |           | place                   | cancel                  | ship                    |
  * | --------- | ----------------------- | ----------------------- | ----------------------- |
@@ -59,7 +59,7 @@ export function decide(order: Order | undefined, command: OrderCommand, now: num
   };
 }
 
-/** Nothing is ever overwritten: what stands in the store is either the same or a refusal. */
+/** Existing orders are never overwritten: placing one again is a no-op if it is the same, otherwise a refusal. */
 function place(existing: Order | undefined, order: Order): Decision {
   if (existing === undefined) return { outcome: 'placed', order };
   return { outcome: differingFields(existing, order).length === 0 ? 'unchanged' : 'order_differs' };

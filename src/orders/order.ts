@@ -1,25 +1,25 @@
 import { formatTimestamp } from './timestamp.ts';
 
-/** An int64. Never a JavaScript number: 9007199254740993 and 9007199254740992 are two orders. */
+/** An int64. Never a JavaScript number: 9007199254740993 and 9007199254740992 are different orders. */
 export type OrderId = bigint;
 
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** An order as the store keeps it. A field without a value is undefined, never null. */
+/** An order as stored. A field without a value is undefined, never null. */
 export interface Order {
   readonly id: OrderId;
   readonly status: OrderStatus;
   /** int64 */
   readonly petId?: bigint | undefined;
-  /** Units ordered, int64, not negative. */
+  /** Units ordered: a non-negative int64. */
   readonly quantity?: bigint | undefined;
   /** Expected or actual ship date, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly shipDate?: number | undefined;
   readonly complete?: boolean | undefined;
 }
 
-/** An order that may leave its id to the store. */
+/** An order whose id may be left to the store. */
 export type OrderDraft = Omit<Order, 'id'> & { readonly id?: OrderId | undefined };
 
 export const INT64_MIN = -(2n ** 63n);
@@ -32,7 +32,7 @@ export function isInt64(value: bigint): boolean {
 /** Canonical decimal only, so that every id has one spelling: no sign but "-", no leading zero, no "-0". */
 const CANONICAL_INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** The int64 that `text` spells canonically, or undefined. */
+/** Parses an int64 in canonical spelling; returns undefined for any other text. */
 export function parseInt64(text: string): bigint | undefined {
   if (!CANONICAL_INTEGER.test(text)) return undefined;
   const value = BigInt(text);
@@ -40,8 +40,8 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /**
- * The order as the contract's Order record: the five fields of v1 in the contract's order, those
- * without a value left out, int64 as plain JSON integers. Pure ASCII.
+ * Formats an order as the contract's Order record: the five fields of v1 in the contract's order, without the fields
+ * that have no value, int64 as plain JSON integers. Pure ASCII.
  */
 export function orderJson(order: Order): string {
   let json = `{"id":${order.id}`;
@@ -52,12 +52,12 @@ export function orderJson(order: Order): string {
   return `${json}}`;
 }
 
-/** For sorting. */
+/** Compares by id, for sorting. */
 export function byId(a: Order, b: Order): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** The fields in which two orders differ, by name; empty when they are the same order. */
+/** Returns the names of the fields in which two orders differ; empty if they are equal. */
 export function differingFields(a: Order, b: Order): string[] {
   const fields = ['id', 'petId', 'quantity', 'shipDate', 'complete', 'status'] as const;
   return fields.filter((field) => a[field] !== b[field]);

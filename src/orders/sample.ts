@@ -1,11 +1,11 @@
 import type { Order } from './order.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
-/** Dates of the samples lie around this day, so that a seed gives the same orders at any time. */
+/** Sample dates lie around this day, so that a seed always gives the same orders. */
 const AROUND = Date.UTC(2026, 10, 20);
 const SHIPPED_SHARE = 0.15;
 
-/** `count` plausible orders with the ids 1, 2, 3 …, the same for the same `seed`. */
+/** Generates `count` plausible orders with ids from 1; the same `seed` gives the same orders. */
 export function* sampleOrders(count: number, seed: number): Generator<Order> {
   const random = mulberry32(seed);
   for (let index = 1; index <= count; index += 1) {
@@ -22,7 +22,7 @@ export function* sampleOrders(count: number, seed: number): Generator<Order> {
   }
 }
 
-/** Mulberry32, by Tommy Ettinger: 32 bits of state are plenty for samples. */
+/** Mulberry32 by Tommy Ettinger. Its 32 bits of state suffice for samples. */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -4,14 +4,15 @@ const DATE_TIME =
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what RFC 3339 can write in UTC. */
+/** The range of RFC 3339 in UTC: 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z. */
 const EARLIEST = -62_167_219_200_000;
 const LATEST = 253_402_300_799_999;
 
 /**
- * Milliseconds since the epoch of an RFC 3339 date-time, or undefined if `text` is none, names a
- * day or time that does not exist, or lies outside the years 0000 to 9999 in UTC. Digits beyond the
- * millisecond are cut off. A leap second (23:59:60 UTC at the end of a month) is the second after it.
+ * Parses an RFC 3339 date-time. Digits beyond the millisecond are truncated. A leap second (23:59:60 UTC at the end
+ * of a month) is read as the following second.
+ * @returns milliseconds since the epoch; undefined if `text` is not a date-time, the day or time does not exist, or
+ *   it is outside the years 0000 to 9999 in UTC
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = DATE_TIME.exec(text);
@@ -23,7 +24,7 @@ export function parseTimestamp(text: string): number | undefined {
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) {
     return undefined;
   }
-  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  // Date.UTC maps the years 0 to 99 to 1900 to 1999; setUTCFullYear does not.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
@@ -36,7 +37,7 @@ export function parseTimestamp(text: string): number | undefined {
   return time >= EARLIEST && time <= LATEST ? time : undefined;
 }
 
-/** What a text that parseTimestamp refuses should be, as closely as can be told: "shipDate must be …". */
+/** Returns the expected form for a text that `parseTimestamp` rejects, to complete "shipDate must be …". */
 export function timestampProblem(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}[Tt][\d:.]+[+-]\d{4}$/.test(text)) {
     return 'a date-time whose offset has a colon, as +01:00';
@@ -48,7 +49,7 @@ export function timestampProblem(text: string): string {
   return 'a date-time with an offset, as 2026-12-01T09:30:00Z';
 }
 
-/** RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
+/** Formats a time as RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
 export function formatTimestamp(time: number): string {
   return new Date(time).toISOString();
 }

@@ -1,4 +1,4 @@
-/** A pet as the store keeps it. A field without a value is undefined, never null. */
+/** A pet as stored. A field without a value is undefined, never null. */
 export interface Pet {
   /** int64 */
   readonly id: bigint;
@@ -6,7 +6,7 @@ export interface Pet {
   readonly tag?: string | undefined;
 }
 
-/** The pet as the contract's Pet record: fields without a value left out, int64 as a JSON integer. */
+/** Formats a pet as the contract's Pet record: fields without a value are left out, int64 as a plain JSON integer. */
 export function petJson(pet: Pet): string {
   let json = `{"id":${pet.id}`;
   if (pet.name !== undefined) json += `,"name":${JSON.stringify(pet.name)}`;

@@ -6,7 +6,10 @@ import { sqlitePath } from './sqlite/path.ts';
 import { type Restored, restoreSqlite } from './sqlite/restore.ts';
 import { StoreNotUsable } from './store.ts';
 
-/** Copies the store to an SQLite database at `file`, while it is in use. @throws StoreNotUsable */
+/**
+ * Copies the store to an SQLite database at `file`, which must not exist; the store may be in use meanwhile.
+ * @throws StoreNotUsable
+ */
 export async function backupStore(url: string, file: string): Promise<void> {
   await makeBackup(file, async (partial) => {
     if (!isPostgresUrl(url)) copySqlite(sqlitePath(url), partial);
@@ -15,8 +18,8 @@ export async function backupStore(url: string, file: string): Promise<void> {
 }
 
 /**
- * Puts the backup in `file` in the place of the SQLite database at `url`, which must not be in use.
- * @param accept may throw for what was found in the backup, before anything is changed
+ * Replaces the SQLite database at `url`, which must not be in use, by the backup in `file`.
+ * @param accept called with the findings about the backup before anything is changed; may throw to refuse it
  * @throws StoreNotUsable
  */
 export async function restoreStore(

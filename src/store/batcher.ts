@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Most commands that gather for one transaction; beyond it new ones are turned away at once. Bounds
- * memory, and how long one commit keeps the next one waiting (some 10 µs a command).
+ * Maximum number of commands in a gathering batch; further ones are rejected immediately. Bounds memory, and how long
+ * one commit delays the next (about 10 µs per command).
  */
 const MAX_BATCH = 10_000;
 /**
- * After a commit the next one waits for its callers to come back, so that one batch holds them all and they
- * do not fall into two that take turns: a few turns of the event loop, unless those are long ones.
+ * Event loop turns, and time, to wait after a commit, so that its callers can submit their next commands to the same
+ * batch instead of splitting into two groups that alternate. The time limit applies if turns are long.
  */
 const GATHERING_TURNS = 3;
 const GATHERING_MS = 1;
-/** From a batch's first command on. Callers that still wait then are told that nobody knows. */
+/** Limit from a batch's first command on; callers still waiting are then rejected with NotConfirmed. */
 const GIVE_UP_AFTER_MS = 2_000;
 
-/** Thrown to a caller whose command was not carried out, or of which that is not known. */
+/** Thrown if a command was not carried out, or its result is unknown. */
 export class NotConfirmed extends Error {
   override readonly name = 'CommandNotConfirmed';
 }
@@ -26,18 +26,17 @@ interface Batch<Command, Outcome> {
 }
 
 /**
- * Group commit: while one batch commits, the next one gathers, so that throughput grows with load
- * and at most one transaction is under way. Commands keep their order. What is only looked up can
- * gather in the same way.
+ * Group commit: while one batch is committed, the next one gathers, so throughput grows with load and at most one
+ * transaction is active. Commands keep their order. Lookups can be batched in the same way.
  */
 export class Batcher<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
-  /** The batch that gathers, if there is one. */
+  /** The gathering batch, if any. */
   #gathering: Batch<Command, Outcome> | undefined;
   #isCommitting = false;
 
-  /** @param onBatch is told the size of every batch, and how long `apply` took to carry it out. */
+  /** @param onBatch called with the size of each batch, and the time `apply` took */
   constructor(
     apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>,
     onBatch: (size: number, ms: number) => void = () => {},
@@ -47,8 +46,8 @@ export class Batcher<Command, Outcome> {
   }
 
   /**
-   * The outcome of a command, once its batch is committed.
-   * @throws NotConfirmed when time is up or the queue is full; whatever `apply` throws
+   * Submits a command and resolves to its outcome once its batch is committed.
+   * @throws NotConfirmed after GIVE_UP_AFTER_MS, or if the batch is full; also whatever `apply` throws
    */
   async submit(command: Command): Promise<Outcome> {
     const { commands, answer } = this.#gathering ?? this.#startGathering();
@@ -73,7 +72,7 @@ export class Batcher<Command, Outcome> {
 
   async #commitAll(): Promise<void> {
     this.#isCommitting = true;
-    // Commands submitted in one turn of the event loop commit together.
+    // Commands submitted in the same turn of the event loop are committed together.
     await nextTurn();
     for (let batch = this.#gathering; batch !== undefined; batch = this.#gathering) {
       this.#gathering = undefined;
@@ -98,7 +97,7 @@ export class Batcher<Command, Outcome> {
     }
   }
 
-  /** Its callers are answered now. If it is not under way yet it never will be. */
+  /** Rejects the callers of a batch. If its commit has not started, the batch is discarded. */
   #giveUp(batch: Batch<Command, Outcome>): void {
     const isWaiting = this.#gathering === batch;
     if (isWaiting) this.#gathering = undefined;

@@ -2,7 +2,7 @@ import type { Environment } from '../keys/api-key.ts';
 import { databaseLabel } from './open.ts';
 import { type Store, StoreNotUsable } from './store.ts';
 
-/** @throws StoreNotUsable for a store that goes on elsewhere */
+/** @throws StoreNotUsable if the store was moved to another database */
 export function expectNotMoved(url: string, movedTo: string | undefined): void {
   if (movedTo === undefined) return;
   throw new StoreNotUsable(
@@ -11,7 +11,7 @@ export function expectNotMoved(url: string, movedTo: string | undefined): void {
   );
 }
 
-/** What a store is for; from now on `wanted` where that has not been recorded. */
+/** Returns the environment of the store; records `wanted` if none is recorded. */
 export async function environmentOf(store: Store, wanted: Environment): Promise<Environment> {
   const { environment } = await store.status();
   if (environment !== undefined) return environment;
@@ -19,7 +19,7 @@ export async function environmentOf(store: Store, wanted: Environment): Promise<
   return recorded!;
 }
 
-/** @throws StoreNotUsable where what is `wanted` is not what the store is for */
+/** @throws StoreNotUsable if the recorded environment is not the wanted one */
 export function expectEnvironment(
   url: string,
   recorded: Environment | undefined,

@@ -1,24 +1,24 @@
 import type { Environment } from '../keys/api-key.ts';
 import { ORDER_STATUSES, type OrderStatus } from '../orders/order.ts';
 
-/** What a look at all of a store found. */
+/** The result of checking a whole store. */
 export interface Findings {
-  /** Migrations that have run, and those that this release knows. */
+  /** Number of migrations that have run, and that this release knows. */
   readonly schema: { readonly has: number; readonly knows: number };
-  /** Undefined where it was not recorded, or the schema is older. */
+  /** Undefined if not recorded, or if the schema is too old to have it. */
   readonly environment: Environment | undefined;
   readonly movedTo: string | undefined;
   readonly revision: bigint;
-  /** As counted, which the store's own counters are compared with. */
+  /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
-  /** One line each; none for a sound store. */
+  /** One line per problem; empty for a sound store. */
   readonly problems: readonly string[];
 }
 
-/** What the row of the table store says. */
+/** The counters in the row of the table store. */
 export type Counters = Readonly<Record<OrderStatus | 'revision', bigint>>;
 
-/** Counts of all rows, in one row of integers, in SQL for every engine and every schema. */
+/** Counts all rows; returns one row of integers. Works with every engine and every schema version. */
 export const COUNTS = `SELECT
   ${ORDER_STATUSES.map((status) => `(SELECT count(*) FROM orders WHERE status = '${status}')`).join(', ')},
   (SELECT coalesce(max(revision), 0) FROM order_events),
@@ -26,7 +26,7 @@ export const COUNTS = `SELECT
     WHERE event.order_id = orders.id AND event.revision = orders.revision)),
   (SELECT count(*) FROM order_events AS event WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = event.order_id))`;
 
-/** What `counts`, the row of COUNTS, tells beside the store's own counters. */
+/** Compares the store's counters with `counts`, the row of COUNTS. */
 export function compare(
   counters: Counters,
   counts: readonly bigint[],

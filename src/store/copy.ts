@@ -9,19 +9,19 @@ import { type Cells, type Source, TABLES, type Table } from './tables.ts';
 
 export interface CopyOptions {
   /**
-   * Whether the store goes on in the copy and no longer where it is. Otherwise the copy is its state at the
-   * beginning, whatever changes meanwhile.
+   * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of
+   * the source, whatever is written meanwhile.
    */
   readonly isMove: boolean;
-  /** Is told, now and then, how many of all rows have been copied or verified. */
+  /** Called repeatedly with the number of rows copied or verified so far. */
   readonly onProgress: (what: 'Copying' | 'Verifying', done: number, total: number) => void;
 }
 
 /**
- * Copies the whole store at `from` to the database at `to`, which must be empty or hold an interrupted
- * copy: orders, histories, keys, pets, imports under way, the revision and the store's id. It counts as
- * a store only once all of it has been read back and is the same.
- * @returns what the copied store says of itself
+ * Copies the store at `from` to the database at `to`, which must be empty or contain an interrupted copy: orders,
+ * histories, keys, pets, unfinished imports, the revision and the store id. The copy becomes a usable store only
+ * after all of it was read back and found to be the same.
+ * @returns the status of the copied store
  * @throws StoreNotUsable, StoreUnavailable
  */
 export async function copyStore(
@@ -61,7 +61,10 @@ async function openSource(url: string): Promise<Source> {
   return isPostgresUrl(url) ? openPostgresSource(url) : openSqliteSource(sqlitePath(url));
 }
 
-/** A store that was moved elsewhere is no longer what it was; into the same database, a copy may have failed. */
+/**
+ * Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed
+ * afterwards, and is repeated.
+ */
 function refuseMoved({ movedTo }: StoreStatus, to: string): void {
   if (movedTo === undefined || movedTo === databaseLabel(to)) return;
   throw new StoreNotUsable(
@@ -70,13 +73,13 @@ function refuseMoved({ movedTo }: StoreStatus, to: string): void {
 }
 
 /**
- * Marks the store as moved before the copy becomes one, so that at no moment there are two. Should the copy fail after
- * that, it can be made again, into the same database.
- * @throws StoreNotUsable when the store has changed since it was copied
+ * Marks the source as moved before the copy becomes a store, so that there are never two. If the copy fails after
+ * that, it can be repeated into the same database.
+ * @throws StoreNotUsable if the store has changed since it was copied
  */
 async function moveAway(from: string, to: string, source: Source): Promise<void> {
   const { movedTo, revision } = source.status;
-  // A backup stays as it is: each use of it is a store of its own.
+  // A backup is left unmarked: every restore of it is a separate store.
   if (movedTo !== undefined || source.isBackup) return;
   const changed =
     'the store changed while it was copied; stop what writes to it, and copy it again';
@@ -85,7 +88,7 @@ async function moveAway(from: string, to: string, source: Source): Promise<void>
     const command = { type: 'moveAway', to: databaseLabel(to), revision } as const;
     const [outcome] = await store.apply([command]);
     if (outcome === 'changed') throw new StoreNotUsable(changed);
-    // What shows in no revision can no longer change from here on.
+    // The store now accepts no writes, so tables whose changes do not show in the revision can be compared.
     if (!(await hasChanged(from, source))) return;
     await store.apply([{ type: 'takeBack' }]);
     throw new StoreNotUsable(changed);
@@ -94,7 +97,7 @@ async function moveAway(from: string, to: string, source: Source): Promise<void>
   }
 }
 
-/** Whether the store is no longer as `before` shows it. */
+/** Returns whether the store differs from `before`. */
 async function hasChanged(url: string, before: Source): Promise<boolean> {
   const now = await openSource(url);
   try {
@@ -106,7 +109,7 @@ async function hasChanged(url: string, before: Source): Promise<boolean> {
   }
 }
 
-/** A key that was used meanwhile is no change worth another copy. */
+/** Excludes the last use of a key, a change that does not justify repeating the copy. */
 function withoutKeyUse(table: Table): Table {
   const { last_used_at: _, ...columns } = table.columns;
   return { ...table, columns };
@@ -118,7 +121,7 @@ async function countRows(source: Source): Promise<number> {
   return total;
 }
 
-/** Reads everything, hands it on, and gives a checksum over all of it that holds the counts too. */
+/** Reads all rows, passes them to `handOn`, and returns a digest of them. */
 async function digestOf(
   from: Pick<Source, 'rows'>,
   tables: readonly Table[],
@@ -130,7 +133,7 @@ async function digestOf(
   for (const table of tables) {
     hash.update(`${table.name}\n`);
     for await (const rows of from.rows(table)) {
-      // What has been read is written while the next rows are read.
+      // Rows are written while the next ones are read and hashed.
       const handed = handOn(table, rows);
       for (const row of rows) hash.update(`${row.map(cellText).join('\t')}\n`);
       await handed;
@@ -141,7 +144,7 @@ async function digestOf(
   return hash.digest('hex');
 }
 
-/** Unambiguous: text stands in quotes, and nothing in them is a tab or a line feed. */
+/** Formats a cell unambiguously: text is quoted, and its tabs and line feeds are escaped. */
 function cellText(cell: Cells[number]): string {
   if (typeof cell === 'string') return JSON.stringify(cell);
   if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');

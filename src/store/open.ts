@@ -14,14 +14,14 @@ import { openSqlite } from './sqlite/open.ts';
 import { SQLITE, sqlitePath } from './sqlite/path.ts';
 import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
 
-/** What is wrong with a database URL, or undefined. */
+/** Returns the problem with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {
   if (isPostgresUrl(url)) return postgresUrlProblem(url);
   if (!url.startsWith(SQLITE)) {
     return 'must be sqlite:PATH, such as sqlite:data/store-orders.db, or a postgres:// URL';
   }
   const path = sqlitePath(url);
-  // SQLite takes ":memory:" and "file:…" for something else than a path.
+  // SQLite does not treat ":memory:" and "file:…" as plain paths.
   if (path === '' || /^(?::|file:)/i.test(path) || path.endsWith('/')) {
     return 'must name a database file, such as sqlite:data/store-orders.db';
   }
@@ -29,7 +29,10 @@ export function databaseUrlProblem(url: string): string | undefined {
   return undefined;
 }
 
-/** @throws StoreNotUsable when the database cannot be used; the message says why. */
+/**
+ * Opens the store at `url`.
+ * @throws StoreNotUsable if the database cannot be used; the message says why
+ */
 export function openStore(url: string, options: OpenOptions): Promise<Store> {
   const problem = databaseUrlProblem(url);
   if (problem !== undefined) throw new StoreNotUsable(`the database URL ${problem}`);
@@ -37,12 +40,12 @@ export function openStore(url: string, options: OpenOptions): Promise<Store> {
   return openSqlite(sqlitePath(url), options);
 }
 
-/** The database for people: without its password, and wherever the program was started. */
+/** Returns the name of a database for messages: without password, and independent of the working directory. */
 export function databaseLabel(url: string): string {
   return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${resolve(sqlitePath(url))}`;
 }
 
-/** Whether two URLs differ in user and password at most. */
+/** Returns whether two URLs differ at most in user and password. */
 export function isSameDatabase(one: string, other: string): boolean {
   const [first, second] = [one, other].map((url) =>
     isPostgresUrl(url) ? withoutCredentials(url) : url,
@@ -50,17 +53,20 @@ export function isSameDatabase(one: string, other: string): boolean {
   return first === second;
 }
 
-/** Whether a URL, which may be wrong, has a password in it. */
+/** Returns whether a URL, valid or not, contains a password. */
 export function hasPassword(url: string): boolean {
   return isPostgresUrl(url) && /^[^/]*\/\/[^/?#]*:[^/?#]*@|[?&]password=/.test(url);
 }
 
-/** Whether there is something at `url` already. */
+/** Returns whether a database file, or a PostgreSQL schema, exists at `url`. */
 export async function storeExists(url: string): Promise<boolean> {
   return isPostgresUrl(url) ? postgresStoreExists(url) : existsSync(sqlitePath(url));
 }
 
-/** Looks at all of the store at `url`, of this release or an earlier one. @throws StoreNotUsable */
+/**
+ * Checks the whole store at `url`, of this release or an earlier one.
+ * @throws StoreNotUsable
+ */
 export async function checkStore(url: string): Promise<Findings> {
   return isPostgresUrl(url) ? checkPostgres(url) : checkSqlite(sqlitePath(url));
 }

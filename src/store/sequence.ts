@@ -1,15 +1,15 @@
-/** Work that is done one piece after another, in the order it came. */
+/** Runs asynchronous tasks one at a time, in order of submission. */
 export class Sequence {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Begins `work` when what came before has ended, well or not; what comes of it. */
+  /** Runs `work` after all earlier tasks have settled; resolves or rejects with its result. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work, work);
     this.#last = result;
     return result;
   }
 
-  /** When all that came so far has ended. */
+  /** Resolves when all tasks submitted so far have settled. */
   async idle(): Promise<void> {
     await this.#last.catch(() => {});
   }

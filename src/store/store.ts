@@ -5,31 +5,33 @@ import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifec
 import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
 
-/** Every write there is. */
+/** Every write command. */
 export type Command =
   | OrderCommand
-  /** Records what the store is for, if that has not been recorded; the outcome is what it is for. */
+  /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
-  /** Marks the store as moved, if its revision is still that one: from now on only `takeBack` is carried out. */
+  /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `takeBack`. */
   | { readonly type: 'moveAway'; readonly to: string; readonly revision: bigint }
-  /** Undoes `moveAway`. The store gets another id, since the other database may have gone on with this one. */
+  /**
+   * Undoes `moveAway`. Assigns a new store id, since the other database may have been written to under the old one.
+   */
   | { readonly type: 'takeBack' }
   | { readonly type: 'createKey'; readonly key: ApiKey }
-  /** Stores the key if there is none of its environment. */
+  /** Stores the key unless its environment already has one. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
   | { readonly type: 'revokeKey'; readonly id: string }
-  /** Records that requests have come with these keys. */
+  /** Records that these keys were used by requests at `at`. */
   | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
-  /** Stores pets, each in place of the one with its id if there is one; of two with one id the last. */
+  /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
   | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
   /**
-   * Asks how many rows of an import that has not ended were placed, and above which id orders that bring none
-   * get theirs; `source` digests its content.
+   * Returns how many rows of an unfinished import have been placed, and the highest id that is taken or reserved.
+   * Orders without an id are assigned ids above it. `source` is a digest of the file's content.
    */
   | { readonly type: 'importProgress'; readonly source: string }
   /**
-   * Begins an import, or goes on with one of which `from` rows were placed; from now on this `run` of
-   * it, and no other, is in turn. Ids up to `highestId` are kept free of orders that bring none.
+   * Starts an import, or resumes one of which `from` rows have been placed. From then on only `run` may continue it.
+   * Ids up to `highestId` are reserved: orders without an id are assigned ids above them.
    */
   | {
       readonly type: 'beginImport';
@@ -39,8 +41,8 @@ export type Command =
       readonly highestId: OrderId;
     }
   /**
-   * Places the next rows of an import, all of them or, if one stands differently in the store, none.
-   * Those without an id get the next ones above all others.
+   * Places the next rows of an import atomically: if one differs from the stored order with its id, none is placed.
+   * Orders without an id are assigned the next ids above all others.
    */
   | {
       readonly type: 'importOrders';
@@ -48,7 +50,7 @@ export type Command =
       readonly run: string;
       readonly orders: readonly OrderDraft[];
     }
-  /** Forgets an import, all of which is placed; until then it does no harm to run it again. */
+  /** Deletes the progress record of a completed import. Until then repeating the import is harmless. */
   | { readonly type: 'endImport'; readonly source: string; readonly run: string };
 
 interface Outcomes {
@@ -70,7 +72,7 @@ interface Outcomes {
 }
 export type OutcomeOf<C extends Command> = Outcomes[C['type']];
 
-/** What happened to an order, when, and by which API key (absent: an operator). */
+/** An event in the history of an order: type, time, and the API key that caused it (absent for operators). */
 export interface OrderEvent {
   readonly revision: bigint;
   readonly type: OrderEventType;
@@ -80,19 +82,25 @@ export interface OrderEvent {
 }
 
 export interface StoreStatus extends Moment {
-  /** What the store is for; undefined until it has been recorded. */
+  /** The environment of the store; undefined until recorded. */
   readonly environment?: Environment | undefined;
-  /** The database that it was moved to, for people; undefined for a store that was not moved. */
+  /** Label of the database that the store was moved to, for messages; undefined if it was not moved. */
   readonly movedTo?: string | undefined;
-  /** When an order last changed, in milliseconds since the epoch; undefined if none ever has. */
+  /** Time of the latest change of an order, in milliseconds since the epoch; undefined if there was none. */
   readonly latestAt?: number | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
 }
 
 /**
- * Why a store is not available, as metrics and the log name it. "locked": another process has a lock; "slow": no answer in
- * time; "unreachable": no connection; "full": no room on the disk; "damaged": pages of the database are not what was written;
- * "schema": another release has migrated it; "moved": it goes on in another database; "failed": anything else.
+ * Reason why a store is unavailable, as reported in metrics and the log:
+ * - "locked": another process holds a lock
+ * - "slow": no answer in time
+ * - "unreachable": no connection
+ * - "full": no disk space left
+ * - "damaged": pages of the database are corrupt
+ * - "schema": another release has migrated the database
+ * - "moved": the store was moved to another database
+ * - "failed": anything else
  */
 export const FAULTS = [
   'locked',
@@ -106,7 +114,7 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** The store cannot do it now, or it is not known whether it did: the caller may try again. */
+/** The store cannot carry out the operation now, or its result is unknown. The caller may retry. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   readonly fault: Fault;
@@ -117,98 +125,99 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Whether an error is of a store that may be available again without an operator. */
+/** Returns whether the store may become available again without an operator. */
 export function mayPass(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
   return ['unreachable', 'slow', 'locked'].includes(error.fault);
 }
 
-/** The store cannot be opened as it is; the message is for the operator. */
+/** The store cannot be opened in its present state; the message is for the operator. */
 export class StoreNotUsable extends Error {
   override readonly name = 'StoreNotUsable';
 }
 
-/** Takes a batch of orders; false if it wants no more. */
+/** Receives a batch of orders; resolves to false to stop the scan. */
 export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
 
-/** What keeps a store, and how many migrations its schema has. */
+/** The database engine, and the number of schema migrations in this release. */
 export interface Engine {
   readonly name: 'sqlite' | 'postgresql';
   readonly schema: number;
 }
 
 /**
- * What every engine promises. All methods reject with StoreUnavailable when the database cannot be
- * reached, is locked for too long, or fails; that is never reported as an outcome.
+ * The contract of every engine. All methods reject with StoreUnavailable when the database is unreachable, stays
+ * locked for too long or fails; such failures are never reported as outcomes.
  */
 export interface Store extends ChangeSource {
   readonly engine: Engine;
 
   /**
-   * Carries out `commands` in order, all of them or none, and resolves to their outcomes once that is
-   * durable. Orders change by `decide` only, one transaction of the whole database after another, and
-   * each change leaves an event. What is refused is refused for what was durable when it was asked.
+   * Carries out `commands` in order and atomically; resolves to their outcomes once the result is durable. Orders
+   * change only through `decide`, in transactions that are serialized across the whole database, and each change
+   * writes an event. A refusal is based only on durable state.
    */
   apply<C extends Command>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
 
   /**
-   * See ChangeSource: the orders changed after a moment, from one snapshot that holds all that was
-   * durable when it was called, whichever process wrote it. A store has its id from when it is first
-   * served; a backup has none, and so gets another each time it is put to use, and so does a store of which
-   * the end may have been lost.
+   * See ChangeSource. Visits the orders changed after a moment, from one snapshot that contains everything that was
+   * durable at the time of the call, by whichever process it was written. A store has an id from the first time it is
+   * served. A backup has none, so it gets a new id each time it is restored or served, as does a store whose latest
+   * transactions may have been lost.
    */
   changes(
     since: Moment | undefined,
     visit: (orders: readonly Order[]) => void,
   ): Promise<Moment | undefined>;
 
-  /** Those of the orders that exist, in any status. */
+  /** Returns those of the orders that exist, in any status. */
   find(ids: readonly OrderId[]): Promise<Order[]>;
 
-  /** What happened to an order, oldest first. */
+  /** Returns the events of an order, oldest first. */
   history(id: OrderId): Promise<OrderEvent[]>;
 
   /**
-   * Calls `visit` with all orders in any status, in batches of ascending id and all from one
-   * snapshot, waiting for each call to end; until there are no more, or it resolves to false.
-   * @param from the lowest id
+   * Calls `visit` with all orders, in any status, in batches of ascending id from one snapshot. Waits for each call
+   * before making the next. Stops at the end, or when a call resolves to false.
+   * @param from the lowest id to visit
    */
   scan(visit: ScanVisit, from?: OrderId): Promise<void>;
 
   pet(id: bigint): Promise<Pet | undefined>;
 
-  /** The keys with these digests, or all of them. */
+  /** Returns the keys with these digests, or all keys. */
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
 
   status(): Promise<StoreStatus>;
 
-  /** Lets what is under way end, then lets go of the database. Again is no change. */
+  /** Waits for pending operations, then closes the database. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * What a store is opened for. "service": to serve it; it waits for locks no longer than its clients do, and gives a
- * store that has no id one, since ETags name it. "migration": to bring its schema to that of this release,
- * which a service does too. "write" and "read": for a command, which has the patience of the person at its
- * terminal and leaves an older schema as it is, since a service of the release before may be running;
- * "read" needs no right to write.
+ * The purpose that a store is opened for:
+ * - "service": to serve it. Lock waits are limited to what HTTP clients wait for. A store without an id gets one,
+ *   since ETags contain it.
+ * - "migration": to bring its schema to that of this release, which a service does too.
+ * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of
+ *   the previous release may be running. "read" requires no write permission.
  */
 export type Purpose = 'service' | 'migration' | 'write' | 'read';
 
-/** Whether it may change the schema of a store that there is already. */
+/** Returns whether the schema of an existing store may be migrated. */
 export function mayMigrate(purpose: Purpose): boolean {
   return purpose === 'service' || purpose === 'migration';
 }
 
-/** How to open a store. */
+/** Options for opening a store. */
 export interface OpenOptions {
-  /** Make the database if there is none; otherwise that is an error. */
+  /** Create the database if it does not exist; otherwise a missing database is an error. */
   readonly create: boolean;
   readonly purpose: Purpose;
-  /** Is told when the schema was brought to that of this release: the numbers of migrations before and now. */
+  /** Called after the schema was migrated, with the number of migrations before and after. */
   readonly onMigrated?: (from: number, to: number) => void;
-  /** The URL as it is now, for each connection that is made; absent where it does not change. */
+  /** Returns the current URL for each new connection; absent if the URL never changes. */
   readonly currentUrl?: () => string;
-  /** Is told of connections that are made and lost. */
+  /** Called when a connection is made or lost. */
   readonly onConnection?: (what: string, details: Readonly<Record<string, unknown>>) => void;
 }

@@ -1,20 +1,20 @@
 import { type StoreStatus, StoreUnavailable } from './store.ts';
 
-/** A value of a row, the same for every engine. */
+/** A column value, in the same representation for every engine. */
 export type Cell = bigint | string | boolean | Uint8Array | null;
 export type Cells = readonly Cell[];
 
 type Kind = 'integer' | 'text' | 'boolean' | 'bytes';
 export interface Table {
   readonly name: string;
-  /** Whether each change of it shows in the store's revision. */
+  /** Whether every change of the table increases the store's revision. */
   readonly hasRevision?: true;
   readonly columns: Readonly<Record<string, Kind>>;
-  /** In ascending order of these columns, text by its bytes, the rows are read. */
+  /** Columns that the rows are read in ascending order of; text is ordered by its bytes. */
   readonly key: readonly string[];
 }
 
-/** All there is in a store but the row of the table store, for copying it. */
+/** All tables that are copied; the row of the table store is copied separately. */
 export const TABLES: readonly Table[] = [
   {
     name: 'orders',
@@ -58,30 +58,30 @@ export const TABLES: readonly Table[] = [
   },
 ];
 
-/** Rows handed on at a time. */
+/** Rows per batch. */
 export const ROWS_AT_A_TIME = 5_000;
 
-/** A store to copy from: one snapshot of it, for as long as it is open. */
+/** A store to copy from: one snapshot, held until it is closed. */
 export interface Source {
   readonly status: StoreStatus;
-  /** Whether it is a backup that was not put to use since. */
+  /** Whether it is a backup that has not been put to use since it was made. */
   readonly isBackup: boolean;
   count(table: Table): Promise<number>;
-  /** All rows of a table, batch by batch. */
+  /** Returns all rows of a table in batches. */
   rows(table: Table): AsyncIterable<readonly Cells[]>;
   close(): Promise<void>;
 }
 
-/** A database to copy into, which holds no store anybody can open until it is complete. */
+/** A database to copy into; no process can open it as a store until it is complete. */
 export interface Target {
   insert(table: Table, rows: readonly Cells[]): Promise<void>;
   rows(table: Table): AsyncIterable<readonly Cells[]>;
-  /** Makes it a store, durably: the one that `status` tells of. */
+  /** Turns the database, durably, into the store described by `status`. */
   complete(status: StoreStatus): Promise<void>;
   close(): Promise<void>;
 }
 
-/** For the operator, where the schema is older than this release, and it is not the command's to change. */
+/** Message for the operator about an older schema that the command must not migrate. */
 export function olderSchema(from: number, to: number): string {
   return (
     `its schema is that of an earlier release (${from} of ${to} migrations); "store-orders migrate" updates it, ` +
@@ -90,8 +90,8 @@ export function olderSchema(from: number, to: number): string {
 }
 
 /**
- * Where a store was moved to another database it is neither written nor listed any more.
- * @param movedTo of its row, where it has one
+ * Refuses to list or write a store that was moved to another database.
+ * @param movedTo the column of that name in the table store; undefined in an older schema
  * @throws StoreUnavailable
  */
 export function expectNotMovedAway(movedTo: unknown): void {
@@ -99,5 +99,5 @@ export function expectNotMovedAway(movedTo: unknown): void {
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
 }
 
-/** For the operator, where the row of the table store is missing. */
+/** Message for the operator if the row of the table store is missing. */
 export const COPY_NOT_COMPLETE = 'a copy into it has not ended; run "store-orders copy" again';

@@ -1,9 +1,9 @@
 import { StoreUnavailable } from './store.ts';
 
 /**
- * Resolves to what `ask` resolves to. The operation itself is not cancelled when time is up.
- * @param ms if not positive, `ask` is not called
- * @throws StoreUnavailable after `ms`; whatever `ask` throws
+ * Calls `ask` and returns its result, with a time limit. The operation is not cancelled when the time is up.
+ * @param ms limit; if it is not positive, `ask` is not called
+ * @throws StoreUnavailable after `ms`; also whatever `ask` throws
  */
 export function within<T>(ms: number, ask: () => Promise<T>): Promise<T> {
   if (ms <= 0) {

@@ -1,9 +1,9 @@
 import type { ClientConfig } from 'pg';
 
 const SCHEME = /^postgres(?:ql)?:\/\//;
-/** User and password, hosts, and the rest of a URL; hosts may be several, with commas between them. */
+/** Credentials, comma-separated hosts, and the rest of a URL. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/;
-/** What the driver and we know what to do with; any other would be without effect. */
+/** Parameters that the driver or this program evaluates; others are refused because they would have no effect. */
 const PARAMETERS = [
   'sslmode',
   'sslrootcert',
@@ -18,15 +18,15 @@ const PARAMETERS = [
 ];
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** One way to reach a database. */
+/** Connection settings for one host. */
 export interface Host {
   readonly config: ClientConfig;
-  /** Without TLS, if the server has none and that is allowed. */
+  /** Used without TLS if the server does not support it; present only with sslmode=prefer. */
   readonly fallback?: ClientConfig;
 }
 
 export interface Address {
-  /** For people: without password and parameters. */
+  /** For messages: without password and parameters. */
   readonly label: string;
   readonly hosts: readonly Host[];
 }
@@ -35,7 +35,7 @@ export function isPostgresUrl(url: string): boolean {
   return SCHEME.test(url);
 }
 
-/** What is wrong with a postgres:// URL, or undefined. */
+/** Returns the problem with a postgres:// URL, or undefined. */
 export function postgresUrlProblem(url: string): string | undefined {
   const hosts = hostUrls(url);
   if (!hosts.every((each) => URL.canParse(each))) {
@@ -43,7 +43,7 @@ export function postgresUrlProblem(url: string): string | undefined {
   }
   const { searchParams } = new URL(hosts[0]!);
   const names = [...searchParams.keys()];
-  // Not which: part of a password that is not in percent-encoding can be taken for a parameter.
+  // The parameter is not named: part of a password without percent-encoding can be mistaken for a parameter.
   if (names.some((name) => !PARAMETERS.includes(name))) {
     return `must have no other parameters than ${PARAMETERS.join(', ')}`;
   }
@@ -55,7 +55,7 @@ export function postgresUrlProblem(url: string): string | undefined {
   return undefined;
 }
 
-/** Of a URL with which postgresUrlProblem finds no fault. */
+/** Parses a URL in which `postgresUrlProblem` finds no problem. */
 export function parseAddress(url: string): Address {
   const urls = hostUrls(url);
   const { username, pathname, searchParams } = new URL(urls[0]!);
@@ -66,7 +66,7 @@ export function parseAddress(url: string): Address {
   return {
     label: `postgres://${username === '' ? '' : `${username}@`}${authority}${pathname}`,
     hosts: urls.map((each) => ({
-      // With the meaning that sslmode has everywhere else.
+      // Gives sslmode the meaning it has in libpq.
       config: { connectionString: withParameter(each, 'uselibpqcompat', 'true') },
       ...(isTlsOptional && {
         fallback: { connectionString: withParameter(each, 'sslmode', 'disable') },
@@ -75,7 +75,7 @@ export function parseAddress(url: string): Address {
   };
 }
 
-/** For comparing databases. */
+/** Returns the URL without user and password, for comparing databases. */
 export function withoutCredentials(url: string): string {
   return url
     .replace(/^(\w+:\/\/)[^/?#]*@/, '$1')
@@ -83,11 +83,11 @@ export function withoutCredentials(url: string): string {
     .replace(/[?&]$/, '');
 }
 
-/** One URL for each host that `url` names. */
+/** Returns one URL per host in `url`. */
 function hostUrls(url: string): string[] {
   const [, before, hosts, rest] = PARTS.exec(url) ?? [];
   if (hosts === undefined) return [''];
-  // Without a host the parameter "host" names one, or the folder of a socket; URL wants one there.
+  // Without a host, the parameter "host" gives one or a socket directory; URL requires a host nevertheless.
   return hosts.split(',').map((host) => `${before}${host === '' ? 'localhost' : host}${rest}`);
 }
 

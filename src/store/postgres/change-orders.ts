@@ -10,14 +10,14 @@ import { present, presentHere } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * How often a batch is read, decided and written without a lock. When other nodes have changed one of its
- * orders in between each time, it is done with all other writers locked out.
+ * Attempts to read, decide and write without a lock. If other nodes change one of the orders during each attempt, the
+ * batch is carried out under a lock that excludes all other writers.
  */
 const MAX_OPTIMISTIC_ATTEMPTS = 2;
 
 /**
- * Carries out commands on orders in two round trips: reads, and one statement that writes if none of
- * the orders has changed since. So no lock is held while a node thinks, or has stopped thinking.
+ * Carries out order commands in two round trips: a read, and one statement that writes if none of the orders has
+ * changed since the read. No lock is held while the node computes, so a node that stalls blocks no other.
  */
 export async function changeOrders(
   session: Session,
@@ -30,7 +30,7 @@ export async function changeOrders(
   return inTransaction(session, () => changeLockedOrders(session, commands));
 }
 
-/** The same where no other writer can come in between: in a transaction. */
+/** Carries out order commands inside a transaction that excludes all other writers. */
 export async function changeLockedOrders(
   session: Session,
   commands: readonly OrderCommand[],
@@ -40,7 +40,10 @@ export async function changeLockedOrders(
   return outcomes;
 }
 
-/** Undefined, with nothing done, if one of the orders has changed after it was read. */
+/**
+ * Makes one optimistic attempt. Returns undefined, with nothing written, if one of the orders has changed since it
+ * was read.
+ */
 async function tryToChangeOrders(
   session: Session,
   commands: readonly OrderCommand[],
@@ -58,7 +61,7 @@ async function tryToChangeOrders(
   }
 }
 
-/** What the commands come to, for the orders as they are now. */
+/** Computes the outcomes of the commands for the current orders, and the statement that writes the changes. */
 async function workOut(session: Session, commands: readonly OrderCommand[]) {
   const known = await readOrders(session, commands.map(idOf));
   expectNotMovedAway(known.movedTo);
@@ -67,23 +70,23 @@ async function workOut(session: Session, commands: readonly OrderCommand[]) {
   return { outcomes, write: writing(batch, known.revisions) };
 }
 
-/** Whether a statement undid itself because what it rests on is no longer so. */
+/** Returns whether a statement failed because a precondition checked in its SQL no longer held (division by zero). */
 export function isGuardError(error: unknown): boolean {
   return sqlState(error) === DIVISION_BY_ZERO;
 }
 
-/** Orders as they were read, and when each had last changed. */
+/** Orders as read, with the revision of each one's last change. */
 export interface KnownOrders {
   readonly orders: readonly Order[];
   readonly revisions: ReadonlyMap<OrderId, string>;
-  /** Where the store was moved to, if it was. */
+  /** Label of the database that the store was moved to, or null. */
   readonly movedTo: string | null;
 }
 
 export async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf([...new Set(ids)])]);
   const movedTo = present(rows[0])[7]!;
-  // Where none of the orders exists there is one row, with no order.
+  // If none of the orders exists, the LEFT JOIN returns one row without an order.
   const found = rows.filter(([id]) => id !== null);
   const orders = found.map(orderFromRow);
   const revisions = new Map(orders.map(({ id }, index) => [id, found[index]![6]!]));
@@ -91,9 +94,9 @@ export async function readOrders(session: Session, ids: readonly OrderId[]): Pro
 }
 
 /**
- * The statement that writes what came of a batch: all of it or, if one of its orders is no longer as it
- * was read, nothing. The row of the store is taken first, so that writers of all nodes come one after
- * another. Undefined if nothing changed.
+ * Returns the statement that writes the changes of a batch atomically, or fails if one of its orders has changed
+ * since it was read. It locks the row of the table store first, which serializes the writers of all nodes. Undefined
+ * if nothing changed.
  */
 export function writing(
   { changed, events, statusDeltas, now }: Batch,
@@ -127,9 +130,9 @@ const SQL = {
     text: `SELECT known.*, store.moved_to FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   },
-  // Every part takes its rows from "turn", so nothing of it happens before the row of the store is
-  // locked. An order that changed since it was read is not updated, one that came since not inserted;
-  // then fewer are written than asked for, and the division by zero undoes it all.
+  // Every part reads from "turn", so none runs before the row of store is locked. Orders that were changed since they
+  // were read are not updated, and orders placed since are not inserted. Fewer rows are then written than expected,
+  // and the division by zero rolls the statement back.
   write: {
     name: 'write',
     text: `WITH turn AS (

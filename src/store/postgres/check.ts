@@ -7,9 +7,9 @@ import { present } from './store-row.ts';
 import { BULK } from './time-limits.ts';
 
 /**
- * Looks at every row of the store at `url`, of this release or an earlier one, in one snapshot. Writes nothing. Whether
- * PostgreSQL's own files are sound is for its tools to say.
- * @throws StoreNotUsable where there is no store, or it cannot be reached
+ * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot. Writes nothing. Does
+ * not check PostgreSQL's own files; PostgreSQL has tools for that.
+ * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
 export async function checkPostgres(url: string): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
@@ -43,7 +43,7 @@ export async function checkPostgres(url: string): Promise<Findings> {
   }
 }
 
-/** An older schema has fewer columns. */
+/** Through to_jsonb, since older schemas lack some of the columns. */
 const STORE = `SELECT to_jsonb(store) ->> 'environment', to_jsonb(store) ->> 'moved_to',
     revision, pending, shipped, cancelled
   FROM store`;

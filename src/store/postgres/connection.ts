@@ -3,23 +3,23 @@ import { type Address, parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** Until a connection is made, and again until it is set up. */
+/** Limit for establishing a connection, and again for setting up the session. */
 const CONNECT_MS = 3_000;
-/** Of several hosts one may be gone and another about to become the primary: it is asked again soon. */
+/** Shorter limit with several hosts: one may be down while another is about to become the primary, so retry soon. */
 const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
-/** After an attempt that failed; a server that has no connection left is not flooded with attempts. */
+/** Pause after a failed attempt; prevents flooding a server that has no connections left. */
 const RETRY_PAUSE_MS = 100;
 
-/** Who is told of the sessions of a connection. */
+/** Callbacks for the sessions of a connection. */
 export interface ConnectionListeners {
-  /** Is called with every new session before anybody else may use it. */
+  /** Called with every new session before it is used for anything else. */
   readonly welcome?: (session: Session) => Promise<void>;
   readonly onConnection?: OpenOptions['onConnection'];
 }
 
 /**
- * One connection to the primary, made when it is first needed and made anew after it was lost. However
- * many ask for it, one attempt is under way at a time.
+ * A connection to the primary, established on first use and again after it is lost. Concurrent callers share one
+ * attempt.
  */
 export class Connection {
   readonly #address: () => Pick<Address, 'hosts'>;
@@ -29,7 +29,7 @@ export class Connection {
   #failure: { readonly error: unknown; readonly until: number } | undefined;
   #isClosed = false;
 
-  /** @param address is asked for each attempt: a password may have changed */
+  /** @param address called for each attempt, since the password may have changed */
   constructor(
     address: () => Pick<Address, 'hosts'>,
     limits: TimeLimits,
@@ -40,7 +40,10 @@ export class Connection {
     this.#listeners = listeners;
   }
 
-  /** @throws StoreUnavailable */
+  /**
+   * Returns the current session, connecting if necessary.
+   * @throws StoreUnavailable
+   */
   async session(): Promise<Session> {
     if (this.#isClosed) throw new StoreUnavailable('the store is closed', 'unreachable');
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {
@@ -50,7 +53,7 @@ export class Connection {
     return this.#session;
   }
 
-  /** Ends it after what was sent has been answered. */
+  /** Closes the connection once all sent statements have been answered. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const session = await this.#session?.catch(() => undefined);
@@ -82,7 +85,7 @@ export class Connection {
     return attempt;
   }
 
-  /** All hosts are asked at once, so that one that is gone costs no time; the first primary is it. */
+  /** Tries all hosts at once, so that an unreachable one causes no delay; the first primary to answer is used. */
   async #openOnPrimary(): Promise<Session> {
     const { hosts } = this.#address();
     const connectMs = hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS;
@@ -111,7 +114,10 @@ export class Connection {
   }
 }
 
-/** Why no host would do. What may be mended while the service runs is no reason to end it. */
+/**
+ * Combines the errors of all hosts into one. The result is StoreUnavailable unless one of the errors is a bug: an
+ * operator can fix the other causes while the service runs.
+ */
 function inOne(errors: readonly Error[]): Error {
   const isExpected = (error: Error) =>
     error instanceof StoreUnavailable || error instanceof StoreNotUsable;
@@ -128,9 +134,9 @@ function inOne(errors: readonly Error[]): Error {
 }
 
 /**
- * A session for one piece of work, prepared for it.
- * @throws StoreUnavailable while it cannot be reached, StoreNotUsable when waiting does not help; both with words
- * for the operator
+ * Opens a session for one task and prepares it.
+ * @throws StoreUnavailable while the database cannot be reached, StoreNotUsable if waiting does not help; both with
+ *   messages for the operator
  */
 export async function newSession(
   url: string,

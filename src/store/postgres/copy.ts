@@ -15,10 +15,13 @@ import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
 import { BULK } from './time-limits.ts';
 
-/** "STCP": the advisory lock of a copy into a database. */
+/** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;
 
-/** @throws StoreNotUsable */
+/**
+ * Opens a read-only snapshot of the store at `url`.
+ * @throws StoreNotUsable
+ */
 export async function openPostgresSource(url: string): Promise<Source> {
   let status: StoreStatus | undefined;
   const session = await newSession(url, BULK, async (each) => {
@@ -38,7 +41,10 @@ export async function openPostgresSource(url: string): Promise<Source> {
   };
 }
 
-/** @throws StoreNotUsable when there is something in it, or another copy into it under way */
+/**
+ * Opens an empty database, or one with an interrupted copy, for copying into it.
+ * @throws StoreNotUsable if the database holds a store, or another copy into it is running
+ */
 export async function openPostgresTarget(url: string): Promise<Target> {
   const session = await newSession(url, BULK, async (each) => {
     await migrate(each, { create: true, update: false });
@@ -52,12 +58,12 @@ export async function openPostgresTarget(url: string): Promise<Target> {
   };
 }
 
-/** Removes what an interrupted copy left, and the row without which there is no store. */
+/** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
 async function empty(session: Session): Promise<void> {
   const [lock] = await session.query({ text: `SELECT pg_try_advisory_lock(${COPY_LOCK})` });
   if (lock![0] !== 't') throw new StoreNotUsable('another copy into it is under way');
   await session.query({ text: 'BEGIN' });
-  // Every writer takes this row: from here on nobody puts anything in.
+  // Every writer locks this row, so no other process can insert from here on.
   const isStore = (await session.query({ text: 'SELECT FROM store FOR UPDATE' })).length > 0;
   const isInUse = TABLES.map(({ name }) => `EXISTS (SELECT FROM ${name})`).join(' OR ');
   const [row] = await session.query({ text: `SELECT ${isInUse}` });
@@ -68,7 +74,7 @@ async function empty(session: Session): Promise<void> {
   await session.write({ text: 'COMMIT' });
 }
 
-/** A cursor lives as long as its transaction. */
+/** Reads `rows` within a transaction; a cursor exists only until its transaction ends. */
 async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
   await session.query({ text: 'BEGIN' });
   yield* rows;
@@ -83,7 +89,7 @@ async function* rowsOf(session: Session, { name, columns, key }: Table) {
   const kinds = Object.values(columns);
   for (let rows = await session.query(fetch); rows.length > 0; ) {
     const next = session.query(fetch);
-    // It is awaited below; until then its failure is no unhandled one.
+    // Awaited below; the empty handler prevents an unhandled rejection until then.
     next.catch(() => {});
     yield rows.map((row) => cellsOf(row, kinds));
     rows = await next;
@@ -136,6 +142,6 @@ async function complete(session: Session, status: StoreStatus): Promise<void> {
     orders.cancelled,
   ]);
   const names = TABLES.map(({ name }) => name).join(', ');
-  // So that the planner knows how large they are; a role that does not own them may not.
+  // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
   await session.query({ text: `ANALYZE ${names}` }).catch(() => {});
 }

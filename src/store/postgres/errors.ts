@@ -1,23 +1,23 @@
 import { type Fault, StoreUnavailable } from '../store.ts';
 
-/** SQLSTATE classes and codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const DIVISION_BY_ZERO = '22012';
 export const INSUFFICIENT_PRIVILEGE = '42501';
-/** The code of an error that PostgreSQL reported, or undefined. */
+/** Returns the SQLSTATE of an error reported by PostgreSQL, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   const cause = error instanceof StoreUnavailable ? error.cause : error;
   const code = (cause as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Words for an error of the driver; one that stands for several attempts has none of its own. */
+/** Returns the message of a driver error. An AggregateError of several attempts has no message of its own. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return messageOf(error.errors[0]);
   const { message, code } = error as { message?: string; code?: string };
   return message || code || String(error);
 }
 
-/** What to throw instead of an error of the driver. */
+/** Maps a driver error to StoreUnavailable. */
 export function unavailable(error: unknown): StoreUnavailable {
   const message = messageOf(error);
   const words = isPasswordMissing(message)
@@ -26,12 +26,12 @@ export function unavailable(error: unknown): StoreUnavailable {
   return new StoreUnavailable(`PostgreSQL: ${words}`, faultOf(error, message), { cause: error });
 }
 
-/** The driver's own words are those of a mistake in a program. */
+/** Recognizes the driver's errors for a missing password, whose wording suggests a bug in the program. */
 function isPasswordMissing(message: string): boolean {
   return /client password must be a (?:non-empty )?string/.test(message);
 }
 
-/** By SQLSTATE class or code. */
+/** Faults by SQLSTATE, or its first two or three characters. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   '08': 'unreachable',
   '57P': 'unreachable',
@@ -46,7 +46,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 function faultOf(error: unknown, message: string): Fault {
-  // The driver's own.
+  // Messages of the driver, which have no code.
   if (/^Query read timeout/.test(message)) return 'slow';
   if (/^timeout expired|^Connection terminated|^Client /.test(message)) return 'unreachable';
   const { code = '' } = (error instanceof AggregateError ? error.errors[0] : error) as {

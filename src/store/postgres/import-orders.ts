@@ -8,12 +8,12 @@ import type { Session, StatementWithValues } from './session.ts';
 type ImportOrders = Extract<Command, { type: 'importOrders' }>;
 type Outcome = OutcomeOf<ImportOrders>;
 
-/** How often rows are worked out anew because another import took ids, or an order changed. */
+/** Attempts to place rows while other imports take ids, or orders change, concurrently. */
 const MAX_ATTEMPTS = 50;
 
 /**
- * Places the next rows of an import. What stands in the store already is read without a lock, and all is
- * written by one message: a command that stops anywhere, or that is slow, holds nobody up.
+ * Places the next rows of an import. Existing orders are read without a lock, and all writes are sent in one message,
+ * so a slow or stopped import command blocks no other writer.
  */
 export async function importOrders(session: Session, command: ImportOrders): Promise<Outcome> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
@@ -29,13 +29,15 @@ export async function importOrders(session: Session, command: ImportOrders): Pro
   throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
 }
 
-/** The highest id that is taken or kept free; orders that bring none get those above it. */
+/** Returns the highest id that is taken or reserved; orders without an id are assigned ids above it. */
 export async function highestId(session: Session): Promise<OrderId> {
   const [row] = await session.query(SQL.highestId);
   return BigInt(row![0]!);
 }
 
-/** What the rows come to, for the store as it is now, and what has to be written if they are placed. */
+/**
+ * Computes the outcome for the current state of the store, and the statements to execute if the rows can be placed.
+ */
 async function workOut(
   session: Session,
   { source, run, orders }: ImportOrders,
@@ -67,9 +69,10 @@ const HIGHEST_ID =
 const SQL = {
   highestId: { text: `SELECT ${HIGHEST_ID}` },
   inTurn: { text: 'SELECT FROM imports WHERE source = $1 AND run = $2' },
-  // From here on nobody else writes, and the statements after it see all that was written.
+  // Excludes all other writers; the following statements see everything written before.
   lock: { text: 'SELECT FROM store FOR UPDATE' },
-  // Undoes all if the run is no longer in turn, others have taken or reserved ids, or the store was moved.
+  // Rolls back if another run has taken over the import, ids were taken or reserved, or the store was moved to
+  // another database.
   guard: {
     text: `SELECT 1 / (EXISTS (SELECT FROM imports WHERE source = $1 AND run = $2)
       AND ${HIGHEST_ID} = $3 AND EXISTS (SELECT FROM store WHERE moved_to IS NULL))::integer`,

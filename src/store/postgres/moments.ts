@@ -5,21 +5,21 @@ import type { Row } from './rows.ts';
 import type { Session } from './session.ts';
 import { present } from './store-row.ts';
 
-/** One event of a revision, which no other history of the store has: its columns in the order of WITNESS. */
+/** An event of a revision that identifies the history: its columns, in the order of WITNESS. */
 type Witness = Row;
 
-/** What a reader knows of a moment that it has told. */
+/** What a reader records about a moment that it has returned. */
 interface Known {
-  /** On which it was the store's, or was found to be part of its past. */
+  /** The session on which the moment was read, or last confirmed to be in the store's past. */
   readonly session: Session;
-  /** Undefined at revision 0, which every history begins with, and where events were removed by hand. */
+  /** Undefined at revision 0, where every history starts, and if events were deleted by hand. */
   readonly witness: Witness | undefined;
 }
 
 /**
- * The moments that a reader has told. The server behind a session loses nothing while it lives; another one, or one
- * that was started again, may not have all of it. An event is written once and never changed, and transactions come
- * one after another, so who still has the event of a revision has all that was before it too.
+ * The moments that a reader has returned. The server of a live session does not lose transactions; another server, or
+ * a restarted one, may lack the latest ones. Events are never changed and transactions are serialized, so a server
+ * that has the event of a revision also has everything before it.
  */
 export class KnownMoments {
   readonly #known = new WeakMap<Moment, Known>();
@@ -29,7 +29,7 @@ export class KnownMoments {
     return moment;
   }
 
-  /** Whether the store on `session`, which is at `now`, has been at `since`. */
+  /** Returns whether `since` is in the past of the store on `session`, which is now at `now`. */
   async isPast(session: Session, since: Moment, now: Moment): Promise<boolean> {
     if (since.storeId !== now.storeId || since.revision > now.revision) return false;
     const known = this.#known.get(since);
@@ -46,8 +46,10 @@ export class KnownMoments {
 }
 
 /**
- * The moment that a row tells of that ends in WITNESS and MOMENT_COLUMNS. A table that took the place of the one that
- * the session began with (a restore under running nodes) may be another history's: a new session finds that out.
+ * Parses a row that ends in the columns of WITNESS and MOMENT_COLUMNS. If the table store was replaced during the
+ * session (a restore while nodes run), its history may be a different one: the session is destroyed, and the next one
+ * checks it.
+ * @throws StoreUnavailable
  */
 export function momentOf(
   session: Session,
@@ -75,7 +77,7 @@ const HAS_WITNESS = {
 export const MOMENT_COLUMNS =
   'store.id, store.revision, store.mark, pg_relation_filenode(store.tableoid), store.moved_to';
 
-/** An event of the store's revision, unless that is $1; nothing is looked up then. */
+/** Joins an event of the current revision, unless that revision is $1; no event is read then. */
 export const WITNESS = `LEFT JOIN LATERAL (SELECT event.order_id, event.type, event.at, event.by
     FROM orders JOIN order_events AS event
       ON event.order_id = orders.id AND event.revision = orders.revision

@@ -14,7 +14,10 @@ import { present, readStatus } from './store-row.ts';
 import { BULK, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
 
-/** The engine for many nodes: three connections, each made anew when it is lost. */
+/**
+ * Opens the engine for several nodes: three connections, each reestablished when it is lost.
+ * @throws StoreUnavailable, StoreNotUsable
+ */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
   const currentUrl = () => {
     const now = options.currentUrl?.() ?? url;
@@ -70,7 +73,10 @@ async function close(reader: Reader, writer: Writer, connections: readonly Conne
   await Promise.all(connections.map((connection) => connection.close()));
 }
 
-/** Whether there is a store at `url`. @throws StoreNotUsable */
+/**
+ * Returns whether there is a store at `url`.
+ * @throws StoreUnavailable, StoreNotUsable
+ */
 export async function postgresStoreExists(url: string): Promise<boolean> {
   const session = await newSession(url, PATIENT);
   try {

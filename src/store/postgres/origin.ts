@@ -3,18 +3,18 @@ import { StoreUnavailable } from '../store.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** The servers that a node has been connected to, over all its connections. */
+/** Verifies, across all connections of a node, that it stays with the same store and the latest primary. */
 export class Origin {
-  /** The timeline of the server behind each live session; each promotion begins a new one. */
+  /** The timeline of each live session's server; every promotion starts a new timeline. */
   readonly #timelines = new Map<Session, number>();
-  /** The highest one seen. */
+  /** The highest timeline seen. */
   #highest = 0;
-  /** What the store is for, once that is known. */
+  /** The environment of the store, once known. */
   #environment: string | undefined;
 
   /**
-   * Called with every new session, before anything else is read on it: turns away a server that has been
-   * superseded by another one, and a store that is for something else, and gives a store that has no id one.
+   * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of
+   * another environment. Assigns an id to a store without one.
    * @throws StoreUnavailable
    */
   async confirm(session: Session): Promise<void> {
@@ -41,7 +41,7 @@ export class Origin {
     if (id === '') await giveId(session);
   }
 
-  /** A password file may lead to another database from one moment to the next. */
+  /** Guards against a password file, or URL file, that starts to lead to another database. */
   #expectEnvironment(environment: string | undefined): void {
     this.#environment ??= environment;
     if (this.#environment === environment) return;
@@ -52,13 +52,13 @@ export class Origin {
   }
 }
 
-/** Once, however many nodes find that it has none. */
+/** Only the first of several concurrent nodes sets the id. */
 async function giveId(session: Session): Promise<void> {
   const id = randomBytes(8).toString('hex');
   await session.write({ text: `UPDATE store SET id = $1 WHERE id = ''` }, [id]);
 }
 
-/** 0 where the role may not ask. */
+/** Returns the WAL timeline of the server, or 0 if the role has no permission to read it. */
 async function timelineOf(session: Session): Promise<number> {
   try {
     const [row] = await session.query({

@@ -19,16 +19,16 @@ import {
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
 
-/** Orders read in one go: bounds memory and how long the event loop stands still. */
+/** Orders per batch; bounds memory and how long the event loop is blocked. */
 const BATCH = 2_000;
 
 type Visit = (orders: readonly Order[]) => void;
 
 /** The read half of the PostgreSQL engine. */
 export class Reader {
-  /** For single statements, which share it. */
+  /** Shared by single statements. */
   readonly #connection: Connection;
-  /** For `changes`, whose snapshot may last over many statements. */
+  /** For `changes`, whose snapshot can span many statements. */
   readonly #changesConnection: Connection;
   readonly #changesInTurn = new Sequence();
   readonly #moments = new KnownMoments();
@@ -38,7 +38,7 @@ export class Reader {
     this.#changesConnection = changesConnection;
   }
 
-  /** Store.changes. One after another, since a connection has one snapshot at a time. */
+  /** See Store.changes. Calls are serialized, since a connection has one snapshot at a time. */
   changes(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
     return this.#changesInTurn.run(() => this.#changes(since, visit));
   }
@@ -50,7 +50,7 @@ export class Reader {
       : readFewChanges(session, since, visit, this.#moments);
   }
 
-  /** When the changes under way have been told. */
+  /** Resolves when pending calls of `changes` have ended. */
   idle(): Promise<void> {
     return this.#changesInTurn.idle();
   }
@@ -94,7 +94,7 @@ export class Reader {
   }
 }
 
-/** One round trip for what is nearly always the case: nothing has changed, or not much. */
+/** Reads changes in one round trip: in most cases there are none or few. */
 async function readFewChanges(
   session: Session,
   since: Moment,
@@ -111,7 +111,7 @@ async function readFewChanges(
   return moments.add(moment, { session, witness });
 }
 
-/** All orders, or those changed since a moment, batch by batch. */
+/** Visits all orders, or those changed since a moment, batch by batch. */
 async function readInOneSnapshot(
   session: Session,
   since: Moment | undefined,
@@ -142,7 +142,7 @@ async function readInOneSnapshot(
   }
 }
 
-/** One batch is fetched while the one before is worked on, and other work gets a turn between two. */
+/** Fetches each batch while the previous one is processed; yields to the event loop after each. */
 async function visitFetched(
   session: Session,
   first: readonly Row[],
@@ -150,7 +150,7 @@ async function visitFetched(
 ): Promise<void> {
   for (let rows = first; rows.length > 0; ) {
     const next = rows.length < BATCH ? [] : session.query(FETCH);
-    // It is awaited below; until then its failure is no unhandled one.
+    // Awaited below; the empty handler prevents an unhandled rejection until then.
     if (next instanceof Promise) next.catch(() => {});
     if ((await visit(rows.map(orderFromRow))) === false) return;
     await nextTurn();
@@ -158,7 +158,7 @@ async function visitFetched(
   }
 }
 
-/** Store.scan, on a session of its own: it lasts as long as its visitor takes. */
+/** See Store.scan. Needs a session of its own, since it lasts as long as the visitor takes. */
 export async function scan(
   session: Session,
   visit: ScanVisit,
@@ -193,7 +193,7 @@ const MOMENT = {
   text: `SELECT witness.*, ${MOMENT_COLUMNS} FROM store ${WITNESS}`,
 } as const;
 
-/** With the limit the planner takes the index whatever it believes of the number of changes. */
+/** The limit makes the planner use the index, whatever number of changes it estimates. */
 const CHANGES = {
   name: 'changes',
   text: `SELECT changed.*, witness.*, ${MOMENT_COLUMNS}
@@ -203,7 +203,7 @@ const CHANGES = {
 
 const ALL = `SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`;
 
-/** A cursor takes no parameters; a revision is a bigint, so digits are all there can be. */
+/** The revision is inlined because a cursor takes no parameters; as a bigint it consists of digits only. */
 function changedSince({ revision }: Moment): string {
   return `SELECT ${ORDER_COLUMNS} FROM orders WHERE revision > ${revision} ORDER BY revision`;
 }

@@ -1,10 +1,10 @@
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import type { Order, OrderStatus } from '../../orders/order.ts';
 
-/** A result row: its columns in the order of the query, each as PostgreSQL's text. */
+/** A result row: columns in the order of the query, each in PostgreSQL's text format. */
 export type Row = readonly (string | null)[];
 
-/** The columns `orderFromRow` expects. */
+/** The columns expected by `orderFromRow`. */
 export const ORDER_COLUMNS = 'id, status, pet_id, quantity, ship_date, complete';
 
 export function orderFromRow(row: Row): Order {
@@ -19,7 +19,7 @@ export function orderFromRow(row: Row): Order {
   };
 }
 
-/** The columns `keyFromRow` expects. */
+/** The columns expected by `keyFromRow`. */
 export const KEY_COLUMNS =
   'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at';
 
@@ -29,7 +29,7 @@ export function keyFromRow(row: Row): ApiKey {
     id: id!,
     name: name!,
     environment: environment as Environment,
-    // bytea comes as \x and hexadecimal digits.
+    // bytea in hex format: "\x" and hexadecimal digits.
     digest: Buffer.from(digest!.slice(2), 'hex'),
     createdAt: Number(createdAt),
     expiresAt: time(expiresAt),
@@ -42,14 +42,12 @@ function integer(value: string | null | undefined): bigint | undefined {
   return value === null || value === undefined ? undefined : BigInt(value);
 }
 
-/** Milliseconds since the epoch stay far below 2^53, so a number holds them exactly. */
+/** Milliseconds since the epoch are far below 2^53, so the conversion to number is exact. */
 function time(value: string | null | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-/**
- * An array as PostgreSQL reads it from text. For numbers, booleans and plain words: nothing is quoted.
- */
+/** Formats a PostgreSQL array literal of numbers, booleans or plain words; elements are not quoted. */
 export function arrayOf(
   values: readonly (bigint | number | boolean | string | undefined)[],
 ): string {
@@ -58,12 +56,12 @@ export function arrayOf(
   return `{${text.slice(1)}}`;
 }
 
-/** An array of bytea. */
+/** Formats an array literal of bytea. */
 export function byteaArray(values: readonly Uint8Array[]): string {
   return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString('hex')}"`).join(',')}}`;
 }
 
-/** An array of any text. */
+/** Formats an array literal of arbitrary text; undefined becomes NULL. */
 export function textArray(values: readonly (string | undefined)[]): string {
   const elements = values.map((value) =>
     value === undefined ? 'NULL' : `"${value.replaceAll(/["\\]/g, '\\$&')}"`,

@@ -4,9 +4,9 @@ import { olderSchema } from '../tables.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** "STOR": the advisory lock that nodes take to migrate one after another. */
+/** "STOR": the advisory lock that serializes the migrations of several nodes. */
 const MIGRATION_LOCK = 0x53544f52;
-/** How long a node waits for another one that migrates, and a migration for the tables. */
+/** Limit for waiting for another node's migration, and for locks on the tables. */
 const MIGRATION_WAIT_MS = 60_000;
 
 const FOLDER = new URL('../migrations/', import.meta.url);
@@ -16,7 +16,7 @@ const MIGRATIONS = readdirSync(FOLDER)
 
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
-/** Whether our tables are in the database. */
+/** Returns whether the database contains the tables of a store. */
 export async function hasSchema(session: Session): Promise<boolean> {
   const [row] = await session.query({
     text: `SELECT to_regclass('store_orders_migrations') IS NOT NULL`,
@@ -24,24 +24,27 @@ export async function hasSchema(session: Session): Promise<boolean> {
   return row![0] === 't';
 }
 
-/** The migrations that have run, and that this release knows. @throws StoreNotUsable where there is no store, or a newer one */
+/**
+ * Returns the number of migrations that have run, and that this release knows.
+ * @throws StoreNotUsable if there is no store, or a newer one
+ */
 export async function expectSchema(session: Session): Promise<{ has: number; knows: number }> {
   if (!(await hasSchema(session))) throw new StoreNotUsable('it contains no store');
   const knows = MIGRATIONS.length;
   return { has: knows - (await missingMigrations(session)).length, knows };
 }
 
-/** What may be done to the tables: made where there are none, changed where they are older. */
+/** Whether `migrate` may create missing tables, and update existing ones. */
 export interface MigrateOptions {
   readonly create: boolean;
   readonly update: boolean;
 }
 
 /**
- * Brings the database to this program's version, once, however many nodes begin at the same moment.
- * @returns the numbers of migrations that had run before, and have now; undefined if nothing was to do
- * @throws StoreNotUsable when there is no store, or an older one, and that may not be changed, when a newer
- * release made it, or when the role may not change it
+ * Migrates the schema to this release's version, exactly once even if several nodes start at the same time.
+ * @returns the number of migrations before and after; undefined if there were none to run
+ * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release,
+ *   or if the role lacks permission
  */
 export async function migrate(
   session: Session,
@@ -57,10 +60,10 @@ export async function migrate(
     text: `SELECT set_config('lock_timeout', '${MIGRATION_WAIT_MS}', false),
       set_config('statement_timeout', '0', false)`,
   });
-  // Before the transaction: only one that begins later is sure to know of tables made meanwhile.
+  // Taken before the transaction begins: otherwise the transaction might not see tables created while it waited.
   await session.query({ text: `SELECT pg_advisory_lock(${MIGRATION_LOCK})` });
   await session.query({ text: 'BEGIN' });
-  // Another node may have migrated it while this one waited.
+  // Read again: another node may have migrated while this one waited.
   for (const name of await missingMigrations(session)) await run(session, name);
   await session.write({ text: 'COMMIT' });
   await session.query({ text: `SELECT pg_advisory_unlock(${MIGRATION_LOCK})` });
@@ -86,7 +89,10 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS store_orders_migrations (
   applied_at timestamptz NOT NULL DEFAULT now()
 )`;
 
-/** The migrations that have not run yet, by their file names. */
+/**
+ * Returns the file names of the migrations that have not run.
+ * @throws StoreNotUsable if the schema is newer than this release
+ */
 async function missingMigrations(session: Session): Promise<string[]> {
   if (!(await hasSchema(session))) return MIGRATIONS;
   const rows = await session.query({ text: 'SELECT name FROM store_orders_migrations' });

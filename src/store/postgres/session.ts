@@ -6,18 +6,18 @@ import { unavailable } from './errors.ts';
 import type { Row } from './rows.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** Until a connection that is not needed any more has ended in good order. */
+/** Limit for closing a connection gracefully. */
 const END_MS = 2_000;
-/** What the server's own time-outs may take to reach us; after that the connection is given up. */
+/** Time allowed for the server's own timeouts to reach the client; after that the query is failed. */
 const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
 
 const SUCCESSFUL = '00000';
 
-/** What a session is called in pg_stat_activity, where the URL names nothing else; PostgreSQL takes 63 bytes. */
+/** Default application_name in pg_stat_activity; PostgreSQL truncates names to 63 bytes. */
 const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
 
-/** A statement; with a name it is parsed once per connection. */
+/** A statement; a named one is parsed once per connection. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
@@ -27,7 +27,7 @@ export interface StatementWithValues extends Statement {
   readonly values: readonly (string | number | bigint)[];
 }
 
-/** The statement with its values in the text, where a message of several statements takes none. */
+/** Inlines the values, since a message of several statements takes no parameters. */
 function withLiterals({ text, values }: StatementWithValues): string {
   return text.replaceAll(/\$(\d+)/g, (_, number) => {
     const value = values[Number(number) - 1]!;
@@ -36,18 +36,18 @@ function withLiterals({ text, values }: StatementWithValues): string {
 }
 
 /**
- * A connection as long as it lasts. Statements are pipelined: they may be sent without waiting for the
- * answers to those before, and come out in their order.
+ * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are
+ * answered in order.
  */
 export class Session {
   readonly #client: Client;
   #isLost = false;
   #hasWarned = false;
-  /** What the table store was kept in when the session began. */
+  /** The filenode of the table store when the session began. */
   file: string | undefined;
-  /** What it is connected to. */
+  /** Host and version of the server. */
   server: { readonly host: string; readonly version: string } | undefined;
-  /** Is called when the connection is lost, or ends as it was told to. */
+  /** Called when the connection is lost or closed. */
   onLost = () => {};
 
   private constructor(client: Client) {
@@ -60,15 +60,15 @@ export class Session {
   }
 
   /**
-   * Connects to one host, which must be a primary. `connectMs` is what connecting may take, and again
-   * what setting up may take.
+   * Connects to one host, which must be a primary.
+   * @param connectMs limit for connecting, and again for setting up the session
    * @throws StoreUnavailable, StoreNotUsable
    */
   static async open(host: Host, limits: TimeLimits, connectMs: number): Promise<Session> {
     try {
       return await Session.#open(host.config, limits, connectMs);
     } catch (error) {
-      // The driver has no code for it.
+      // The driver reports this without an error code.
       const hasNoTls = /does not support SSL/.test((error as Error).message);
       if (!hasNoTls || host.fallback === undefined) throw error;
       return Session.#open(host.fallback, limits, connectMs);
@@ -88,7 +88,7 @@ export class Session {
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
         pipeline: true,
-        // All values stay the text that they come as; rows.ts knows what they are.
+        // Values are left as text; rows.ts converts them.
         types: { getTypeParser: () => (text: string) => text },
       }),
     );
@@ -126,7 +126,7 @@ export class Session {
   }
 
   /**
-   * The rows of one statement.
+   * Executes a statement and returns its rows.
    * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
    */
   async query(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
@@ -134,9 +134,10 @@ export class Session {
   }
 
   /**
-   * A statement that writes, or the COMMIT after such. Resolves only if it did what it says: a COMMIT
-   * of what had failed is answered ROLLBACK, and of one that no standby has confirmed there is only a
-   * warning (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
+   * Executes a statement that writes, or the COMMIT after one. Rejects where PostgreSQL reports success for a write
+   * that may be lost: COMMIT of a failed transaction is answered with ROLLBACK, and a commit that no standby has
+   * confirmed only causes a warning
+   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
    * @throws StoreUnavailable
    */
   async write(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
@@ -152,8 +153,8 @@ export class Session {
   }
 
   /**
-   * Several statements as `write` does one, in one transaction and in one message: the server begins
-   * with none of them before it has all, so who stops while sending them holds nobody up.
+   * Executes several statements like `write`, in one transaction and one message. The server starts none before it
+   * has received all of them, so a client that stalls while sending holds no locks.
    */
   async writeTogether(statements: readonly StatementWithValues[]): Promise<void> {
     await this.write({ text: statements.map(withLiterals).join(';\n') });
@@ -175,20 +176,20 @@ export class Session {
     }
   }
 
-  /** Ends the connection after what was sent has been answered, or when that takes too long. */
+  /** Closes the connection after all sent statements have been answered, or after END_MS. */
   async end(): Promise<void> {
     const overdue = setTimeout(() => this.destroy(), END_MS);
     await this.#client.end().catch(() => {});
     clearTimeout(overdue);
   }
 
-  /** Ends the connection at once; what is under way on it fails. */
+  /** Closes the connection immediately; pending statements fail. */
   destroy(): void {
     if (!this.#isLost) {
       this.#isLost = true;
       this.onLost();
     }
-    // Not part of the driver's types; its own end() waits for answers.
+    // Not in the driver's types; the driver's own end() waits for answers.
     const { connection } = this.#client as unknown as {
       connection: { stream: { destroy(): void } };
     };
@@ -196,7 +197,10 @@ export class Session {
   }
 }
 
-/** @throws StoreNotUsable when a certificate that the URL names cannot be read, or one is missing */
+/**
+ * Creates a client.
+ * @throws StoreNotUsable if a certificate named in the URL is missing or unreadable
+ */
 function newClient(config: ClientConfig): Client {
   try {
     return new Client(config);
@@ -206,10 +210,9 @@ function newClient(config: ClientConfig): Client {
 }
 
 /**
- * Time-outs, also for a client that is gone without a word, and what operators may have set otherwise for
- * the role or the database: each statement sees what was committed before it began, a commit is on disk
- * when it is acknowledged, warnings are sent, values are written as rows.ts has them, and no time is
- * spent on compiling statements that run for a millisecond.
+ * Sets timeouts, keepalives to detect clients that vanished, and settings that an operator may have changed for the
+ * role or the database: read committed isolation, commits on disk before they are acknowledged, warnings sent, value
+ * formats as rows.ts expects, and no JIT compilation of statements that take a millisecond.
  */
 const SET_UP: Statement = {
   text: `SELECT pg_is_in_recovery(), current_setting('server_version_num'),
@@ -227,7 +230,7 @@ const SET_UP: Statement = {
       set_config('jit', 'off', false)`,
 };
 
-/** Begins a transaction in which all statements see the same, until COMMIT. */
+/** Begins a read-only transaction whose statements all see the same snapshot, until COMMIT. */
 export const BEGIN_SNAPSHOT: Statement = {
   text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };

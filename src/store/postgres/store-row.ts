@@ -4,7 +4,10 @@ import { COPY_NOT_COMPLETE } from '../tables.ts';
 import type { Row } from './rows.ts';
 import type { Session } from './session.ts';
 
-/** What the one row of the table store tells; undefined where a copy has not ended, which writes it last. */
+/**
+ * Reads the single row of the table store; undefined if a copy into the database is incomplete, since that row is
+ * written last.
+ */
 export async function readStatus(session: Session): Promise<StoreStatus | undefined> {
   const [row] = await session.query(STATUS);
   if (row === undefined) return undefined;
@@ -29,13 +32,19 @@ const STATUS = {
     FROM store`,
 } as const;
 
-/** `row` of the table store, or of it and others. @throws StoreUnavailable if there is none */
+/**
+ * Returns `row`, which includes the row of the table store.
+ * @throws StoreUnavailable if it is missing
+ */
 export function present<T extends Row | StoreStatus>(row: T | undefined): T {
   if (row === undefined) throw new StoreUnavailable(COPY_NOT_COMPLETE, 'moved');
   return row;
 }
 
-/** `row` of a statement that writes unless the store was moved away, in one transaction. @throws StoreUnavailable */
+/**
+ * Returns the row of a statement that writes only if the store was not moved to another database.
+ * @throws StoreUnavailable if it is missing
+ */
 export function presentHere(row: Row | undefined): Row {
   if (row !== undefined) return row;
   throw new StoreUnavailable(

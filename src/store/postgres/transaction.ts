@@ -3,9 +3,9 @@ import type { Session } from './session.ts';
 import { present } from './store-row.ts';
 
 /**
- * Alone among all writers of the database, from beginning to end. A session on which it fails is not
- * used again.
- * @param evenIfMoved whether a store that was moved to another database is not refused
+ * Runs `work` in a transaction that excludes all other writers of the database. Destroys the session on failure.
+ * @param evenIfMoved whether to allow a store that was moved to another database
+ * @throws StoreUnavailable
  */
 export async function inTransaction<T>(
   session: Session,

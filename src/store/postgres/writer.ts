@@ -19,12 +19,12 @@ export class Writer {
     this.#connection = connection;
   }
 
-  /** Store.apply. One after another, since a connection has one transaction at a time. */
+  /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
   apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
     return this.#transactions.run(() => this.#apply(commands));
   }
 
-  /** When the transactions under way have ended. */
+  /** Resolves when pending transactions have ended. */
   idle(): Promise<void> {
     return this.#transactions.idle();
   }
@@ -33,7 +33,7 @@ export class Writer {
     const session = await this.#connection.session();
     if (commands.every(isOrderCommand)) return changeOrders(session, commands);
     const [only] = commands;
-    // These lock others out for one statement or message at most, however slow the command is.
+    // These block other writers for at most one statement or message, however slow the command is.
     if (commands.length === 1 && only!.type === 'importOrders') {
       return [await importOrders(session, only!)];
     }
@@ -133,12 +133,12 @@ async function revokeKey(session: Session, id: string) {
   return 'revoked';
 }
 
-/** One statement, which takes the row of the store first as every writer does. */
+/** Stores pets in one statement, which locks the row of the table store first, as every writer does. */
 async function putPets(
   session: Session,
   { pets }: Extract<Command, { type: 'putPets' }>,
 ): Promise<'stored'> {
-  // A statement can write a row only once.
+  // ON CONFLICT cannot update a row twice in one statement.
   const last = [...new Map(pets.map((pet) => [pet.id, pet])).values()];
   const [row] = await session.write(SQL.putPets, [
     arrayOf(last.map(({ id }) => id)),
@@ -149,7 +149,7 @@ async function putPets(
   return 'stored';
 }
 
-/** Rows of an import that were placed. */
+/** Returns how many rows of an import have been placed. */
 async function placed(session: Session, source: string): Promise<number> {
   const [row] = await session.query(SQL.importProgress, [source]);
   return row === undefined ? 0 : Number(row[0]);

@@ -9,8 +9,9 @@ import { opening } from './errors.ts';
 import { missingMigrations } from './schema.ts';
 
 /**
- * Has `copy` write a database to a file beside `target`, which must not exist. It appears under that
- * name only when it is complete and on disk.
+ * Makes a backup at `target`, which must not exist. `copy` writes the database to a temporary file beside it, which
+ * is renamed to `target` once it is complete and synced.
+ * @throws StoreNotUsable
  */
 export async function makeBackup(
   target: string,
@@ -26,13 +27,17 @@ export async function makeBackup(
   });
 }
 
-/** How a file is made as a whole: written beside its place, and then put there. */
+/** The two steps of writing a file atomically: write a temporary file, then put it in place. */
 export interface WholeFile {
   readonly write: (partial: string) => Promise<void>;
   readonly putInPlace: (partial: string) => void;
 }
 
-/** Has a backup written beside `target` and, when it is on disk, put there; whatever fails, nothing is left beside it. */
+/**
+ * Writes a file atomically by way of a temporary file beside `target`, synced before it is put in place. Removes the
+ * temporary file on failure.
+ * @throws StoreNotUsable
+ */
 export async function writeWhole(target: string, { write, putInPlace }: WholeFile): Promise<void> {
   const partial = `${target}.${randomUUID()}.partial`;
   const cannotWrite = (error: unknown) =>
@@ -57,9 +62,9 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
 }
 
 /**
- * Copies the database at `path`, of this release or an earlier one: one snapshot, also while others write,
- * without the log beside it.
- * @throws StoreNotUsable where there is no store
+ * Copies the database at `path`, of this release or an earlier one, to `target`: one snapshot, even during writes,
+ * with no separate write-ahead log.
+ * @throws StoreNotUsable if there is no store
  */
 export function copySqlite(path: string, target: string): void {
   opening(path, () => {
@@ -78,15 +83,14 @@ export function copySqlite(path: string, target: string): void {
 }
 
 /**
- * A store that goes on from a copy reaches revisions that the original had too, with other orders, and so does
- * one that is restored from the same copy once more. Each gets an id of its own when it is served, and
- * with it other ETags.
+ * Marks a copy as a backup and clears its id. The original and each store restored from the copy reach the same
+ * revisions with different orders, so each store gets an id of its own, and with it other ETags, when it is served.
  */
 function markAsBackup(path: string): void {
   changeStore(path, { id: '', backup_at: Date.now() });
 }
 
-/** Makes a copy a store to be used, and no backup any more; in WAL mode, as `copy` and readers expect of one. */
+/** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */
 export function makeUsable(path: string): void {
   changeStore(path, { id: '', backup_at: null });
   const db = new DatabaseSync(path);
@@ -94,7 +98,7 @@ export function makeUsable(path: string): void {
   db.close();
 }
 
-/** Sets those columns that the schema, which may be that of an earlier release, has. */
+/** Sets columns of the table store, skipping those that an earlier schema lacks. */
 function changeStore(path: string, values: Readonly<Record<string, SQLInputValue>>): void {
   const db = new DatabaseSync(path);
   try {

@@ -8,13 +8,13 @@ import { openForReading, readableLocation } from './connection.ts';
 import { isCorrupt, opening } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
-/** Problems with the file that are named; a file that is torn has any number of them. */
+/** Maximum number of problems of the file that are listed; a damaged file can have any number. */
 const MAX_NAMED = 20;
 
 /**
- * Looks at every page and every row of the database at `path`, of this release or an earlier one, in one snapshot.
+ * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot.
  * Writes nothing. Takes some seconds for a million orders, and blocks the thread.
- * @throws StoreNotUsable where there is no store
+ * @throws StoreNotUsable if there is no store
  */
 export function checkSqlite(path: string): Findings {
   return opening(path, () => {
@@ -40,7 +40,10 @@ export function checkSqlite(path: string): Findings {
   });
 }
 
-/** The row of the table store, with the columns that its schema has; of one that cannot be read only its counters, as 0. */
+/**
+ * Returns the row of the table store with the columns of its schema. If the row is corrupt, returns zeros for the
+ * counters and no other columns.
+ */
 function rowOf(db: DatabaseSync): Record<string, unknown> {
   try {
     const row = db.prepare('SELECT * FROM store').get();
@@ -52,7 +55,7 @@ function rowOf(db: DatabaseSync): Record<string, unknown> {
   }
 }
 
-/** https://sqlite.org/pragma.html#pragma_integrity_check */
+/** Returns the problems found by https://sqlite.org/pragma.html#pragma_integrity_check */
 function damageOf(db: DatabaseSync): string[] {
   try {
     const rows = db.prepare(`PRAGMA integrity_check(${MAX_NAMED})`).all();
@@ -64,7 +67,7 @@ function damageOf(db: DatabaseSync): string[] {
   }
 }
 
-/** Rows on damaged pages cannot be counted. */
+/** Counts the orders and compares the result with the counters; rows on corrupt pages cannot be counted. */
 function countsOf(db: DatabaseSync, counters: Counters): ReturnType<typeof compare> {
   try {
     const statement = db.prepare(COUNTS);

@@ -5,13 +5,13 @@ import { pathToFileURL } from 'node:url';
 import { StoreNotUsable } from '../store.ts';
 import { isBusy, isCannotOpen } from './errors.ts';
 
-/** Older ones can lose a commit when two processes restart the write-ahead log at the same moment. */
+/** Older versions can lose a commit when two processes restart the write-ahead log at the same time. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
- * The connection that writes; nothing is changed yet. It waits for no lock by itself; see
- * `retryWhileBusy`. `file` is what was at `path` before.
- * @throws StoreNotUsable, and SQLite's own errors.
+ * Opens the connection that writes, without changing an existing database. It does not wait for locks; see
+ * `retryWhileBusy`. The returned `file` identifies the file at `path` before it was opened.
+ * @throws StoreNotUsable, and SQLite's own errors
  */
 export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
   refuseOldSqlite(process.versions.sqlite ?? '0');
@@ -24,18 +24,24 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
   return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };
 }
 
-/** Makes commits durable. @throws StoreNotUsable when SQLite does not do as it is told */
+/**
+ * Makes commits durable.
+ * @throws StoreNotUsable if SQLite does not apply a setting
+ */
 export function makeDurable(db: DatabaseSync): void {
-  // Asked for even if it is on already, and checked: the promises rest on these two.
+  // Set even if already on, and verified: durability depends on these two.
   expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
   expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
-  // Bytes that the log keeps on disk when it starts over, after a long reader let it grow.
+  // Bytes that the log keeps on disk when it restarts, after a long-running reader let it grow.
   db.exec('PRAGMA journal_size_limit = 67108864');
   // macOS only: there a plain fsync leaves the data in the drive's cache.
   db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
 }
 
-/** Folders that are there already keep their modes. @throws StoreNotUsable */
+/**
+ * Creates a folder and its parents, readable by the owner only. Existing folders keep their modes.
+ * @throws StoreNotUsable
+ */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -44,18 +50,18 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** An empty file, for SQLite to make a database of, that only its owner can read; SQLite's log beside it then too. */
+/** Creates an empty database file readable by the owner only; SQLite gives its log the same mode. */
 export function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600));
   } catch {
-    // Another process has made it in this moment; or SQLite says, when it opens it, what is wrong.
+    // Either another process has just created it, or SQLite reports the problem when it opens the file.
   }
 }
 
 /**
- * A connection that only reads, and never waits: in WAL mode no writer blocks a reader. Rows come as
- * arrays unless that is told otherwise.
+ * Opens a read-only connection that never waits: in WAL mode writers do not block readers.
+ * @param returnArrays whether rows are arrays rather than objects
  */
 export function openForReading(location: Location, returnArrays = true): DatabaseSync {
   return new DatabaseSync(location, {
@@ -66,12 +72,12 @@ export function openForReading(location: Location, returnArrays = true): Databas
   });
 }
 
-/** Where a database is, for SQLite to open: its path, or a URL with parameters. */
+/** Location of a database for SQLite to open: a path, or a URL with parameters. */
 export type Location = string | URL;
 
 /**
- * Where a database can be read that may be on a read-only disk: there SQLite cannot make the files beside it that
- * readers share, and has to be told that nothing else can write it either.
+ * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files
+ * that readers share, and must be told that no other process can write the database.
  * https://sqlite.org/uri.html#uriimmutable
  */
 export function readableLocation(path: string): Location {
@@ -87,12 +93,12 @@ export function readableLocation(path: string): Location {
   }
 }
 
-/** Pause between two tries for the write lock: short, to get in between another's transactions. */
+/** Pause between two attempts to take the write lock: short enough to fit between another process's transactions. */
 const RETRY_MS = 0.5;
 
 /**
- * Runs `use`, again and again while another process holds a lock, for at most `limitMs`. Blocks the
- * thread: for the writer's own only.
+ * Runs `use`, and retries for up to `limitMs` while another process holds a lock. Blocks the thread, so it may only
+ * be called on the writer thread.
  */
 export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
   const until = performance.now() + limitMs;
@@ -107,7 +113,7 @@ export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
   }
 }
 
-/** Which file is at `path`, wherever it may have been moved from. */
+/** Returns the device and inode of the file at `path`, which stay the same when it is renamed. */
 export function fileIdentity(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;

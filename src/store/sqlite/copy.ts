@@ -16,7 +16,10 @@ import { opening } from './errors.ts';
 import { LATEST_AT, type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { expectSchema, migrate, missingMigrations } from './schema.ts';
 
-/** @throws StoreNotUsable */
+/**
+ * Opens a read-only snapshot of the store at `path`.
+ * @throws StoreNotUsable
+ */
 export function openSqliteSource(path: string): Source {
   return opening(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
@@ -37,8 +40,9 @@ export function openSqliteSource(path: string): Source {
 }
 
 /**
- * Nobody else can open the database while it is copied into.
- * @throws StoreNotUsable when there is something in it
+ * Opens an empty database, or one with an interrupted copy, for copying into it. An exclusive lock keeps other
+ * processes out until it is closed.
+ * @throws StoreNotUsable if the database holds a store
  */
 export async function openSqliteTarget(path: string): Promise<Target> {
   return opening(path, () => {
@@ -51,7 +55,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       empty(db);
     });
     const previousOf = previousRevision();
-    // What is synced with the last commit holds all those before it.
+    // Intermediate commits need no sync; the last one, in `complete`, syncs the whole log.
     db.exec('PRAGMA synchronous = NORMAL');
     return {
       insert: async ({ name, columns }, rows) => {
@@ -84,7 +88,7 @@ function readStatus(db: DatabaseSync): StoreStatus {
   return statusFromRow(row as Row);
 }
 
-/** The first row, as an array. */
+/** Returns the first row, as an array. */
 function first(db: DatabaseSync, sql: string): Cells | undefined {
   return prepared(db, sql).get() as unknown as Cells | undefined;
 }
@@ -95,7 +99,7 @@ function prepared(db: DatabaseSync, sql: string): StatementSync {
   return statement;
 }
 
-/** Removes what an interrupted copy left, and the row without which there is no store. */
+/** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
 function empty(db: DatabaseSync): void {
   const isStore = first(db, 'SELECT 1 FROM store') !== undefined;
   const isInUse = TABLES.some(({ name }) => first(db, `SELECT 1 FROM ${name} LIMIT 1`));
@@ -119,7 +123,7 @@ async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
   if (batch.length > 0) yield batch;
 }
 
-/** Tells of events, in the order in which they are copied, the revision of their order's event before. */
+/** Returns a function that, given events in copy order, returns the previous revision of each one's order, or 0. */
 function previousRevision(): (event: Cells) => bigint {
   let order: Cell | undefined;
   let revision = 0n;

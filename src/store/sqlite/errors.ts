@@ -16,7 +16,7 @@ const FAULTS: Readonly<Record<number, Fault>> = {
   [SQLITE_NOTADB]: 'damaged',
 };
 
-/** What to throw instead of `error`: StoreUnavailable for an error of SQLite's, any other as it is. */
+/** Maps an SQLite error to StoreUnavailable; returns other errors unchanged. */
 export function storeError(path: string, error: unknown): unknown {
   const code = resultCode(error);
   if (code === undefined) return error;
@@ -26,7 +26,7 @@ export function storeError(path: string, error: unknown): unknown {
   return new StoreUnavailable(words, fault, { cause: error });
 }
 
-/** For the operator. */
+/** Returns the message for the operator about a damaged database. */
 function damaged(path: string, message: string): string {
   return (
     `the database ${resolve(path)} is damaged (${message}): stop the service, see "store-orders check", and put a ` +
@@ -34,7 +34,9 @@ function damaged(path: string, message: string): string {
   );
 }
 
-/** Runs `open`; what stands in the way becomes StoreNotUsable with words for the operator. */
+/**
+ * Runs `open`; rethrows SQLite errors and StoreNotUsable as StoreNotUsable with a message that names the database.
+ */
 export function opening<T>(path: string, open: () => T): T {
   try {
     return open();
@@ -64,24 +66,24 @@ function reasonNotUsable(code: number | undefined, message: string): string | un
   return message;
 }
 
-/** The primary result code of an error of SQLite's, or undefined if it is none. */
+/** Returns the primary result code of an SQLite error, or undefined for other errors. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  // The low byte of an extended code is the primary one.
+  // The low byte of an extended code is the primary code.
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
-/** Whether another process held a lock. */
+/** Returns whether another process held a lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY;
 }
 
-/** Whether pages of the file are not what SQLite has written. */
+/** Returns whether pages of the file are corrupt. */
 export function isCorrupt(error: unknown): boolean {
   return resultCode(error) === SQLITE_CORRUPT;
 }
 
-/** Whether a file could not be opened or made. */
+/** Returns whether a file could not be opened or created. */
 export function isCannotOpen(error: unknown): boolean {
   return resultCode(error) === SQLITE_CANTOPEN;
 }

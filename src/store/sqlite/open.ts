@@ -15,13 +15,16 @@ import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
- * How long a batch of commands may wait for another process that writes. It may have to wait behind
- * another batch before, so a client is answered within twice this: well below a second.
+ * Limit for how long a batch of commands waits for another process's write lock. A batch may first have to wait for
+ * the one before, so a client is answered within twice this, well below a second.
  */
 const LOCK_WAIT_MS = 300;
 const COMMAND_LOCK_WAIT_MS = 10_000;
 
-/** The embedded engine: one file, one writer thread, readers that are never blocked. */
+/**
+ * Opens the embedded engine: one file, one writer thread, readers that are never blocked.
+ * @throws StoreNotUsable
+ */
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
   const writer = await startWriter(path, options);
@@ -37,7 +40,10 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   }
 }
 
-/** Without a writer, for a file or a disk that may not be written. @throws StoreNotUsable */
+/**
+ * Opens a store without a writer, for a read-only file or disk.
+ * @throws StoreNotUsable
+ */
 function openReadOnly(path: string): Store {
   const reader = opening(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
@@ -77,7 +83,9 @@ function storeOf(
 ): Store {
   let closing: Promise<void> | undefined;
   let damage: StoreUnavailable | undefined;
-  /** Once damage was met, nothing that the database says, or is told, can be relied on. */
+  /**
+   * Runs `use`. Once corruption was detected, every later operation fails: reads and writes are no longer reliable.
+   */
   const using = async <T>(use: () => T | Promise<T>): Promise<T> => {
     if (damage !== undefined) throw damage;
     try {
@@ -106,7 +114,7 @@ function storeOf(
   };
 }
 
-/** The writer last: the last connection to close works the write-ahead log into the file. */
+/** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
 async function close(reader: Reader, writer: Pick<WriterClient, 'close'>): Promise<void> {
   await reader.close();
   await writer.close();

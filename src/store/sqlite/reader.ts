@@ -22,18 +22,18 @@ import {
 } from './rows.ts';
 import { expectVersion } from './schema.ts';
 
-/** Orders read in one go: bounds memory, and how long the event loop stands still (a millisecond or so). */
+/** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 const PAGE = 512;
 
 /**
- * The read half of the SQLite engine. Reads run on the caller's thread: they wait for no lock and
- * find their pages in memory, and a thread of their own would cost more than most of them.
+ * The read half of the SQLite engine. Reads run on the caller's thread: they wait for no lock and mostly find their
+ * pages in memory, so handing them to another thread would cost more than most reads.
  */
 export class Reader {
   readonly #location: Location;
-  /** For single statements, each its own snapshot. */
+  /** For single statements, each with its own snapshot. */
   readonly #db: DatabaseSync;
-  /** For `changes`, whose snapshot may last over many turns of the event loop. */
+  /** For `changes`, whose snapshot can span many turns of the event loop. */
   readonly #changesDb: DatabaseSync;
   readonly #statements: Record<keyof typeof SQL, StatementSync>;
   readonly #changesStatements: Record<keyof typeof CHANGES_SQL, StatementSync>;
@@ -51,7 +51,7 @@ export class Reader {
     throw new StoreNotUsable(COPY_NOT_COMPLETE);
   }
 
-  /** Store.changes. One after another, since a connection has one snapshot at a time. */
+  /** See Store.changes. Calls are serialized, since a connection has one snapshot at a time. */
   changes(
     since: Moment | undefined,
     visit: (orders: readonly Order[]) => void,
@@ -87,7 +87,10 @@ export class Reader {
     }
   }
 
-  /** @throws StoreUnavailable when another release has migrated the database, or the store was moved to another */
+  /**
+   * Returns the current moment.
+   * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
+   */
   #moment(): Moment {
     const row = this.#changesStatements.moment.get();
     const [storeId, revision, mark, version, movedTo] = row as unknown as [
@@ -115,7 +118,7 @@ export class Reader {
     });
   }
 
-  /** Store.scan, on a connection of its own: it lasts as long as its visitor takes. */
+  /** See Store.scan. Uses a connection of its own, since it lasts as long as the visitor takes. */
   async scan(visit: ScanVisit, from: OrderId = INT64_MIN): Promise<void> {
     const db = openForReading(this.#location);
     try {
@@ -138,7 +141,7 @@ export class Reader {
     return rows.map((row) => keyFromRow(row as unknown as Row));
   }
 
-  /** In one transaction: to begin one is most of what looking up a key costs. */
+  /** Looks up all keys in one transaction: starting one is most of the cost of a lookup. */
   #keyRows(digests: readonly Uint8Array[]) {
     this.#db.exec('BEGIN');
     try {
@@ -159,24 +162,24 @@ export class Reader {
   }
 }
 
-/** Visits orders page by page, and gives other work a turn between two pages. */
+/** Visits orders page by page, yielding to the event loop between pages. */
 async function visitPages(
   pages: Iterable<readonly Row[]>,
   visit: (orders: readonly Order[]) => unknown,
 ): Promise<void> {
   for (const rows of pages) {
     if ((await visit(rows.map(orderFromRow))) === false) return;
-    // One that is not full is the last.
+    // A page that is not full is the last.
     if (rows.length === PAGE) await nextTurn();
   }
 }
 
-/** For `pagesById`: the next orders from an id on. */
+/** Returns the query for `pagesById`: the next orders from an id on. */
 function pageById(condition: string): string {
   return `SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ? AND ${condition} ORDER BY id LIMIT ${PAGE}`;
 }
 
-/** Takes two thirds of the time that one row after another takes. */
+/** Reads pages by id. Takes two thirds of the time of iterating row by row. */
 function* pagesById(page: StatementSync, lowest = INT64_MIN): Iterable<readonly Row[]> {
   let from = lowest;
   for (;;) {
@@ -188,7 +191,7 @@ function* pagesById(page: StatementSync, lowest = INT64_MIN): Iterable<readonly 
   }
 }
 
-/** The orders changed after a revision, in the order of their latest events. */
+/** Reads the orders changed after a revision, in the order of their latest events. */
 function* pagesByRevision(page: StatementSync, since: bigint): Iterable<readonly Row[]> {
   let after = [since, INT64_MAX] as const;
   for (;;) {
@@ -226,8 +229,8 @@ const CHANGES_SQL = {
   moment:
     'SELECT id, revision, mark, (SELECT user_version FROM pragma_user_version), moved_to FROM store',
   all: pageById("status <> 'cancelled'"),
-  // In the order of the events, where each order is taken at its latest: sorted by id, SQLite would read all
-  // orders, or stop for a long sort. What is placed and cancelled in one revision has two events in it.
+  // Ordered by event, each order at its latest event: ordered by id, SQLite would read all orders, or block for a
+  // long sort. GROUP BY, since an order placed and cancelled in one revision has two events in it.
   changed: `SELECT ${ORDER_COLUMNS}, orders.revision FROM order_events AS event
     CROSS JOIN orders ON orders.id = event.order_id AND orders.revision = event.revision
     WHERE (event.revision, event.order_id) > (?, ?) GROUP BY event.revision, event.order_id

@@ -22,18 +22,19 @@ import { fileIdentity } from './connection.ts';
 import { isBusy, isCorrupt, opening } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
-/** What a restore did. */
+/** The result of a restore. */
 export interface Restored {
   readonly findings: Findings;
-  /** Where the database that was there is kept; undefined if there was none. */
+  /** Path of the replaced database; undefined if there was none. */
   readonly kept: string | undefined;
 }
 
 /**
- * Puts a copy of the store in `file` in the place of the database at `target`, which is kept beside it. The copy is
- * checked before and after, and takes the place in one step; nothing of the log of the database before is left.
- * @param accept may throw for what was found in the backup, before anything is changed
- * @throws StoreNotUsable, with nothing changed, when `file` is not sound, or the database is in use or not ours
+ * Replaces the database at `target` by a copy of the store in `file`, and keeps the old one beside it. The backup is
+ * checked before and after it is copied, and put in place in one step, with no log of the old database left.
+ * @param accept called with the findings about the backup before anything is changed; may throw to refuse it
+ * @throws StoreNotUsable, with nothing changed, if `file` is not sound, or the database is in use or must not be
+ *   replaced
  */
 export async function restoreSqlite(
   file: string,
@@ -43,7 +44,7 @@ export async function restoreSqlite(
   const source = sound(file, checkSqlite(file));
   accept(source);
   const wasThere = existsSync(target);
-  // A link would be replaced, and what it leads to stay in use.
+  // Resolves symbolic links: otherwise the link would be replaced, and its target stay in use.
   const path = wasThere ? realpathSync(target) : target;
   if (wasThere && fileIdentity(path) === fileIdentity(file)) {
     throw new StoreNotUsable('the backup and the database are the same file');
@@ -59,7 +60,7 @@ export async function restoreSqlite(
       if (wasThere) chmodSync(partial, statSync(path).mode);
     },
     putInPlace: (partial) => {
-      // Something to lock, unless a service has made a database there meanwhile.
+      // Creates a file to lock; fails if a service has created a database there meanwhile.
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       opening(path, () =>
         lockedAlone(path, () => {
@@ -80,7 +81,7 @@ function sound(path: string, findings: Findings): Findings {
   );
 }
 
-/** A database that a slip would lose: another program's, of another environment, or one that goes on elsewhere. */
+/** Refuses to replace a database by mistake: one of another program, of another environment, or moved elsewhere. */
 function refuseOther(path: string, source: Findings): void {
   const db = new DatabaseSync(path, { readOnly: true, readBigInts: true });
   try {
@@ -99,7 +100,7 @@ function refuseOther(path: string, source: Findings): void {
       );
     }
   } catch (error) {
-    // What cannot be read is why it is restored.
+    // A corrupt database is a reason to restore, and may be replaced.
     if (!isCorrupt(error)) throw error;
   } finally {
     db.close();
@@ -107,16 +108,17 @@ function refuseOther(path: string, source: Findings): void {
 }
 
 /**
- * Runs `use` while no other connection can use the database, and its log is in the file.
- * @throws StoreNotUsable when there are other connections
+ * Runs `use` while no other connection can use the database, and its log is checkpointed.
+ * @throws StoreNotUsable if there are other connections
  */
 function lockedAlone(path: string, use: () => void): void {
   const db = new DatabaseSync(path, { timeout: 0 });
   try {
-    // In this mode the first transaction takes a lock that no other connection bears, and keeps it.
+    // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
     if (isLogWorkedIn(db)) {
-      // From here on the lock is a transaction's, so that at the end, when another file has the name, nothing is removed.
+      // Holds the lock in a transaction instead, so that closing the connection, when `path` names another file,
+      // deletes nothing.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
       if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
       use();
@@ -127,7 +129,8 @@ function lockedAlone(path: string, use: () => void): void {
   } finally {
     db.close();
   }
-  // A connection to a torn log would remove, when it is closed, what has the log's name by then.
+  // The log is corrupt. Runs after the connection is closed, which would delete the file that has the log's name by
+  // then.
   use();
 }
 
@@ -135,7 +138,7 @@ function inUse(): StoreNotUsable {
   return new StoreNotUsable('it is in use; stop the service and the commands that use it');
 }
 
-/** Also removes the log. False for a torn one. */
+/** Checkpoints and removes the log. Returns false if the log is corrupt. */
 function isLogWorkedIn(db: DatabaseSync): boolean {
   try {
     db.exec('PRAGMA journal_mode = DELETE');
@@ -146,7 +149,7 @@ function isLogWorkedIn(db: DatabaseSync): boolean {
   }
 }
 
-/** The file under another name too; a copy of it where a disk has no hard links. */
+/** Keeps the file under a second name: a hard link, or a copy on a disk without hard links. */
 function keep(path: string, kept: string): void {
   try {
     linkSync(path, kept);
@@ -157,12 +160,12 @@ function keep(path: string, kept: string): void {
   syncToDisk(dirname(path));
 }
 
-/** The files beside a database: SQLite would take them for those of the one that takes its place. */
+/** Moves the log and journal of the old database aside; SQLite would apply them to the new one. */
 function setAside(path: string, kept: string): void {
   for (const suffix of ['-wal', '-journal']) {
     if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix);
   }
-  // An index of the log, which SQLite makes anew.
+  // The index of the log, which SQLite rebuilds.
   rmSync(`${path}-shm`, { force: true });
 }
 

@@ -3,10 +3,10 @@ import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import type { Order, OrderId, OrderStatus } from '../../orders/order.ts';
 import type { StoreStatus } from '../store.ts';
 
-/** A result row: its columns in the order of the query. Integers come as bigint. */
+/** A result row: columns in the order of the query, integers as bigint. */
 export type Row = readonly SQLOutputValue[];
 
-/** The columns `orderFromRow` expects. */
+/** The columns expected by `orderFromRow`. */
 export const ORDER_COLUMNS = 'orders.id, status, pet_id, quantity, ship_date, complete';
 
 export function orderFromRow(row: Row): Order {
@@ -21,25 +21,30 @@ export function orderFromRow(row: Row): Order {
   };
 }
 
-/** Selects those orders that exist of a JSON array of ids: one statement for all is a third of the work. */
+/**
+ * Selects the orders whose ids are in a JSON array; one statement for all takes a third of the time of one per id.
+ */
 export const ORDERS_BY_ID = `SELECT ${ORDER_COLUMNS} FROM json_each(?) AS asked
   CROSS JOIN orders ON orders.id = asked.value`;
 
-/** Those of the orders that exist; `statement` is ORDERS_BY_ID. */
+/**
+ * Returns those of the orders that exist.
+ * @param statement ORDERS_BY_ID, prepared
+ */
 export function findOrders(statement: StatementSync, ids: readonly OrderId[]): Order[] {
   return (statement.all(jsonOf(ids)) as unknown as Row[]).map(orderFromRow);
 }
 
-/** For json_each, which reads all int64 exactly. */
+/** Formats ids for json_each, which reads every int64 exactly. */
 export function jsonOf(ids: readonly OrderId[]): string {
   return `[${ids.join()}]`;
 }
 
-/** The columns of the table store that `statusFromRow` expects. */
+/** The columns of the table store expected by `statusFromRow`. */
 export const STATUS_COLUMNS =
   'id, environment, moved_to, revision, mark, pending, shipped, cancelled';
 
-/** When an order last changed: the column that `statusFromRow` expects after STATUS_COLUMNS. */
+/** Time of the latest change of an order: the column expected by `statusFromRow` after STATUS_COLUMNS. */
 export const LATEST_AT =
   '(SELECT at FROM order_events ORDER BY revision DESC, order_id DESC, type DESC LIMIT 1)';
 
@@ -62,7 +67,7 @@ export function statusFromRow(row: Row): StoreStatus {
   };
 }
 
-/** The columns `keyFromRow` expects. */
+/** The columns expected by `keyFromRow`. */
 export const KEY_COLUMNS =
   'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at';
 
@@ -80,7 +85,7 @@ export function keyFromRow(row: Row): ApiKey {
   };
 }
 
-/** Milliseconds since the epoch stay far below 2^53, so a number holds them exactly. */
+/** Milliseconds since the epoch are far below 2^53, so the conversion to number is exact. */
 function time(value: SQLOutputValue | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }

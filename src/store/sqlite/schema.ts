@@ -4,10 +4,13 @@ import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { olderSchema } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 
-/** "STOR": marks a file as ours, https://sqlite.org/pragma.html#pragma_application_id */
+/** "STOR": identifies files of this program, https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION_ID = 0x53544f52n;
 
-/** At a start nobody waits for an answer yet, but another process may be migrating: some seconds for millions of orders. */
+/**
+ * Limit for waiting for another process's migration, which takes some seconds for millions of orders. No client waits
+ * during startup.
+ */
 export const MIGRATION_WAIT_MS = 60_000;
 
 const FOLDER = new URL('../migrations/', import.meta.url);
@@ -17,15 +20,15 @@ const MIGRATIONS = readdirSync(FOLDER)
 
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
-/** The numbers of migrations that had run before, and have now. */
+/** The number of migrations before and after. */
 export interface Migrated {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Refuses to go on with a database that another release has migrated since it was opened.
- * @param version its `user_version` now
+ * Checks that no other release has migrated the database since it was opened.
+ * @param version the current `user_version`
  * @throws StoreUnavailable
  */
 export function expectVersion(version: unknown): void {
@@ -38,11 +41,12 @@ export function expectVersion(version: unknown): void {
 }
 
 /**
- * Brings the database to this program's version. `user_version` is the number of migrations that
- * have run. A database that is up to date is not locked, so it can be opened while others write.
- * @param mayUpdate whether tables that are there already may be changed
- * @returns what it did; undefined if nothing
- * @throws StoreNotUsable when the file is another program's or a newer version's, or older and may not be updated
+ * Migrates the schema to this release's version. `user_version` is the number of migrations that have run. A database
+ * that is up to date is not locked, so it can be opened during writes.
+ * @param mayUpdate whether an existing schema may be changed
+ * @returns the number of migrations before and after; undefined if there were none to run
+ * @throws StoreNotUsable if the file belongs to another program or a newer release, or is older and may not be
+ *   updated
  */
 export function migrate(
   db: DatabaseSync,
@@ -55,7 +59,7 @@ export function migrate(
   if (from > 0 && !mayUpdate) throw new StoreNotUsable(olderSchema(from, to));
   retryWhileBusy(lockWaitMs, () => db.exec('BEGIN IMMEDIATE'));
   try {
-    // Another process may have migrated it while this one waited.
+    // Read again: another process may have migrated while this one waited.
     for (const name of missingMigrations(db)) {
       db.exec(readFileSync(new URL(name, FOLDER), 'utf8'));
     }
@@ -69,7 +73,10 @@ export function migrate(
   return { from, to };
 }
 
-/** @throws StoreNotUsable when the file is not ours, or of another version than this program's */
+/**
+ * Checks that the database has this release's schema.
+ * @throws StoreNotUsable if the file belongs to another program, or its schema is older or newer
+ */
 export function expectSchema(db: DatabaseSync): void {
   const missing = missingMigrations(db).length;
   if (missing === MIGRATIONS.length) throw new StoreNotUsable('it contains no store');
@@ -78,7 +85,10 @@ export function expectSchema(db: DatabaseSync): void {
   }
 }
 
-/** The migrations that have not run yet; `db` gives rows as objects. @throws StoreNotUsable when the file is not ours */
+/**
+ * Returns the migrations that have not run. `db` must return rows as objects.
+ * @throws StoreNotUsable if the file belongs to another program or a newer release
+ */
 export function missingMigrations(db: DatabaseSync): string[] {
   const version = pragma(db, 'user_version');
   const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ORDERS_BY_ID } from './rows.ts';
 
-/** All that a writer says to SQLite; rows come as arrays. */
+/** The statements of the writer; rows are returned as arrays. */
 export type Statements = Record<keyof typeof SQL, StatementSync>;
 
 export function prepareStatements(db: DatabaseSync): Statements {

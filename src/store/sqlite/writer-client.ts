@@ -9,13 +9,13 @@ interface Pending {
 }
 
 /**
- * This side of the writer thread. The thread answers in the order it was asked, so a queue is
- * enough to know whom an answer is for.
+ * Main-thread side of the writer thread. The thread answers requests in order, so a queue is enough to match answers
+ * with callers.
  */
 export class WriterClient {
   readonly #worker: Worker;
   readonly #pending: Pending[] = [];
-  /** From the thread's first answer until close; only then is its end a surprise. */
+  /** True from the thread's first answer until `close`; only then is an exit of the thread unexpected. */
   #isOpen = false;
 
   private constructor(data: WriterData) {
@@ -25,7 +25,10 @@ export class WriterClient {
     this.#worker.on('exit', () => this.#fail(new Error('the writer thread has ended')));
   }
 
-  /** @throws StoreNotUsable */
+  /**
+   * Starts the thread and waits until the database is open.
+   * @throws StoreNotUsable
+   */
   static async start(
     data: WriterData,
   ): Promise<{ writer: WriterClient; migrated: Ready['migrated'] }> {
@@ -39,7 +42,7 @@ export class WriterClient {
     return { writer, migrated: answer.migrated };
   }
 
-  /** Store.apply */
+  /** See Store.apply. */
   async apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
     if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
     const answered = this.#nextAnswer();
@@ -49,7 +52,7 @@ export class WriterClient {
     return answer.outcomes;
   }
 
-  /** What was asked before is still carried out. */
+  /** Stops the thread after it has carried out all pending requests. */
   async close(): Promise<void> {
     this.#isOpen = false;
     const ended = once(this.#worker, 'exit');
@@ -61,7 +64,10 @@ export class WriterClient {
     return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   }
 
-  /** Nobody can act on a writer that died, so the process ends: the error is thrown, uncaught. */
+  /**
+   * Rejects pending requests. If the thread was not being closed, rethrows the error uncaught, which ends the
+   * process: it cannot continue without a writer.
+   */
   #fail(error: Error): void {
     const reason = new StoreUnavailable(error.message, 'failed', { cause: error });
     for (const { reject } of this.#pending.splice(0)) reject(reason);

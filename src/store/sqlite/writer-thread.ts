@@ -7,24 +7,24 @@ import { isBusy, opening, storeError } from './errors.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Writer } from './writer.ts';
 
-/** How the thread is started. */
+/** Start parameters of the thread. */
 export interface WriterData {
   readonly path: string;
   readonly create: boolean;
   readonly lockWaitMs: number;
-  /** Whether a store without an id gets one. */
+  /** Whether to assign an id to a store without one. */
   readonly givesId: boolean;
-  /** Whether an older schema is updated, or refused. */
+  /** Whether to migrate an older schema rather than refuse it. */
   readonly mayMigrate: boolean;
 }
 
 export type Request = { readonly commands: readonly Command[] } | 'close';
 
-/** Failures cross the thread boundary by name, since an Error loses its class on the way. */
+/** An error as sent between threads; structured cloning does not preserve the class of an Error. */
 export interface Failure {
   readonly failure: 'not_usable' | 'unavailable' | 'bug';
   readonly message: string;
-  /** Of what is not available. */
+  /** Present if `failure` is "unavailable". */
   readonly fault?: Fault;
 }
 /** The first answer. */
@@ -42,12 +42,12 @@ function open() {
   return opening(path, () => {
     const { db, file } = openForWriting(path, create);
     try {
-      // First of all, so that a file that is not ours stays as it is.
+      // Checked first, so that a file of another program is left unchanged.
       retryWhileBusy(lockWaitMs, () => missingMigrations(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
       probeForWriting(db);
-      // A connection keeps the file that it was opened on, whatever is there by now. From here on `restore` waits.
+      // A connection stays with the file it opened, even if that was replaced since. From here on `restore` is refused.
       if (fileIdentity(path) !== file)
         throw new StoreNotUsable('it was replaced while it was being opened; try again');
       if (data.givesId) giveId(db);
@@ -59,10 +59,10 @@ function open() {
   });
 }
 
-/** A file that cannot be written is refused now rather than at the first cancel. */
+/** Checks that the file can be written, so that a read-only one is refused now rather than at the first cancel. */
 function probeForWriting(db: DatabaseSync): void {
   try {
-    // A write and not only its lock: SQLite gives that on a read-only file too.
+    // An actual write: on a read-only file SQLite grants the lock, and fails only at the write.
     db.exec('BEGIN IMMEDIATE; UPDATE store SET revision = revision; ROLLBACK');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
@@ -70,7 +70,7 @@ function probeForWriting(db: DatabaseSync): void {
   }
 }
 
-/** Durably, before a list or an ETag of it is seen. */
+/** Assigns an id to a store without one, durably, before a list or an ETag is served. */
 function giveId(db: DatabaseSync): void {
   if (db.prepare("SELECT 1 FROM store WHERE id = ''").get() === undefined) return;
   const id = "UPDATE store SET id = lower(hex(randomblob(8))), backup_at = NULL WHERE id = ''";

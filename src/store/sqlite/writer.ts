@@ -16,7 +16,7 @@ import { findOrders, jsonOf } from './rows.ts';
 import { expectVersion } from './schema.ts';
 import { prepareStatements, type Statements } from './write-statements.ts';
 
-/** The write half of the SQLite engine, synchronous: it lives in a thread of its own. */
+/** The write half of the SQLite engine. Synchronous, so it runs in a thread of its own. */
 export class Writer {
   readonly #db: DatabaseSync;
   readonly #lockWaitMs: number;
@@ -28,7 +28,10 @@ export class Writer {
     this.#statements = prepareStatements(db);
   }
 
-  /** Store.apply. @throws SQLite's errors; nothing of the transaction has happened then. */
+  /**
+   * See Store.apply.
+   * @throws SQLite's errors, with the transaction rolled back
+   */
   apply(commands: readonly Command[]): OutcomeOf<Command>[] {
     retryWhileBusy(this.#lockWaitMs, () => this.#db.exec('BEGIN IMMEDIATE'));
     try {
@@ -39,13 +42,15 @@ export class Writer {
       this.#db.exec('COMMIT');
       return outcomes;
     } catch (error) {
-      // After some errors SQLite has already rolled back by itself.
+      // After some errors SQLite has already rolled back.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
   }
 
-  /** @throws StoreUnavailable when another release has migrated the database, or the store was moved to another */
+  /**
+   * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
+   */
   #expectUsable(commands: readonly Command[]): void {
     const [version, movedTo] = this.#statements.use.get() as unknown as [bigint, string | null];
     expectVersion(version);
@@ -131,13 +136,16 @@ export class Writer {
     return outcomes;
   }
 
-  /** A batch that changed no order leaves no trace: the list's ETag stays, nothing is synced. */
+  /**
+   * Writes the changes of a batch. Without changes nothing is written, so the list's ETag stays the same and no sync
+   * is needed.
+   */
   #write({ known, changed, events, statusDeltas, now }: Batch): void {
     if (changed.size === 0) return;
     const { setRevision, insertEvents, insertOrder, updateOrder, setStatus } = this.#statements;
     const { pending, shipped, cancelled } = statusDeltas;
     const [revision] = setRevision.get(pending, shipped, cancelled) as unknown as [bigint];
-    // Before their orders, which still have the revisions that the events follow.
+    // Events are inserted before their orders are updated, since `previous` is read from the orders.
     for (const alike of Map.groupBy(events, ({ type, by }) => `${type} ${by}`).values()) {
       const { type, by } = alike[0]!;
       insertEvents.run(revision, type, now, orNull(by), jsonOf(alike.map(({ id }) => id)));
@@ -174,19 +182,19 @@ export class Writer {
     return highestId;
   }
 
-  /** Rows of an import that were placed. */
+  /** Returns how many rows of an import have been placed. */
   #placed(source: string): number {
     const row = this.#statements.importProgress.get(source) as unknown as [bigint] | undefined;
     return row === undefined ? 0 : Number(row[0]);
   }
 }
 
-/** Whether nothing but the status has changed. */
+/** Returns whether only the status has changed. */
 function isRestated(before: Order, after: Order): boolean {
   return differingFields(before, after).every((field) => field === 'status');
 }
 
-/** In the order of insertOrder and updateOrder. */
+/** Returns the parameters of insertOrder and updateOrder, in order. */
 function valuesOf(order: Order, revision: bigint): SQLInputValue[] {
   const { id, status, petId, quantity, shipDate, complete } = order;
   return [
