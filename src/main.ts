@@ -2,21 +2,21 @@ import { say } from './commands/terminal/output.ts';
 import { EXIT_FAILURE, run } from './program.ts';
 import { hasPassword } from './store/open.ts';
 
-// The reader has had enough, as in "export | head".
+// EPIPE: the reader has closed the pipe, as in "export | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   say(`store-orders: cannot write to standard output: ${error.message}`);
   process.exit(EXIT_FAILURE);
 });
 
-// A command does its work whether or not its messages are read.
+// Commands continue even if stderr cannot be written.
 process.stderr.on('error', () => {});
 
-// Replaces the arguments in the list of processes.
+// Hides passwords in arguments from the process list.
 if (process.argv.some((arg) => hasPassword(arg.replace(/^--[\w-]+=/, '')))) {
   process.title = `store-orders ${process.argv[2]}`;
 }
 
-// An event loop that runs dry before the command has ended is no success.
+// The exit code if the event loop empties before the command has completed.
 process.exitCode = EXIT_FAILURE;
 process.exitCode = await run(process.argv.slice(2), process);

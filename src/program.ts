@@ -25,7 +25,10 @@ import { VERSION } from './version.ts';
 export const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 
-/** Runs the command line `argv` and resolves to its exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+/**
+ * Runs the command line `argv` on the terminal `own`.
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration
+ */
 export function run(argv: readonly string[], own: Terminal): Promise<number> {
   return runIn(own, async () => {
     try {
@@ -75,7 +78,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
   return program;
 }
 
-/** Commander does not hand this down to commands that were made on their own. */
+/** Configures all commands recursively; Commander does not pass these settings to commands added by `addCommand`. */
 function configure(command: Command): void {
   command
     .exitOverride()
@@ -87,7 +90,7 @@ function configure(command: Command): void {
   for (const child of command.commands) configure(child);
 }
 
-/** Tells the person at the terminal what went wrong, and gives the exit code. */
+/** Prints an error to stderr. @returns the exit code */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof ConfigError) {
@@ -113,7 +116,7 @@ function report(error: unknown): number {
   return EXIT_FAILURE;
 }
 
-/** A listener got no address: the port is taken, the host is unknown or not this machine's. */
+/** Whether a listener could not bind: the port is in use, or the host is unknown or not local. */
 function isListenError(error: unknown): boolean {
   return ['listen', 'bind', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 }

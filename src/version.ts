@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 
-/** The release, as in package.json and CHANGELOG.md. The contract has a version of its own. */
+/** Release version, as in package.json and CHANGELOG.md. The contract is versioned separately. */
 export const VERSION = packageJson.version;
 
-/** What is checked out where the program runs in a clone; "unknown" elsewhere. */
+/** Abbreviated id of the checked-out commit when running in a git clone; otherwise "unknown". */
 export const COMMIT = checkedOut() ?? 'unknown';
 
 function checkedOut(): string | undefined {

@@ -9,14 +9,14 @@ import type { Router } from '../http/router.ts';
 
 const SOURCE = new URL('../../contract/v1.yaml', import.meta.url);
 
-/** Where the contract is served, beside its .json form. */
+/** Path of the contract in YAML; the JSON form is at the same path with .json. */
 export const CONTRACT_PATH = '/openapi/v1.yaml';
 
-/** Serves the contract, its servers and dates those of this configuration, to anybody. */
+/** Adds public routes for the contract, with the servers and dates of this configuration. */
 export function addContract(routes: Router, config: Config): void {
   const source = readFileSync(SOURCE, 'utf8');
   let rendered: Contract | undefined;
-  // When it is first asked for: that takes as long as half of all else at the start.
+  // Rendered on first request: rendering takes half as long as the rest of the startup.
   const contract = () => {
     rendered ??= render(source, config);
     return rendered;
@@ -55,7 +55,7 @@ function documentOf(text: string): Document {
   return { body: Buffer.from(text), etag };
 }
 
-/** With one address only, it is this service's own, and ENVIRONMENT says what it is. */
+/** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */
 function servers({ environment, baseUrl, stagingBaseUrl }: Config) {
   if (environment === 'staging' && stagingBaseUrl === undefined) {
     return [{ url: baseUrl, description: 'Staging' }];

@@ -14,7 +14,7 @@ export function backupCommand(): Command {
 }
 
 async function backup(file: string, flags: DatabaseFlags): Promise<void> {
-  // As it is found: a release that is about to replace another one can keep what that one serves.
+  // Without migration: a new release can back up the store that the old release still serves.
   const { databaseUrl } = databaseConfig(flags);
   await backupStore(databaseUrl, file);
   say(`Wrote ${file}.`);

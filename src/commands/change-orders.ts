@@ -3,15 +3,15 @@ import { parseInt64 } from '../orders/order.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { CommandFailed, say, toJson, UsageError, writeOut } from './terminal/output.ts';
 
-/** What a command says of the orders it is about. */
+/** Messages of a command that changes orders. */
 export interface ChangeWords {
-  /** The outcome of one that is changed, and what is said of it. */
+  /** Outcome of a changed order, and its message. */
   readonly done: OrderOutcome;
-  /** What is said of one that was so before, which is no failure. */
+  /** Message for an order that was already in the target state, which is not a failure. */
   readonly wasSo: string;
-  /** Why others are not. */
+  /** Messages of failures, by outcome. */
   readonly reasons: Readonly<Partial<Record<OrderOutcome, string>>>;
-  /** Of how many: "3 of 5 …". */
+  /** Summary of the failures; follows "3 of 5 ". */
   readonly failed: string;
 }
 
@@ -19,7 +19,11 @@ export interface ChangeFlags extends DatabaseFlags {
   readonly json?: true;
 }
 
-/** One transaction: what can be changed is, and each of the others is named with its reason. */
+/**
+ * Applies the commands in one transaction and reports the outcome of each. A command that fails does not prevent the
+ * others.
+ * @throws CommandFailed if any order was not changed
+ */
 export async function changeOrders(
   commands: readonly Exclude<OrderCommand, { type: 'place' }>[],
   flags: ChangeFlags,
@@ -40,7 +44,7 @@ export async function changeOrders(
   }
 }
 
-/** @throws UsageError */
+/** Parses an order id. @throws UsageError */
 export function orderIdArgument(text: string): bigint {
   const id = parseInt64(text);
   if (id === undefined) {

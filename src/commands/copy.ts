@@ -30,7 +30,7 @@ Examples:
     .action(copy);
 }
 
-/** The URL of one end of a copy. @throws UsageError */
+/** Returns the URL of one end of a copy, given directly or in a file. @throws UsageError */
 function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | undefined): string {
   if ((url === undefined) === (file === undefined)) {
     throw new UsageError(`give either ${flag} or ${flag}-file`);
@@ -48,7 +48,7 @@ function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | 
 async function copy(flags: CopyFlags): Promise<void> {
   const from = urlOf('--from', flags.from, flags.fromFile);
   const to = urlOf('--to', flags.to, flags.toFile);
-  // Of PostgreSQL two URLs may lead to two schemas of one database.
+  // Not compared by label for PostgreSQL, where two URLs may select different schemas of one database.
   if (from === to || (from.startsWith('sqlite:') && databaseLabel(from) === databaseLabel(to))) {
     throw new UsageError(`both ends are the same database, ${databaseLabel(from)}`);
   }

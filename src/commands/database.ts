@@ -9,11 +9,11 @@ import { terminal } from './terminal/terminal.ts';
 
 export interface DatabaseFlags {
   readonly database?: string;
-  /** A file that holds the URL. */
+  /** A file that contains the URL. */
   readonly databaseFile?: string;
 }
 
-/** A subcommand with the flag that all of them have, and examples in its help. */
+/** Creates a subcommand with the database flags, and with examples in its help. */
 export function databaseCommand(name: string, description: string, examples: string): Command {
   return new Command(name)
     .description(description)
@@ -29,8 +29,8 @@ export function databaseCommand(name: string, description: string, examples: str
 }
 
 /**
- * Opens the store that flags and environment name, and closes it whatever `use` does.
- * @param access read or write a store that exists, or write one that is made if there is none
+ * Opens the store selected by flags and environment, calls `use`, and always closes the store.
+ * @param access "read" or "write" an existing store; "create" to write one that is created if missing
  */
 export async function withStore<T>(
   flags: DatabaseFlags,
@@ -59,12 +59,12 @@ export async function withStore<T>(
   }
 }
 
-/** Whether the database that flags and environment name is there. */
+/** Returns whether the database selected by flags and environment exists. */
 export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
   return storeExists(databaseConfig(flags).databaseUrl);
 }
 
-/** What flags and environment say of the database. @throws ConfigError */
+/** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
 export function databaseConfig(
   flags: DatabaseFlags & { readonly environment?: Environment },
 ): DatabaseConfig {
@@ -73,7 +73,7 @@ export function databaseConfig(
   return readDatabaseConfig(terminal().env, { ...databaseSettings(flags), ...given });
 }
 
-/** @throws UsageError */
+/** Returns the settings of the database flags. @throws UsageError if both are given */
 export function databaseSettings(flags: DatabaseFlags): Partial<Record<string, string>> {
   const { database, databaseFile } = flags;
   if (database === undefined && databaseFile === undefined) return {};
@@ -81,11 +81,11 @@ export function databaseSettings(flags: DatabaseFlags): Partial<Record<string, s
     throw new UsageError('give --database or --database-file, not both');
   }
   if (database !== undefined) warnOfPassword('--database', database);
-  // A flag comes before both variables.
+  // Either flag overrides both environment variables.
   return { DATABASE_URL: database ?? '', DATABASE_URL_FILE: databaseFile ?? '' };
 }
 
-/** Whoever may look at the processes of a machine sees their arguments. */
+/** Warns of a password in an argument, which is visible in the process list. */
 export function warnOfPassword(flag: string, url: string): void {
   if (!hasPassword(url)) return;
   say(

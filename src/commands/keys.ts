@@ -65,7 +65,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const now = Date.now();
   const { name } = flags;
   const expiresAt = flags.expires === undefined ? undefined : expiryOf(flags.expires, now);
-  // Not Commander's own check, which comes before it looks at mistyped flags.
+  // Not a required option of Commander, which checks those before it reports unknown flags.
   if (name === undefined) throw new UsageError('--name is missing: what the key is for');
   if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');
@@ -79,7 +79,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   });
 }
 
-/** @throws UsageError */
+/** Parses --expires. @returns milliseconds since the epoch @throws UsageError */
 function expiryOf(text: string, now: number): number {
   const at = parseDate(text);
   if (at === undefined) {

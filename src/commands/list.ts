@@ -43,7 +43,7 @@ async function list({ status, from, limit, format, ...flags }: ListFlags): Promi
   await withStore(flags, 'read', (store) =>
     store.scan(async (orders) => {
       found.push(...orders.filter((order) => status === undefined || order.status === status));
-      // One more than is shown tells that there are more.
+      // Read one order beyond the limit, to detect whether there are more.
       return found.length <= most;
     }, first),
   );

@@ -10,7 +10,7 @@ import { PAUSE_MS } from './import/placer.ts';
 import { counted, say } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
-/** Pets stored in one transaction: some 10 ms in which a running service cannot cancel. */
+/** Pets per transaction, which delays cancels of a running service by some 10 ms. */
 const BATCH = 1_000;
 
 export function petsCommand(): Command {

@@ -5,10 +5,10 @@ import { sampleOrders } from '../orders/sample.ts';
 import type { Store } from '../store/store.ts';
 import { grouped, naturalNumber, say, writeOut } from './terminal/output.ts';
 
-/** Orders written at a time. */
+/** Orders per write to stdout. */
 const BATCH = 1_000;
 const MAX_SAMPLES = 10_000_000;
-/** Sample orders placed in one transaction. */
+/** Sample orders per transaction. */
 const TRANSACTION = 2_000;
 const SEED_IN_A_STORE = 1;
 
@@ -42,7 +42,7 @@ async function sample(count: string, { seed }: { seed: string }): Promise<void> 
   await writeOut(text);
 }
 
-/** Fills a store without orders. Samples never mix with orders that are there already. */
+/** Adds sample orders to a store without orders; never mixes samples with existing orders. */
 export async function addSamples(store: Store, count: number): Promise<void> {
   const { orders } = await store.status();
   if (orders.pending + orders.shipped + orders.cancelled > 0n) {
@@ -60,7 +60,7 @@ export async function addSamples(store: Store, count: number): Promise<void> {
   say(`Added ${grouped(count)} sample orders.`);
 }
 
-/** @throws UsageError */
+/** Parses the number of sample orders. @throws UsageError */
 export function sampleCount(text: string): number {
   return naturalNumber('the number of samples', text, MAX_SAMPLES);
 }

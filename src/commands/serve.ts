@@ -91,11 +91,11 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
   return { ...given, ...databaseSettings(flags) } as Partial<Record<string, string>>;
 }
 
-/** What is done before and after a store is first served. */
+/** Initialization of a new store. */
 interface FirstSteps {
-  /** Sample orders for a store without orders. */
+  /** Number of sample orders to add if the store has no orders. */
   readonly samples: number;
-  /** Whether a store without keys gets one. */
+  /** Whether to create an API key if the store has none. */
   readonly firstKey: boolean;
 }
 
@@ -129,14 +129,14 @@ async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): P
     const store = await service.open(() => sayMade(config));
     await begin(config, log, store, steps, () => service.listen());
   } catch (error) {
-    // What is being ended fails at what it was about to do.
+    // A stop during startup makes the remaining startup steps fail.
     if (ending.hasBegun) return;
     await Promise.allSettled([service.close(), operations.close()]);
     throw error;
   }
 }
 
-/** A mistyped path would be a new, empty store. */
+/** Reports that a store was created, since a mistyped path silently yields a new, empty one. */
 function sayMade({ databaseUrl }: Config): void {
   say(`Made the store ${databaseLabel(databaseUrl)}.`);
 }
@@ -150,7 +150,7 @@ async function listenForOperations(
   logger.info(`Operations listening at ${urlOf(address, port)}`);
 }
 
-/** Of a listener, as it is: 0.0.0.0 for all addresses. */
+/** Returns the URL of a listener as bound, with 0.0.0.0 for all addresses. */
 function urlOf(address: string, port: number): string {
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

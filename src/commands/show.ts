@@ -27,7 +27,7 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
   });
 }
 
-/** Who changed an order without an API key: no id of a key is this. */
+/** Shown as the author of changes made without an API key; not a valid key id. */
 const OPERATOR = 'operator';
 
 function record({ id, petId, quantity, shipDate, complete, status }: Order, history: OrderEvent[]) {

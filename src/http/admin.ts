@@ -10,9 +10,9 @@ import { send } from './responses.ts';
 import { Router } from './router.ts';
 
 export interface AdminParts {
-  /** In Prometheus' text format. */
+  /** Resolves to the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
-  /** Why requests should not be sent here now; undefined if they should. */
+  /** Resolves to the reason why the process is not ready; undefined if it is ready. */
   readonly whyNotReady: () => Promise<string | undefined>;
   readonly logger: Logger;
 }
@@ -26,8 +26,8 @@ export interface Operations {
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * The listener for those who run the service, apart from the public one: is it alive, should it get
- * requests, what does it do. Without keys, so for the machine or its private network only.
+ * Builds the operations listener: liveness, readiness and metrics, on an address of its own. Requests are not
+ * authenticated, so it must be reachable from the host or its private network only.
  */
 export function buildAdmin(parts: AdminParts): Operations {
   const router = adminRoutes(parts);
@@ -44,7 +44,7 @@ export function buildAdmin(parts: AdminParts): Operations {
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Nothing here is worth waiting for at the end.
+        // Probes and scrapes need no graceful shutdown.
         server.closeAllConnections();
       }),
   };

@@ -8,19 +8,19 @@ import type { Exchange } from './exchange.ts';
 import type { ErrorHandler } from './failures.ts';
 import { sendError } from './responses.ts';
 
-/** RFC 9110, section 11.4, and RFC 6750, section 2.1: the scheme in any case, one b64token. */
+/** RFC 9110, section 11.4, and RFC 6750, section 2.1: a case-insensitive scheme and one b64token. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** Calls `next` for a request that may go on, and answers all others. */
+/** Calls `next` if the request may proceed; otherwise sends the error response. */
 export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
 
 /**
- * Lets nobody in without a key: neither to a route that does not call itself public nor to an
- * unknown path below the base path, so that who has no key learns nothing about paths.
- * @param fail answers when it cannot be known whose key it is
+ * Rejects requests without a valid key, except on public routes. Unknown paths below the base path need a key too,
+ * so that unauthenticated clients cannot probe for paths.
+ * @param fail handles errors of the key lookup
  */
 export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {
-  // Look-ups gather as commands do: at most one is under way, however many keys are new.
+  // Lookups are batched like commands: at most one is in flight, however many keys are not cached.
   const lookUps = new Batcher((secrets: readonly string[]) => keyRing.lookUp(secrets));
   return (exchange, next) => {
     if (exchange.route.isPublic) {
@@ -60,7 +60,7 @@ function bearerToken(request: IncomingMessage): BearerToken {
   const { authorization } = request.headers;
   if (authorization === undefined || authorization === '') return { problem: 'api_key_missing' };
   const secret = BEARER.exec(authorization)?.[1];
-  // Node keeps the first of several; another program before us may have believed the last.
+  // Node keeps the first of several Authorization headers; a proxy may have used the last.
   if (secret === undefined || headerCount(request, 'authorization') > 1) {
     return { problem: 'api_key_malformed' };
   }

@@ -1,10 +1,11 @@
-/** The opaque part of an entity-tag, with or without the weakness mark: RFC 9110, section 8.8.3. */
+/** An entity-tag, weak or strong; captures the opaque-tag: RFC 9110, section 8.8.3. */
 const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
 
 /**
- * Whether If-None-Match says that the client has `etag` (strong, with its quotes) already: RFC 9110,
- * section 13.1.2, weak comparison. A field that is not well formed says nothing.
+ * Returns whether If-None-Match matches `etag` by weak comparison: RFC 9110, section 13.1.2. A malformed field
+ * matches nothing.
+ * @param etag strong, with its quotes
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;

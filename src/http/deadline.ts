@@ -2,14 +2,14 @@ import { within } from '../store/within.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Resolves to what `ask` resolves to, within the time in which the request has to be answered.
- * @throws StoreUnavailable when time is up; then `ask` may not have been called
+ * Calls `ask` and waits for its result until the deadline of the request.
+ * @throws StoreUnavailable after the deadline; if it had passed before, `ask` is not called
  */
 export function inTime<T>(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
   return within(timeLeft(exchange), ask);
 }
 
-/** Milliseconds left to answer the request; may be negative. */
+/** Returns the milliseconds until the deadline of the request; may be negative. */
 export function timeLeft({ answerBy }: Exchange): number {
   return answerBy - performance.now();
 }

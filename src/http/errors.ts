@@ -1,4 +1,4 @@
-/** Every code an Error record can carry, with its status and message. docs/errors.md explains them. */
+/** Status and message of every Error record code; documented in docs/errors.md. */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
   parameter_invalid: [400, 'A parameter is not valid; "errors" has every problem.'],
@@ -35,7 +35,7 @@ const ERRORS = {
   http_version_not_supported: [505, 'This service speaks HTTP/1.1.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
-/** What a `bad_request` is, where that is known: the message says it. */
+/** Specific messages of a `bad_request`, by cause. */
 const BAD_REQUESTS = {
   bad_method: 'The request does not begin with a method that this service knows, in capitals.',
   bad_url:
@@ -57,7 +57,7 @@ const BAD_REQUESTS = {
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
-/** What a request is refused for: a code or, of `bad_request`, the cause. */
+/** Why a request is rejected: an error code or the cause of a `bad_request`. */
 export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 export const REFUSALS = [...ERROR_CODES, ...Object.keys(BAD_REQUESTS)] as Refusal[];
@@ -69,23 +69,23 @@ export interface ErrorRecord {
   readonly status: number;
 }
 
-/** Names and values in turn, as Node takes them at the least cost; no name twice. */
+/** Alternating names and values, the cheapest form for `writeHead`; names must be unique. */
 export type Headers = readonly string[];
 
-/** An Error record as it is sent. */
+/** A serialized Error record with its status and headers. */
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** As in the body. */
+  /** The `code` in the body. */
   readonly code: ErrorCode;
-  /** ASCII. */
+  /** JSON, ASCII only. */
   readonly body: string;
 }
 
-/** Seconds a client is asked to wait after a 503. */
+/** Retry-After of a 503 response, in seconds. */
 const RETRY_AFTER_S = '1';
 
-/** Made once: refusing is to cost no more than answering. */
+/** Precomputed, so that rejecting a request costs no more than serving it. */
 const ANSWERS = new Map(REFUSALS.map((refusal) => [refusal, makeAnswer(refusal)]));
 
 export function errorResponse(refusal: Refusal): ErrorResponse {
@@ -99,14 +99,14 @@ function makeAnswer(refusal: Refusal): ErrorResponse {
   const message = cause ?? general;
   const body = JSON.stringify({ code, message, status } satisfies ErrorRecord);
   const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
-  // Errors are news of a moment.
+  // Errors must not be cached.
   headers.push('cache-control', 'no-store');
   if (status === 503) headers.push('retry-after', RETRY_AFTER_S);
   if (status === 401) headers.push('www-authenticate', challenge(code));
   return { status, headers, code, body };
 }
 
-/** RFC 6750, section 3: no error code when no credential was sent. */
+/** Returns the WWW-Authenticate challenge. RFC 6750, section 3: no error code if no credentials were sent. */
 function challenge(code: ErrorCode): string {
   const realm = 'Bearer realm="store-orders"';
   if (code === 'api_key_missing') return realm;

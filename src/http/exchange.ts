@@ -6,35 +6,35 @@ import type { Headers, Refusal } from './errors.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
 
-/** Answers a request. What it throws becomes an Error record. */
+/** Handles a request. Exceptions become Error records. */
 export type Handle = (exchange: Exchange) => void | Promise<void>;
 
-/** What answers the requests of a path and a method. */
+/** The handler of a path and method, with its properties. */
 export interface Route {
   /** The operation's name in the contract; "none" outside the contract. */
   readonly operation: string;
   /** Whether requests need no API key. */
   readonly isPublic: boolean;
-  /** Headers of every response, whatever it is. */
+  /** Headers of every response, including errors. */
   readonly headers: Headers;
   /** Whether the handler reads `body`; otherwise bodies are discarded. */
   readonly takesBody?: boolean;
   readonly handle: Handle;
 }
 
-/** The route of a request, with the decoded parameters of its path. */
+/** A matched route and the decoded path parameters. */
 export interface Match {
   readonly route: Route;
   readonly parameters: Readonly<Record<string, string | undefined>>;
 }
 
-/** A request and its response on their way through the server. */
+/** A request, its response, and the state of their processing. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Names the request in its response and in the log. */
+  /** The X-Request-Id of the response, and of the log lines of the request. */
   readonly id: string;
-  /** As sent, in origin form and without the query. */
+  /** Path as sent, in origin form and without the query. */
   readonly path: string;
   readonly route: Route;
   readonly parameters: Match['parameters'];
@@ -42,17 +42,17 @@ export class Exchange {
   readonly query: string;
   /** Of a route that takes one; empty without one. */
   body: Buffer = Buffer.alloc(0);
-  /** When the headers had arrived, on the clock of performance.now(). */
+  /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();
-  /** Until when the request has to be answered, on the same clock. */
+  /** Deadline of the response, by performance.now(). */
   answerBy = this.arrivedAt + ANSWER_WITHIN_MS;
-  /** The key of the client; undefined before authentication, and on public routes. */
+  /** The authenticated key; undefined before authentication and on public routes. */
   apiKey: ApiKey | undefined = undefined;
-  /** The id of the key that was sent, also of one that is refused; for the log. */
+  /** Id of the key that was sent, even if it was rejected; for the log. */
   keyId: string | undefined = undefined;
-  /** Why the request was answered with an Error record; for the log. */
+  /** Why an Error record was sent; for the log. */
   refusal: Refusal | undefined = undefined;
-  /** The peer's address: a proxy's, where there is one. */
+  /** Remote address of the connection: the proxy's, if there is one. */
   readonly client: string | undefined;
 
   constructor(
@@ -62,7 +62,7 @@ export class Exchange {
   ) {
     this.request = request;
     this.response = response;
-    // Read now: a closed connection has none.
+    // Read now: undefined once the connection is closed.
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
@@ -81,7 +81,7 @@ export class Exchange {
     return controller.signal;
   }
 
-  /** Restarts the time to answer: when the request's turn comes, and when its body has arrived. */
+  /** Restarts the deadline: when processing begins, and when the body has arrived. */
   allowTime(): void {
     this.answerBy = performance.now() + ANSWER_WITHIN_MS;
   }

@@ -4,12 +4,13 @@ import { type Fault, StoreUnavailable } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { sendError } from './responses.ts';
 
-/** Answers a request that could not be carried out, and says why in the log. */
+/** Sends the error response of a failed request and logs the cause. */
 export type ErrorHandler = (error: unknown, exchange: Exchange) => void;
 
 /**
- * For what nobody has foreseen, and for a store that is not there.
- * @param onFault is told why the store was not available
+ * Maps exceptions to 500, or to 503 if the store is unavailable. If the head was already sent, the response is
+ * destroyed.
+ * @param onFault called with the reason why the store is unavailable
  */
 export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): ErrorHandler {
   return (error, exchange) => {

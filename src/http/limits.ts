@@ -1,44 +1,44 @@
-/** The longest request target that is looked at; a longer one is answered 414. */
+/** Maximum length of a request target; 414 beyond it. */
 export const MAX_URL_BYTES = 8 * 1024;
-/** Request line and headers together; beyond it 431 (or 414, if it was the request line). */
+/** Maximum size of request line and headers together; 431 beyond it, or 414 if the request line is too long. */
 export const MAX_HEADER_BYTES = 32 * 1024;
-/** No operation reads a body, but some clients send one: more than this is answered 413. */
+/** Maximum size of a request body; 413 beyond it. No operation reads a body, but some clients send one. */
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** Problems of one request that its Error record names. */
+/** Maximum problems that the Error record of one request names. */
 export const MAX_PROBLEMS = 100;
-/** Sockets open at a time; more are closed as they come. */
+/** Maximum open connections of the public listener; further ones are closed on accept. */
 export const MAX_CONNECTIONS = 10_000;
-/** The same of the operations listener. */
+/** Maximum open connections of the operations listener. */
 export const MAX_OPERATIONS_CONNECTIONS = 32;
-/** Requests of one connection that wait for the answers before theirs; beyond it is cut off. */
+/** Maximum pipelined requests waiting on one connection; the connection is destroyed beyond it. */
 export const MAX_PIPELINED = 100;
-/** From the first byte of a request to the end of its headers. */
+/** Timeout from the first byte of a request to the end of its headers. */
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** From the first byte of a request to its last. */
+/** Timeout from the first byte of a request to the last. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** How often the two time-outs above are looked after. */
+/** How often the two timeouts above, and stalled connections, are checked. */
 export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
-/** From the arrival of all of a request to a 503, if the store does not do its part; answers take 2 s at most. */
+/** Time from complete receipt of a request to a 503, if the store does not respond; keeps responses within 2 s. */
 export const ANSWER_WITHIN_MS = 1_800;
 /**
- * A connection on which nothing moves: between two requests, a peer that is gone; or whose client takes nothing of
- * what is to be sent to it, whatever it sends itself. Longer than common proxies keep theirs, so that it is they who close.
+ * Timeout of a connection without traffic, and of one whose client does not read pending output, even if it sends
+ * data. Longer than the keep-alive timeouts of common proxies, so that the proxy closes first.
  */
 export const IDLE_TIMEOUT_MS = 72_000;
-/** For how long a client is told that it may use a connection again, so that its request comes before the end. */
+/** Keep-Alive timeout sent to clients; below IDLE_TIMEOUT_MS, so that no request meets a connection being closed. */
 export const KEEP_ALIVE_MS = 70_000;
-/** How long a client whose connection has ended may go on sending, or leave its own side open. */
+/** Lingering close: how long the client may keep sending, or keep its own side open, after the last response. */
 export const LINGER_MS = 5_000;
-/** The same while the server is closing. */
+/** LINGER_MS during shutdown. */
 export const DRAIN_LINGER_MS = 1_000;
-/** How long a request that has begun to arrive may go on arriving while the server is closing. */
+/** Shutdown: how long a partly received request may take to arrive. */
 export const DRAIN_REQUESTS_MS = 2_000;
-/** How long a connection that was just accepted may take to send its first request while the server is closing. */
+/** Shutdown: how long a newly accepted connection may take to send its first request. */
 export const DRAIN_FIRST_REQUEST_MS = 500;
-/** How often connections that have become idle are closed while the server is closing. */
+/** Shutdown: how often idle connections are closed. */
 export const DRAIN_CHECK_INTERVAL_MS = 50;
 /**
- * Bytes of blocks that are in no current list, but in one that a slow reader is still getting; beyond
- * it the readers that are furthest behind are cut off.
+ * Maximum bytes of list blocks retained only for slow clients, in snapshots that are no longer current; beyond it,
+ * the responses of the oldest snapshots are destroyed.
  */
 export const MAX_SUPERSEDED_BYTES = 256 * 1024 * 1024;

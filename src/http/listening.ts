@@ -2,16 +2,20 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Where a server listens. */
+/** The address a server listens on. */
 export interface Address {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** Whether other processes may listen there too, and the kernel hands out connections: SO_REUSEPORT. */
+  /** SO_REUSEPORT: other processes may bind the same port, and the kernel distributes connections. */
   readonly reusePort?: boolean;
 }
 
-/** @throws what the system says of an address that cannot be had */
+/**
+ * Starts listening.
+ * @returns the bound address
+ * @throws the system error if the address cannot be bound
+ */
 export async function listen(
   server: Server,
   { host, port, reusePort = false }: Address,

@@ -6,8 +6,8 @@ import type { ErrorHandler } from './failures.ts';
 import { hasBody, sendErrorAndClose } from './responses.ts';
 
 /**
- * The way of a request whose turn it is: only what is well formed, from somebody with a key, and there
- * with all of its body is carried out.
+ * Returns the request pipeline: validate the request, authenticate, read the whole body, call the handler. A handler
+ * never runs before all of these have succeeded.
  */
 export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: ErrorHandler) {
   const begin = (exchange: Exchange): void => {
@@ -30,7 +30,7 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Error
       }
       exchange.allowTime();
       exchange.body = body;
-      // The key may have been revoked meanwhile.
+      // The key may have been revoked while the body arrived.
       authenticate(exchange, () => dispatch(exchange, fail));
     });
   };
@@ -38,7 +38,7 @@ export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: Error
   return begin;
 }
 
-/** Has a request answered by where it goes to or, if that fails, by `fail`. */
+/** Calls the handler of the route; `fail` handles its exceptions. */
 export function dispatch(exchange: Exchange, fail: ErrorHandler): void {
   try {
     exchange.route.handle(exchange)?.catch((error) => fail(error, exchange));

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { withoutSecrets } from '../keys/api-key.ts';
 
-/** This process among all there have been: 96 random bits. A request's own number makes it an id. */
+/** Random per-process prefix (96 bits); a counter completes the id. */
 const PROCESS = randomBytes(12).toString('hex');
 let made = 0;
 
-/** A client's own X-Request-Id, if it is one that can stand in a log; otherwise a new one. */
+/** Returns the X-Request-Id of the request if it is safe to log; otherwise a new id. */
 export function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   const isSane =
@@ -14,7 +14,7 @@ export function requestId(request: IncomingMessage): string {
   return isSane ? given : newRequestId();
 }
 
-/** For what cannot even be asked for its own. */
+/** Returns a new id; used directly when no request could be parsed. */
 export function newRequestId(): string {
   made += 1;
   return `${PROCESS}-${made.toString(36)}`;

@@ -8,10 +8,10 @@ import { whenClosed } from './connection/lingering-close.ts';
 import { errorResponse } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Characters of X-Forwarded-For that are logged. */
+/** Maximum characters of X-Forwarded-For that are logged. */
 const MAX_FORWARDED_FOR = 200;
 
-/** Logs and counts a request once, when its response has been sent or its client has left. */
+/** Logs and counts a request once, when its response has been sent or the connection is closed. */
 export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchange): void {
   const { response, route } = exchange;
   whenClosed(response, () => {
@@ -31,7 +31,7 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
     {
       requestId: id,
       method: request.method,
-      // Without the query: v1 has no parameters there, and clients put secrets into it.
+      // Without the query: v1 defines no query parameters, and clients put secrets there.
       path: loggable(path),
       status: response.headersSent ? response.statusCode : undefined,
       ms: rounded(ms),
@@ -46,15 +46,15 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   );
 }
 
-/** What a proxy, or any client, says of the origin of a request. */
+/** Returns X-Forwarded-For, shortened and redacted. Any client can set it, not only a proxy. */
 function forwardedFor({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-forwarded-for'];
   if (value === undefined) return undefined;
-  // A terminal would take some characters for commands.
+  // Control characters could form terminal escape sequences.
   return loggable(String(value).slice(0, MAX_FORWARDED_FOR).replaceAll(/\p{C}/gu, '?'));
 }
 
-/** A text without API keys, also without percent-encoded ones. */
+/** Redacts API keys in `text`, including percent-encoded ones. */
 function loggable(text: string): string {
   const decoded = text.includes('%') ? querystring.unescape(text) : text;
   const redacted = withoutSecrets(decoded);

@@ -4,57 +4,60 @@ import { errorResponse, type Headers, type Refusal } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { KEEP_ALIVE_MS, MAX_PROBLEMS } from './limits.ts';
 
-/** Node says it only where it keeps that time itself. */
+/** Node sends this header only with its own keepAliveTimeout, which is disabled. */
 const KEEP_ALIVE = ['keep-alive', `timeout=${KEEP_ALIVE_MS / 1000}`] as const;
 
-/** Writes the head of an answer; the body is the caller's. */
+/** Writes the response head; the caller writes the body. */
 export function sendHead(
   { id, route, request, response }: Exchange,
   status: number,
   headers: Headers,
 ): void {
-  // Node closes some connections of HTTP/1.0 only when it has read the head.
+  // For HTTP/1.0, Node decides while serializing the head whether the connection stays open.
   const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
   const connection = isKept ? KEEP_ALIVE : [];
   response.writeHead(status, [...commonHeaders(id), ...connection, ...route.headers, ...headers]);
 }
 
-/** What every answer carries. */
+/** Returns the headers of every response. */
 export function commonHeaders(requestId: string): Headers {
   return ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
 }
 
-/** Answers. To HEAD, Node sends no body. */
+/** Sends a response with a body, which Node omits for HEAD. */
 export function send(exchange: Exchange, status: number, headers: Headers, body: Buffer): void {
   sendHead(exchange, status, [...headers, 'content-length', String(body.length)]);
   exchange.response.end(body);
 }
 
-/** Answers what has no body. */
+/** Sends a response without a body. */
 export function sendEmpty(exchange: Exchange, status: 204 | 304, headers: Headers = []): void {
   sendHead(exchange, status, headers);
   exchange.response.end();
 }
 
-/** Answers with an Error record; `headers` go with it. */
+/**
+ * Sends an Error record.
+ * @param headers in addition to those of the record
+ */
 export function sendError(exchange: Exchange, refusal: Refusal, headers: Headers = []): void {
   const { request, response } = exchange;
   const error = errorResponse(refusal);
   exchange.refusal = refusal;
-  // The rest of a body that nobody wants any more is not waited for.
+  // Do not wait for the rest of a body that is not needed.
   if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
   sendHead(exchange, error.status, [...error.headers, ...headers]);
-  // As text it goes out in one piece with the head.
+  // Node sends a string body and the head in one write.
   response.end(error.body, 'latin1');
 }
 
-/** Refuses what leaves the connection in doubt: what follows may be no request. */
+/** Sends an Error record and closes the connection, since the bytes that follow may not be a request. */
 export function sendErrorAndClose(exchange: Exchange, refusal: Refusal): void {
   exchange.response.shouldKeepAlive = false;
   sendError(exchange, refusal);
 }
 
-/** RFC 9112, section 6: these two headers say that there is a body. */
+/** RFC 9112, section 6: Content-Length or Transfer-Encoding indicates a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
 }

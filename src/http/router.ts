@@ -4,7 +4,7 @@ import type { Exchange, Handle, Match, Route } from './exchange.ts';
 import { MAX_URL_BYTES } from './limits.ts';
 import { sendError } from './responses.ts';
 
-/** The handlers of a path by method; HEAD is served by GET. */
+/** Handlers of a path by method; GET also serves HEAD. */
 export type Methods = Partial<
   Record<'GET' | 'POST' | 'DELETE', Pick<Route, 'operation' | 'handle' | 'takesBody'>>
 >;
@@ -15,30 +15,30 @@ interface Path {
 }
 
 /**
- * Finds the route of a request. Segments are compared as RFC 3986 has them: case matters, "%2F" separates nothing, and
+ * Matches requests to routes. Path segments are compared per RFC 3986: case-sensitive, "%2F" is not a separator, and
  * percent-encoding is decoded once.
  */
 export class Router {
   readonly #basePath: string;
-  // All methods of a path are one entry, so that other methods are answered 405 with Allow.
+  // All methods of a path share one entry, so that other methods get 405 with Allow.
   readonly #entries: Instance<HTTPVersion.V1> = findMyWay({ maxParamLength: MAX_URL_BYTES });
   readonly #templates: string[] = [];
 
-  /** @param basePath below which unknown paths need an API key, as operations do */
+  /** @param basePath prefix of all operations; unknown paths below it need an API key too */
   constructor(basePath: string) {
     this.#basePath = basePath;
   }
 
   /**
-   * Adds an operation's path.
-   * @param template below the base path, as in the contract: /store/orders/{orderId}
+   * Adds the path of an operation.
+   * @param template relative to the base path, as in the contract: /store/orders/{orderId}
    * @param headers of every response
    */
   add(template: string, methods: Methods, headers: Headers = []): void {
     this.#add(this.#basePath + template, methods, { isPublic: false, headers });
   }
 
-  /** Adds a path that needs no API key and belongs to no operation. */
+  /** Adds a GET route that needs no API key and is not a contract operation. */
   addPublic(path: string, handle: Handle): void {
     const get = { operation: 'none', handle };
     this.#add(path, { GET: get }, { isPublic: true, headers: [] });
@@ -64,7 +64,7 @@ export class Router {
     const decoded = decodedPath(path);
     if (decoded === undefined) return BAD_URL;
     const entry = path.startsWith('/') ? this.#entries.find('GET', path) : null;
-    // A parameter is at least one character.
+    // Path parameters must not be empty.
     if (entry === null || Object.values(entry.params).includes('')) return this.#notFound(decoded);
     const { byMethod, otherMethods } = entry.store as Path;
     return { route: byMethod.get(method) ?? otherMethods, parameters: entry.params };
@@ -75,7 +75,7 @@ export class Router {
     return isBelow ? NOTHING_BELOW : NOTHING_OUTSIDE;
   }
 
-  /** All paths, with their parameters as in the contract. */
+  /** All path templates, with parameters as in the contract. */
   get templates(): readonly string[] {
     return this.#templates;
   }
@@ -90,7 +90,7 @@ const BAD_URL = refusing('bad_url', true);
 const NOTHING_BELOW = refusing('not_found', false);
 const NOTHING_OUTSIDE = refusing('not_found', true);
 
-/** Undefined for broken percent-encoding. */
+/** Returns the decoded path; undefined if its percent-encoding is malformed. */
 function decodedPath(path: string): string | undefined {
   if (!path.includes('%')) return path;
   try {

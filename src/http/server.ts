@@ -35,16 +35,16 @@ export interface ServerParts {
   readonly logger: Logger;
 }
 
-/** A listener whose every answer keeps the rules of the contract. */
+/** The public HTTP listener. Every response conforms to the contract. */
 export interface PublicServer {
-  /** For a test to compare with the contract. */
+  /** Exposed for a test that compares it with the contract. */
   readonly router: Router;
   readonly listen: (address: Address) => Promise<AddressInfo>;
-  /** Carries out what is under way, and then ends. */
+  /** Completes the requests in flight, then closes all connections. */
   readonly close: () => Promise<void>;
 }
 
-/** Wires the way of every request, in order. */
+/** Builds the public listener; request processing is wired here, in order. */
 export function buildServer({ router, keyRing, metrics, logger }: ServerParts): PublicServer {
   const fail = errorHandler(logger, metrics.countFault);
   const turns = new Pipelining();
@@ -57,7 +57,7 @@ export function buildServer({ router, keyRing, metrics, logger }: ServerParts): 
   server.on('request', (request, response) => {
     const exchange = new Exchange(request, response, find);
     recordRequest(metrics, logger, exchange);
-    // Node loses what follows an Upgrade that nobody wants on the same connection.
+    // Node loses requests that follow an ignored Upgrade on the same connection.
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     turns.take(request.socket, response, () => begin(exchange));
   });
@@ -71,7 +71,7 @@ export function buildServer({ router, keyRing, metrics, logger }: ServerParts): 
     limitMs: IDLE_TIMEOUT_MS,
     intervalMs: TIMEOUT_CHECK_INTERVAL_MS,
   });
-  // Node calls it after the last answer of a connection.
+  // Node calls destroySoon after the last response on a connection.
   server.on('connection', (socket: Socket) => {
     socket.destroySoon = () => lingeringClose(socket, isClosing ? DRAIN_LINGER_MS : LINGER_MS);
   });
@@ -88,21 +88,21 @@ export function buildServer({ router, keyRing, metrics, logger }: ServerParts): 
 function createHttpServer(): Server {
   const server = createServer({
     IncomingMessage: Request,
-    // No stream is made ready for the body of a request that has none.
+    // Skips the body stream of requests without a body.
     optimizeEmptyRequests: true,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // The time-out below ends idle connections too; Node's own would set a timer anew for every answer.
+    // `server.timeout` closes idle connections too; keepAliveTimeout would restart a timer for every response.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-    // `requestProblem` looks for it, since Node's own answer is no Error record.
+    // Checked in `requestProblem`, since Node's own 400 response is not an Error record.
     requireHostHeader: false,
   });
   server.timeout = IDLE_TIMEOUT_MS;
-  // A client that has said all it has to say may close its side and still wants its answer.
+  // A client may half-close the connection after its last request and still expects the response.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  // Node drops headers beyond a count without a word; theirs is bounded by MAX_HEADER_BYTES.
+  // Node silently drops headers beyond this count; MAX_HEADER_BYTES bounds them instead.
   server.maxHeadersCount = 0;
   return server;
 }

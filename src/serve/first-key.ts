@@ -4,10 +4,10 @@ import { type Config, urlHost } from '../config/config.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where an order is looked for that the printed example can cancel. */
+/** Ids searched for a pending order, which the printed example cancels. */
 const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 
-/** A store without any key of this environment gets one, so that the service can be tried at once. */
+/** Creates and prints an API key if the store has none of this environment, so that the service can be tried. */
 export async function printFirstKey(
   store: Store,
   { environment, basePath }: Config,

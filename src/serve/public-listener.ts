@@ -23,15 +23,15 @@ import type { Metrics } from '../telemetry/metrics.ts';
 export interface ListenerParts {
   readonly config: Config;
   readonly store: Store;
-  /** Of `store`. */
+  /** The live list of `store`. */
   readonly listing: Listing;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Decides when keys expire. */
+  /** Determines when keys expire. */
   readonly clock: KeyClock;
 }
 
-/** The listener for integrators: every operation of the contract, on the store. */
+/** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger } = parts;
   const router = new Router(config.basePath);
@@ -52,7 +52,7 @@ function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
   });
 }
 
-/** The operations of contract/v1.yaml, under the names they have there. */
+/** Adds the operations of contract/v1.yaml under their names in the contract. */
 function addV1(router: Router, { config, store, listing, metrics, logger }: ListenerParts): void {
   const { petLookup } = config;
   const sender = new ListSender(MAX_SUPERSEDED_BYTES, (count) =>

@@ -16,14 +16,14 @@ import { buildPublicListener } from './public-listener.ts';
 import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
 
-/** How long a probe of readiness waits for the store. */
+/** Timeout of the store check in a readiness probe. */
 const READY_WITHIN_MS = 1_000;
-/** A load balancer that was told within this time that the service is ready has to be told of a stop. */
+/** A stop is announced to load balancers only if a probe reported ready within this time. */
 const SAID_WITHIN_MS = 60_000;
-/** Between two attempts to reach the database at a start. */
+/** Delay between attempts to reach the database at startup. */
 const RETRY_MS = 500;
 
-/** The service in one process: a store, its list in memory, and the public listener. */
+/** The service in one process: the store, its list in memory, and the public listener. */
 export class Service {
   readonly #config: Config;
   readonly #logger: Logger;
@@ -34,10 +34,10 @@ export class Service {
   #server: PublicServer | undefined;
   #listing: Listing | undefined;
   #isClosing = false;
-  /** On the clock of performance.now(). */
+  /** When a probe last reported ready, by performance.now(). */
   #saidReadyAt = Number.NEGATIVE_INFINITY;
   #whyNotServing = 'starting';
-  /** End what was begun, last first. */
+  /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
 
   constructor(config: Config, logger: Logger) {
@@ -55,9 +55,9 @@ export class Service {
   }
 
   /**
-   * Opens the store; a database that cannot be reached is waited for.
-   * @param onMade is called when the database was not there, and was made
-   * @throws StoreNotUsable
+   * Opens the store, waiting for a database that cannot be reached.
+   * @param onMade called if the database did not exist and was created
+   * @throws StoreNotUsable, StoreUnavailable
    */
   async open(onMade: () => void): Promise<Store> {
     const logger = this.#logger;
@@ -74,7 +74,7 @@ export class Service {
     return store;
   }
 
-  /** Begins to serve, when the list is in memory. */
+  /** Loads the list into memory, then starts the public listener. */
   async listen(): Promise<AddressInfo> {
     const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];
     const store = this.#openStore!;
@@ -100,12 +100,12 @@ export class Service {
     return address;
   }
 
-  /** @throws StoreUnavailable when the service was told to stop while it was starting */
+  /** @throws StoreUnavailable if the service was stopped during startup */
   #expectNotStopped(): void {
     if (this.#isClosing) throw new StoreUnavailable('the service is stopping', 'unreachable');
   }
 
-  /** What `ask` gives; asks again, once a while, of a store that may be available again. */
+  /** Calls `ask` until it succeeds, retrying every RETRY_MS while the store may become available again. */
   async #untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
     for (let isWaiting = false; ; isWaiting = true) {
       try {
@@ -119,7 +119,7 @@ export class Service {
     }
   }
 
-  /** Why requests should not be sent here now; undefined if they should. */
+  /** Resolves to the reason why the service is not ready; undefined if it is ready. */
   async whyNotReady(): Promise<string | undefined> {
     if (this.#whyNotServing !== '') return this.#whyNotServing;
     return within(READY_WITHIN_MS, () => this.#listing!.current()).then(
@@ -128,7 +128,7 @@ export class Service {
     );
   }
 
-  /** The same for a load balancer, which is given time to hear of a stop. */
+  /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */
   async answerReadiness(): Promise<string | undefined> {
     const reason = await this.whyNotReady();
     if (reason === undefined) this.#saidReadyAt = performance.now();
@@ -136,15 +136,15 @@ export class Service {
   }
 
   /**
-   * Not ready from now on; resolves after `ms`, or at once if no load balancer was told lately that it is ready. Requests
-   * are still served meanwhile.
+   * Reports not ready from now on, while requests are still served. Resolves after `ms`, or at once if no probe has
+   * recently reported ready.
    */
   async drain(ms: number): Promise<void> {
     this.#whyNotServing = 'stopping';
     if (performance.now() - this.#saidReadyAt < SAID_WITHIN_MS) await pause(ms);
   }
 
-  /** Ends what is under way, and then all of it. */
+  /** Completes the requests in flight, then closes the listener and the store. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#whyNotServing = 'stopping';
@@ -155,7 +155,7 @@ export class Service {
   }
 }
 
-/** A store to serve, for the environment of the service. @throws StoreNotUsable, StoreUnavailable */
+/** Opens the store and verifies that this service may serve it. @throws StoreNotUsable, StoreUnavailable */
 async function openForService(config: Config, logger: Logger, onMade: () => void): Promise<Store> {
   const store = await openStore(config.databaseUrl, {
     ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
@@ -170,9 +170,9 @@ async function openForService(config: Config, logger: Logger, onMade: () => void
 }
 
 /**
- * Makes sure that the store was not moved away, and is for the environment of the service, so that no key of another
- * one opens it.
- * @throws StoreNotUsable when it is not so; the store is closed then
+ * Verifies that the store was not moved and belongs to the environment of the service, so that keys of another
+ * environment give no access to it. Records the environment if the store has none.
+ * @throws StoreNotUsable otherwise, after closing the store
  */
 async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
   try {
@@ -184,7 +184,7 @@ async function claim(store: Store, { databaseUrl, environment }: Config): Promis
   }
 }
 
-/** Integers as the log has them. */
+/** Converts bigints to strings for the log. */
 function texts(values: Readonly<Record<string, bigint>>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }

@@ -1,11 +1,11 @@
 import type { Log } from '../telemetry/logger.ts';
 
-/** How often it is looked whether npm is still there. */
+/** How often the parent process, npm, is checked. */
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /**
- * The first signal ends the service in good order, a second one at once.
- * @param limitMs from the first signal to the end, whatever is still under way
+ * Shuts down gracefully on the first SIGTERM or SIGINT, or when npm exits; exits immediately on a second signal.
+ * @param limitMs maximum time from the first signal to exit, even with requests in flight
  */
 export function shutdownOnSignal(log: Log, stop: () => Promise<void>, limitMs: number): Shutdown {
   const ending = new Shutdown(log, stop, limitMs);
@@ -19,7 +19,7 @@ export function shutdownOnSignal(log: Log, stop: () => Promise<void>, limitMs: n
   return ending;
 }
 
-/** The end of the process, which takes a bounded time. */
+/** Shutdown of the process, in bounded time. */
 class Shutdown {
   readonly #log: Log;
   readonly #stop: () => Promise<void>;
@@ -32,7 +32,7 @@ class Shutdown {
     this.#limitMs = limitMs;
   }
 
-  /** Again is no change. */
+  /** Idempotent. */
   begin(reason: string): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
@@ -55,8 +55,8 @@ class Shutdown {
 }
 
 /**
- * npm start and npx run us in a shell and do not hand a SIGTERM on: they end, the shell ends, and we
- * would stay behind with the port.
+ * Calls `then` when the parent process exits, if npm started the process. npm start and npx run it in a shell and do
+ * not forward SIGTERM: they and the shell exit, and the process would keep running and hold the port.
  */
 function whenNpmIsGone(then: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;

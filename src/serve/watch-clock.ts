@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import type { KeyClock } from '../keys/key-clock.ts';
 
 const INTERVAL_MS = 1_000;
-/** Nodes whose clocks differ by less are well. */
+/** Tolerated clock skew between nodes. */
 const TOLERANCE_MS = 5_000;
 
 /**
- * Says when the machine's clock was set back, and when it has caught up.
- * @returns what ends it
+ * Logs when the system clock falls behind the key clock, and when it has caught up.
+ * @returns a function that stops the checks
  */
 export function watchClock(clock: KeyClock, logger: Logger): () => void {
   let isBehind = false;

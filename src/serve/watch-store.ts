@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import type { Listing } from '../listing/listing.ts';
 import { type Fault, StoreUnavailable } from '../store/store.ts';
 
-/** How often the store is looked at when nobody asks for the list. */
+/** How often the list is refreshed, independently of requests. */
 const INTERVAL_MS = 1_000;
 
 /**
- * Keeps the list near the store also when nobody asks for it, so that no request has to pay for a
- * large import or a return of the database alone. Says when the store is lost, and when it is back.
- * @param onFault is told, at each look, why the store is not available
- * @returns what ends it
+ * Refreshes the list periodically, so that no single request bears the cost of a large import or of a database that
+ * has become available again. Logs when the store becomes unavailable, and when it is available again.
+ * @param onFault called after each failed refresh with the reason
+ * @returns a function that stops the refreshes
  */
 export function watchStore(
   listing: Listing,

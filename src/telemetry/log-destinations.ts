@@ -1,30 +1,30 @@
 import { writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-/** Where log lines go. */
+/** Destination of log lines. */
 export interface Destination {
   readonly write: (lines: string) => void;
-  /** Writes out what has gathered, unless nobody reads it. */
+  /** Flushes buffered lines; does not wait for a stalled reader or a full disk beyond a limit. */
   readonly end: () => Promise<void>;
 }
 
-/** Characters of log that gather for one write, and for how long: fewer, larger writes under load. */
+/** Characters buffered for one write, and for how long: fewer, larger writes under load. */
 const BUFFER_LENGTH = 4096;
 const FLUSH_EVERY_MS = 250;
-/** Bytes of log that may wait for a reader who has stopped reading, or for room on a disk; further lines are dropped. */
+/** Maximum bytes of log buffered for a stalled reader or a full disk; further lines are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** How long the end of the program waits for the log to be read. */
+/** How long the process waits at exit for the log to be read. */
 const LAST_FLUSH_MS = 500;
 
 /**
- * Neither a reader who stops nor one who leaves may hold the service up: writes to a pipe do not
- * block, what they would wait for is bounded, and nothing here waits without a limit.
+ * Writes the log to a stream. A reader that stalls or disconnects must not block the service: writes to a pipe are
+ * asynchronous, the buffer is bounded, and every wait has a limit.
  */
 export function streamDestination(stdout: Socket): Destination {
   let text = '';
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  // In place of what ends other commands: a service goes on when nobody reads its log.
+  // Replaces the listener that exits other commands: the service continues without a log reader.
   stdout.removeAllListeners('error');
   stdout.on('error', () => {
     isClosed = true;
@@ -52,12 +52,12 @@ export function streamDestination(stdout: Socket): Destination {
 }
 
 /**
- * A file. What cannot be written, on a full disk say, is tried again until it can; what is lost meanwhile is
- * counted in the log.
+ * Writes the log to a file. Failed writes, as on a full disk, are retried until they succeed; the number of lines
+ * dropped meanwhile is logged.
  */
 export function fileDestination(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): Destination {
   let text = '';
-  /** The end of what was written in part, or not at all. */
+  /** Remainder of a partial or failed write. */
   let rest: Buffer = Buffer.alloc(0);
   let lost = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -90,13 +90,13 @@ export function fileDestination(fd: number, maxWaitingBytes = MAX_WAITING_BYTES)
   };
 }
 
-/** Writes as much as there is room for. @returns what is left */
+/** Writes as many bytes as possible. @returns the remaining bytes */
 function unwritten(fd: number, bytes: Buffer): Buffer {
   let at = 0;
   try {
     while (at < bytes.length) at += writeSync(fd, bytes, at);
   } catch {
-    // Whatever it is, it may be over later.
+    // The error may be temporary; the remaining bytes are retried.
   }
   return bytes.subarray(at);
 }

@@ -8,24 +8,24 @@ export interface Log extends Pick<Destination, 'end'> {
   readonly logger: Logger;
 }
 
-/** JSON lines on stdout; lines for people when stdout is a terminal. */
+/** Creates a logger to stdout: JSON lines, or human-readable lines if stdout is a terminal. */
 export async function createLog(level: string): Promise<Log> {
   const { stdout } = process;
   if (stdout.isTTY) {
-    // Loaded only here: it takes as long as a tenth of a start.
+    // Loaded on demand: importing it takes a tenth of the startup time.
     const { prettyFactory } = await import('pino-pretty');
     const pretty = prettyFactory({
       colorize: true,
       singleLine: true,
       translateTime: 'SYS:HH:MM:ss',
-      // In the message.
+      // Already in the message.
       ignore: 'method,path,status',
       messageFormat: '{if method}{method} {path} {status}{end}{if msg} {msg}{end}',
     });
     const write = (line: string) => stdout.write(pretty(line));
     return { logger: createLogger(level, { write }), end: async () => {} };
   }
-  // It is no socket where it is a file, whatever its type says.
+  // If stdout is a file, it is not a Socket, despite its declared type.
   const isSocket: boolean = stdout instanceof Socket;
   const { write, end } = isSocket ? streamDestination(stdout) : fileDestination(stdout.fd);
   return { logger: createLogger(level, { write }), end };
@@ -35,7 +35,7 @@ export function createLogger(level: string, destination: DestinationStream): Log
   return pino({ level, base: null, serializers: { err: loggableError } }, destination);
 }
 
-/** An error as logged: expected ones by their message, others with a stack. */
+/** Serializes an error for the log: expected errors by message, others with a stack. */
 function loggableError(error: Error): object {
   const { name, message } = error;
   if (error instanceof StoreUnavailable) return { type: name, cause: error.fault, message };

@@ -5,7 +5,7 @@ import { FAULTS, type Fault, type Store } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { COMMIT, VERSION } from '../version.ts';
 
-/** Of the library: `promtool check metrics` finds fault with their names, and others say the same. */
+/** Default metrics that are removed: `promtool check metrics` rejects their names, and others have the same data. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -13,22 +13,22 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_histogram',
   'nodejs_eventloop_utilization_summary',
 ];
-/** How long a scrape waits for the store. */
+/** Timeout of the store status in a scrape. */
 const STATUS_WITHIN_MS = 1_000;
 const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What is asked when the metrics are. */
+/** Sources that are read at each scrape. */
 export interface MetricsSources {
   readonly environment: Environment;
-  /** Undefined until it is open. */
+  /** Returns undefined until the store is open. */
   readonly store: () => Pick<Store, 'status' | 'engine'> | undefined;
   readonly isReady: () => Promise<boolean>;
 }
 
-/** What /metrics shows. Everything is registered here; others only count. */
+/** Creates all metrics of /metrics. Other modules only update them. */
 export function createMetrics({ environment, store, isReady }: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
@@ -43,7 +43,7 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
     registers,
   });
 
-  // From 0, or the first of a kind would be no increase.
+  // Initialized to 0; otherwise the first fault of a cause would not register as an increase.
   for (const cause of FAULTS) faults.inc({ cause }, 0);
 
   return {
@@ -92,7 +92,7 @@ function registerRequests(registry: Registry) {
     buckets: DURATION_BUCKETS_S,
     registers: [registry],
   });
-  /** @param seconds absent for a request that was refused before it was read */
+  /** @param seconds undefined for a request that was rejected before it was parsed */
   return (operation: string, status: string, seconds?: number): void => {
     const labels = { operation, status };
     requests.inc(labels);
@@ -152,7 +152,7 @@ function registerStore(registry: Registry, store: MetricsSources['store']): void
     labelNames: ['status'] as const,
     registers: [registry],
     async collect() {
-      // A store that cannot be asked leaves the gauge empty; what is unknown is not reported.
+      // If the store is unavailable the counts are unknown, and the gauge stays empty.
       this.reset();
       const opened = store();
       if (opened === undefined) return;

@@ -1,6 +1,9 @@
 import type { Headers } from '../../http/errors.ts';
 
-/** Marks a deprecated operation: since when it is (RFC 9745), when it ends (RFC 8594), where to read about it. */
+/**
+ * Returns the headers of a deprecated operation: Deprecation (RFC 9745), Sunset (RFC 8594), and Links to its
+ * documentation. Dates are in milliseconds since the epoch.
+ */
 export function deprecationHeaders(
   { deprecatedAt, sunsetAt }: { readonly deprecatedAt: number; readonly sunsetAt: number },
   documentation: string,

@@ -5,12 +5,12 @@ import type { ApiKey } from '../../keys/api-key.ts';
 import { parseInt64 } from '../../orders/order.ts';
 import { type Pet, petJson } from '../../pets/pet.ts';
 
-/** What the pet lookup needs. */
+/** Dependencies of the pet lookup. */
 export interface PetLookup {
   readonly findPet: (id: bigint) => Promise<Pet | undefined>;
-  /** When the lookup ends, in milliseconds since the epoch. */
+  /** Sunset date of the lookup, in milliseconds since the epoch. */
   readonly sunsetAt: number;
-  /** Called with the key of every call of this deprecated operation. */
+  /** Called for every call of this deprecated operation, with its API key. */
   readonly onCall: (key: ApiKey) => void;
 }
 

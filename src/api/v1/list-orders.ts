@@ -10,7 +10,7 @@ import type { Listing } from '../../listing/listing.ts';
 
 const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
 
-/** GET /store/orders: the live list, compressed if the client accepts it; 304 if the client has it. */
+/** GET /store/orders: the live list, gzip-compressed if the client accepts it; 304 if If-None-Match matches. */
 export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListSender): Handle {
   return async (exchange: Exchange) => {
     const { request, response } = exchange;
@@ -37,7 +37,7 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
   };
 }
 
-/** RFC 9110, section 12.5.3; `x-gzip` is another name of gzip (section 8.4.1.3). */
+/** Returns whether Accept-Encoding prefers gzip: RFC 9110, section 12.5.3; `x-gzip` is an alias (section 8.4.1.3). */
 function acceptsGzip(request: IncomingMessage): boolean {
   const coding = new Negotiator(request).encoding(['gzip', 'x-gzip', 'identity']);
   return coding === 'gzip' || coding === 'x-gzip';

@@ -13,31 +13,31 @@ import { CommandFailed, counted, grouped } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
 import type { Checked } from './placer.ts';
 
-/** What the first reading of a file found. */
+/** Result of the first pass over a file. */
 export interface Check extends Checked {
   readonly problems: Problems;
   count: number;
   highestId: bigint;
-  /** Orders that are still to be placed and bring no id, and where the last of them stands. */
+  /** Number of orders without an id still to be placed, and the position of the last one. */
   withoutId: number;
   lastWithoutId: string;
-  /** Orders that the store has already. */
+  /** Number of orders already in the store. */
   known: number;
 }
 
-/** What a check needs of a store; a store that does not exist has neither orders nor imports. */
+/** The store as seen by a check; a store that does not exist has neither orders nor imports. */
 export interface CheckSource {
   /** As Store.find. */
   readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
-  /** Rows that an earlier run of the same import placed. */
+  /** Number of rows placed by an earlier run of the same import. */
   readonly placedBefore: number;
-  /** Orders without an id get those above it. */
+  /** Orders without an id get ids above this one. */
   readonly highestId: OrderId;
 }
 
-/** An input that is refused as a whole. */
+/** The input was rejected as a whole. */
 export class BadRows extends CommandFailed {
-  /** In one line. */
+  /** One-line summary. */
   readonly reason: string;
   readonly problems: Problems;
 
@@ -49,8 +49,9 @@ export class BadRows extends CommandFailed {
 }
 
 /**
- * @param count of rows in the input
- * @throws BadRows that describes the first problems, or says that there is not one row
+ * Rejects an input with bad rows, or without any rows.
+ * @param count number of rows in the input
+ * @throws BadRows with a description of the first problems
  */
 export function refuseProblems(input: Input, problems: Problems, count: number): void {
   const { total, described } = problems;
@@ -65,7 +66,7 @@ export function refuseProblems(input: Input, problems: Problems, count: number):
   throw new BadRows(reason, problems, lines);
 }
 
-/** Reads the whole file and writes nothing. */
+/** Checks the whole file without writing to the store. */
 export async function checkOrders(
   input: Input,
   { find, placedBefore, highestId }: CheckSource,
@@ -101,7 +102,7 @@ export async function checkOrders(
   return check;
 }
 
-/** Whether all orders without an id will get one: those above all ids that are taken. */
+/** Adds a problem if int64 has too few ids above the highest id in use for the orders without one. */
 function checkIdsLeft(check: Check, highestInStore: OrderId): void {
   const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
   if (BigInt(check.withoutId) <= INT64_MAX - highest) return;
@@ -119,7 +120,7 @@ async function ordersById(
   return new Map((await find(ids)).map((order) => [order.id, order]));
 }
 
-/** Counts an order of the file, and says what stands in its way. */
+/** Counts an order of the file. @returns its problem, or undefined */
 function checkOrder(
   at: string,
   draft: OrderDraft,
@@ -134,7 +135,7 @@ function checkOrder(
     if (repetition !== undefined) return repetition;
   }
   if (check.count <= check.placedBefore) {
-    // It was placed, and may have been cancelled or shipped since.
+    // Placed by an earlier run; may have been cancelled or shipped since.
     check.known += 1;
     return undefined;
   }

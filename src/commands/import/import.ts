@@ -10,7 +10,7 @@ import { terminal } from '../terminal/terminal.ts';
 import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
 import { Placer } from './placer.ts';
 
-/** Orders placed in one transaction: some 20 ms in which a running service cannot cancel. */
+/** Orders per transaction, which delays cancels of a running service by some 20 ms. */
 const BATCH = 2_000;
 
 const COLUMNS = `
@@ -69,7 +69,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   }
 }
 
-/** The check alone, against an empty store if there is none: a dry run makes no database. */
+/** Runs only the check, against an empty store if there is none: a dry run creates no database. */
 async function tryImport(input: Input, flags: ImportFlags) {
   const check = (await databaseExists(flags))
     ? await withStore(flags, 'write', async (store) =>
@@ -93,12 +93,12 @@ async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
   return { find: (ids) => store.find(ids), placedBefore: placed, highestId };
 }
 
-/** Reads the file again and places its orders; how many are new. */
+/** Reads the file again and places its orders. @returns the number of new orders */
 async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
   const placer = await Placer.begin(store, check);
   const progress = showProgress('Importing');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
-  // One batch is written while the next one is read.
+  // Write one batch while reading the next.
   let writing = Promise.resolve();
   try {
     for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
@@ -107,7 +107,7 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
         if (placer.gathered < BATCH) continue;
         await writing;
         writing = placer.write();
-        // It is awaited above or below; until then its failure is no unhandled one.
+        // Awaited above or below; prevents an unhandled rejection until then.
         writing.catch(() => {});
       }
     }

@@ -4,18 +4,18 @@ import type { OrderDraft, OrderId } from '../../orders/order.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { CommandFailed } from '../terminal/output.ts';
 
-/** Left to other writers between two transactions. */
+/** Pause between two transactions, for other writers. */
 export const PAUSE_MS = 4;
 
-/** An import that has been checked. */
+/** A checked import. */
 export interface Checked {
   /** Digest of the content. */
   readonly source: string;
-  /** Rows in all. */
+  /** Total number of rows. */
   readonly count: number;
-  /** Of the ids in it. */
+  /** Highest id in the file. */
   readonly highestId: OrderId;
-  /** Rows that an earlier run placed, which was interrupted. */
+  /** Number of rows placed by an earlier, interrupted run. */
   readonly placedBefore: number;
 }
 
@@ -26,9 +26,9 @@ export class Placer {
   readonly #run = randomUUID();
   #toPassOver: number;
   #batch: { at: string; order: OrderDraft }[] = [];
-  /** Rows of the import that are placed, by earlier runs too. */
+  /** Number of rows placed, including those of earlier runs. */
   placed: number;
-  /** Orders that were not in the store before. */
+  /** Number of orders that were not in the store before. */
   imported = 0;
 
   private constructor(store: Store, checked: Checked) {
@@ -38,7 +38,7 @@ export class Placer {
     this.placed = checked.placedBefore;
   }
 
-  /** @throws CommandFailed when another run of the import has gone on since it was checked */
+  /** Starts or resumes an import. @throws CommandFailed if another run has continued it since the check */
   static async begin(store: Store, checked: Checked): Promise<Placer> {
     const placer = new Placer(store, checked);
     const { source, highestId, placedBefore: from } = checked;
@@ -48,7 +48,7 @@ export class Placer {
     return placer;
   }
 
-  /** Rows added since the last `write`. */
+  /** Number of rows added since the last `write`. */
   get gathered(): number {
     return this.#batch.length;
   }
@@ -58,7 +58,7 @@ export class Placer {
     else this.#batch.push({ at, order });
   }
 
-  /** Places what was added, durably. @throws CommandFailed, StoreUnavailable */
+  /** Durably places the rows added since the last `write`. @throws CommandFailed, StoreUnavailable */
   async write(): Promise<void> {
     if (this.#batch.length === 0) return;
     const batch = this.#batch;
@@ -78,7 +78,10 @@ export class Placer {
     await pause(PAUSE_MS);
   }
 
-  /** Forgets the import, all of which is placed. Whether that was confirmed; if not, no order is lost. */
+  /**
+   * Discards the progress record of a completed import.
+   * @returns whether the store confirmed it; if not, no order is lost
+   */
   async end(): Promise<boolean> {
     const { source } = this.#import;
     try {

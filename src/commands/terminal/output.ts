@@ -1,38 +1,38 @@
 import { once } from 'node:events';
 import { terminal } from './terminal.ts';
 
-/** A usage mistake found after parsing: exit 2, as for those found by it. */
+/** A usage error detected after parsing. Exit code 2, as for parse errors. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The command could not do what it was asked; the message says why. Exit 1. */
+/** The command failed for the reason in the message. Exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
-/** Writes to stdout at the pace of whoever reads it. */
+/** Writes to stdout and waits for "drain" if its buffer is full. */
 export async function writeOut(text: string): Promise<void> {
   const { stdout } = terminal();
   if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
-/** A line for the person at the terminal; stdout is for data. */
+/** Writes a line to stderr; stdout is reserved for data. */
 export function say(text: string): void {
   terminal().stderr.write(`${text}\n`);
 }
 
-/** JSON with bigint as plain integers, two spaces deep. */
+/** Serializes to JSON, with bigints as integers and an indent of two spaces. */
 export function toJson(value: unknown): string {
   const replacer = (_key: string, item: unknown) =>
     typeof item === 'bigint' ? rawJson(String(item)) : item;
   return JSON.stringify(value, replacer, 2);
 }
 
-/** JSON.rawJSON (ES2026), which TypeScript does not know yet. */
+/** JSON.rawJSON (ES2026), which TypeScript does not declare yet. */
 const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
 
-/** Columns as wide as their widest cell. */
+/** Formats rows as columns, each as wide as its widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map((row) =>
@@ -54,7 +54,11 @@ export function counted(count: number | bigint, noun: string): string {
   return `${grouped(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`;
 }
 
-/** A number that was given as text. @throws UsageError */
+/**
+ * Parses an integer from 0 to `most`.
+ * @param what name of the value in the error message
+ * @throws UsageError
+ */
 export function naturalNumber(what: string, text: string, most: number): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);

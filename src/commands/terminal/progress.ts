@@ -2,17 +2,20 @@ import { grouped } from './output.ts';
 import { terminal } from './terminal.ts';
 
 const BAR_WIDTH = 24;
-/** Between two drawings. */
+/** Minimum time between two redraws. */
 const INTERVAL_MS = 100;
 
 export interface Progress {
-  /** @param fraction of the work that is done, 0 to 1. @param count of rows done. */
+  /**
+   * @param fraction share of the work done, 0 to 1
+   * @param count number of rows done
+   */
   update(fraction: number, count: number): void;
-  /** Takes the bar away. */
+  /** Clears the bar. */
   end(): void;
 }
 
-/** A bar with rate and time left on stderr; nothing where stderr is no terminal. */
+/** Shows a progress bar with rate and time left on stderr; nothing if stderr is not a terminal. */
 export function showProgress(label: string): Progress {
   const { stderr } = terminal();
   if (!stderr.isTTY) return { update: () => {}, end: () => {} };

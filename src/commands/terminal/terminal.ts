@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command reads from and writes to; a process is one. */
+/** Standard streams and environment of a command; `process` conforms to it. */
 export interface Terminal {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -11,7 +11,7 @@ export interface Terminal {
 
 const terminals = new AsyncLocalStorage<Terminal>();
 
-/** The terminal of the command that is running: the process's own, unless `runIn` has set another. */
+/** Returns the terminal of the running command: `process`, unless `runIn` has set another. */
 export function terminal(): Terminal {
   return terminals.getStore() ?? process;
 }

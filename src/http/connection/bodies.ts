@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Refusal } from '../errors.ts';
 import { MAX_BODY_BYTES } from '../limits.ts';
 
-/** A body of which some is still to come, and how to end its reading. */
+/** A request whose body is still arriving, and the callback that ends reading it. */
 interface Reading {
   readonly request: IncomingMessage;
   readonly end: (problem: Refusal) => void;
@@ -14,11 +14,11 @@ const EMPTY = Buffer.alloc(0);
 /** Reads request bodies, or discards them; either way their framing is valid before the request has an effect. */
 export class Bodies {
   readonly #reading = new WeakMap<Socket, Reading>();
-  /** What is wrong with the bytes of a connection from which no body is being read yet. */
+  /** Errors on connections from which no body is being read yet. */
   readonly #broken = new WeakMap<Socket, Refusal>();
 
   /**
-   * Calls `done` when all of the request's body has arrived, or with what is wrong with it.
+   * Calls `done` when the whole body has arrived, or with its problem as soon as there is one.
    * @param keep whether `done` gets the body; otherwise it is discarded
    */
   read(
@@ -50,12 +50,12 @@ export class Bodies {
   }
 
   /**
-   * Tells the request whose body is being read on a connection, or will be, what is wrong with it.
-   * Whether one is being read.
+   * Reports a problem to the request whose body is being read on a connection, or will be read next.
+   * @returns whether a body was being read
    */
   fail(socket: Socket, problem: Refusal): boolean {
     const reading = this.#reading.get(socket);
-    // All of it has come, though "end" is still to be emitted: what is broken follows it.
+    // If the body is complete, though "end" is not emitted yet, the malformed bytes come after it.
     const isBroken = reading !== undefined && !reading.request.complete;
     if (isBroken) reading.end(problem);
     else this.#broken.set(socket, problem);

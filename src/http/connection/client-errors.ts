@@ -9,13 +9,13 @@ import type { Bodies } from './bodies.ts';
 import { lingeringClose, whenClosed } from './lingering-close.ts';
 import type { Pipelining } from './pipelining.ts';
 
-/** What Node tells of a connection whose bytes are no request. */
+/** The error of Node's "clientError" event. */
 interface ClientError extends Error {
   readonly code?: string;
   readonly rawPacket?: unknown;
 }
 
-/** Listeners that answer with an Error record what never becomes a request. */
+/** Returns listeners that send Error records for input that never becomes a "request" event. */
 export function clientErrorListeners(
   logger: Logger,
   metrics: Metrics,
@@ -36,13 +36,13 @@ export function clientErrorListeners(
   };
 
   const clientError = (error: ClientError, socket: Socket): void => {
-    // It is gone, or ended and whatever comes is discarded.
+    // The connection is destroyed, or in a lingering close that discards input.
     if (!socket.writable) return;
     const code = refusalOf(error);
     if (bodies.fail(socket, code)) return;
     const pending = turns.pending(socket);
     if (pending !== undefined) endAfter(pending, socket);
-    // A request that was answered before it had all come is not answered again.
+    // The response was sent before the whole request had arrived; do not send a second one.
     else if (turns.isHalfRead(socket)) lingeringClose(socket);
     else sendError(socket, code, newRequestId(), error.code);
   };
@@ -61,13 +61,13 @@ export function clientErrorListeners(
   return { clientError, checkExpectation };
 }
 
-/** Connections that end after the answers that are under way. */
+/** Connections that are closed after their pending response. */
 const ending = new WeakSet<Socket>();
 
-/** What came before was a request: it gets its send, and what followed gets none. */
+/** Closes the connection after the pending response; the malformed bytes after that request get no response. */
 function endAfter(pending: ServerResponse, socket: Socket): void {
-  // Until then nothing is read, or a client could keep the connection by sending on. Node resumes reading after
-  // each send, so this may be called again.
+  // Stop reading, or a client could keep the connection open by sending more. Node resumes reading after each
+  // response, so this function may be called again.
   socket.pause();
   if (ending.has(socket)) return;
   ending.add(socket);
@@ -75,7 +75,7 @@ function endAfter(pending: ServerResponse, socket: Socket): void {
   whenClosed(pending, () => lingeringClose(socket));
 }
 
-/** By what Node's parser (llhttp) calls it. */
+/** Refusals by the error code of Node's parser (llhttp). */
 const BY_PARSER: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_METHOD: 'bad_method',
   HPE_INVALID_URL: 'bad_url',
@@ -95,7 +95,7 @@ function refusalOf({ code, rawPacket }: ClientError): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
   if (code !== 'HPE_HEADER_OVERFLOW') return BY_PARSER[code ?? ''] ?? 'bad_request';
-  // The parser counts the request line as a header; a first packet without a line end is all URL.
+  // llhttp counts the request line as a header; without a line end in the first packet, the URL was too long.
   const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
   return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
 }

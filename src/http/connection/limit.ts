@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { MAX_CONNECTIONS, MAX_OPERATIONS_CONNECTIONS } from '../limits.ts';
 
-/** Files that the program has open itself: its database and log, connections to PostgreSQL, what Node.js needs. */
+/** File descriptors reserved for the process: database, log, PostgreSQL connections, Node.js internals. */
 const OWN_FILES = 64;
-/** However low the system's limit is. */
+/** Minimum number of connections, however low the system limit is. */
 const FEWEST = 16;
 
 /**
- * How many connections the public listener takes, so that enough open files are left for the operations listener and the
- * database. Warns where the system's limit allows fewer than MAX_CONNECTIONS.
+ * Returns the maximum connections of the public listener, leaving file descriptors for the operations listener and
+ * the database. Logs a warning if the system limit allows fewer than MAX_CONNECTIONS.
  */
 export function connectionLimit(logger: Logger, openFiles = openFilesLimit()): number {
   const left = openFiles - OWN_FILES - MAX_OPERATIONS_CONNECTIONS;
@@ -22,10 +22,13 @@ export function connectionLimit(logger: Logger, openFiles = openFilesLimit()): n
   return connections;
 }
 
-/** Node.js has raised the soft limit to the hard one. Infinity where there is none, or it is not known. */
+/**
+ * Returns the limit of open files; Infinity if there is none or it is unknown. Node.js raises the soft limit to the
+ * hard limit at startup.
+ */
 function openFilesLimit(): number {
   if (process.report === undefined) return Number.POSITIVE_INFINITY;
-  // Otherwise the report looks up names of peers.
+  // Otherwise the report resolves the host names of peers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as unknown as {
     userLimits?: { open_files?: { soft: number | string } };

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { LINGER_MS } from '../limits.ts';
 
 /**
- * Ends a connection after what is still to be sent, and discards what the client still sends. A connection
- * that is closed while bytes of the client are unread is reset, and with the reset the client loses the
- * end of an answer that it has not read yet: RFC 9112, section 9.6. Again is no change.
- * @param lingerMs how long the client may go on sending, or leave its own side open
+ * Half-closes a connection after flushing pending output, then discards input until the client closes its side.
+ * Closing a connection with unread input causes a TCP reset, which can cost the client the end of a response that it
+ * has not read yet: RFC 9112, section 9.6. Idempotent.
+ * @param lingerMs how long the client may keep sending, or keep its own side open
  */
 export function lingeringClose(socket: Socket, lingerMs = LINGER_MS): void {
   if (socket.writableEnded || socket.destroyed) return;
-  // Instead of the parser, which would take what follows for requests.
+  // Detach the parser, which would parse further input as requests.
   socket.removeAllListeners('data');
   socket.on('data', () => {});
   socket.resume();
@@ -22,12 +22,12 @@ export function lingeringClose(socket: Socket, lingerMs = LINGER_MS): void {
 }
 
 /**
- * Calls `then` when an answer is out or its connection gone, also if that has been so for a while: a
- * "close" that was emitted is not emitted again.
+ * Calls `then` when a response has been sent or its connection is closed. If "close" was emitted before, `then` is
+ * called at once.
  */
 export function whenClosed(response: ServerResponse, then: () => void): void {
-  // Node destroys an answer when it is out, after it has ended the connection if that was the last one. It
-  // counts as finished before, when it cannot be known yet whether the connection stays.
+  // Node destroys a response once it has been sent, after ending the connection if that was the last response.
+  // "finish" comes earlier, when it is not yet known whether the connection stays open.
   if (response.destroyed) then();
   else response.once('close', then);
 }

@@ -4,21 +4,21 @@ import { MAX_PIPELINED } from '../limits.ts';
 import { whenClosed } from './lingering-close.ts';
 
 interface Connection {
-  /** The answer to the request that came last. */
+  /** The response to the latest request. */
   last: ServerResponse;
-  /** Requests that wait for the answer before theirs. */
+  /** Requests waiting for the response before theirs. */
   waiting: number;
 }
 
 /**
- * Gives the requests of one connection their turns: each begins when the one before is answered. A
- * list that was sent after a cancel must show it, also without waiting for the cancel's answer; RFC
- * 9112, section 9.3.2, allows requests at the same time only if none of them changes anything.
+ * Serializes the pipelined requests of a connection: each begins after the response to the one before. A list
+ * requested after a cancel must reflect it, even if the client did not wait for the response to the cancel; RFC 9112,
+ * section 9.3.2, allows parallel processing only if all methods are safe.
  */
 export class Pipelining {
   readonly #connections = new WeakMap<Socket, Connection>();
 
-  /** Calls `begin` when it is the turn of the request that `response` will answer. */
+  /** Calls `begin` when all earlier requests of the connection have been responded to. */
   take(socket: Socket, response: ServerResponse, begin: () => void): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) {
@@ -37,7 +37,7 @@ export class Pipelining {
       socket.destroy();
       return;
     }
-    // What is read would have to be kept. Later, since Node resumes reading after this request.
+    // Stop reading: further requests would have to be buffered. Deferred, since Node resumes reading after this event.
     process.nextTick(() => {
       if (connection.waiting > 0) socket.pause();
     });
@@ -48,24 +48,24 @@ export class Pipelining {
     });
   }
 
-  /** The last answer that is still to come on a connection, if there is one. */
+  /** Returns the last response of a connection if it is still pending. */
   pending(socket: Socket): ServerResponse | undefined {
     const last = this.#connections.get(socket)?.last;
     return last === undefined || isOver(last) ? undefined : last;
   }
 
-  /** Whether the last request has been answered before all of it had come. */
+  /** Returns whether the last request of a connection has not been received completely. */
   isHalfRead(socket: Socket): boolean {
     return this.#connections.get(socket)?.last.req.complete === false;
   }
 }
 
-/** Otherwise nobody would hear the answer, so the request is not begun: RFC 9112, section 9.6. */
+/** Whether a response can still be sent; otherwise the request is not begun: RFC 9112, section 9.6. */
 function isOpen(socket: Socket): boolean {
   return !socket.destroyed && !socket.writableEnded;
 }
 
-/** Out, or its connection is gone; see `whenClosed`. */
+/** Whether the response has been sent or its connection is closed; see `whenClosed`. */
 function isOver(response: ServerResponse): boolean {
   return response.destroyed;
 }

@@ -1,9 +1,9 @@
 import { IncomingMessage } from 'node:http';
 
 /**
- * A request for which Node never hands its connection over. It would for CONNECT, in the middle of the answers
- * to the requests before it, and with its own listeners for errors, time-outs and writing removed. So CONNECT is
- * a request like any other, which is refused in its turn.
+ * A request that never takes over its connection. For CONNECT, Node would detach the socket while earlier responses
+ * are still pending, and remove its listeners for errors, timeouts and writing. With `upgrade` always false, CONNECT
+ * is an ordinary request, which is rejected in order.
  */
 export class Request extends IncomingMessage {
   get upgrade(): boolean {

@@ -10,11 +10,11 @@ import { lingeringClose, whenClosed } from './lingering-close.ts';
 import type { Pipelining } from './pipelining.ts';
 
 /**
- * Lets a server come to its end, however its clients behave. Node closes those connections that are idle
- * when the closing begins. Those that finish an answer later would be kept alive, and the server with
- * them, and so would those that have begun to send a request and do not go on.
- * @param sockets those of the server
- * @returns what begins the closing and resolves when all connections are closed
+ * Graceful shutdown, bounded even when clients stall. Node closes only the connections that are idle when the
+ * shutdown begins. Connections that become idle later, or whose client stops in the middle of a request, would stay
+ * open and keep the server alive.
+ * @param sockets the open connections of the server
+ * @returns a function that begins the shutdown and resolves when all connections are closed
  */
 export function prepareShutdown(
   server: Server,
@@ -22,21 +22,21 @@ export function prepareShutdown(
   turns: Pipelining,
 ): () => Promise<void> {
   const pending = () => [...sockets].flatMap((socket) => turns.pending(socket) ?? []);
-  /** Whether a connection waits for nothing but a client that may never go on. */
+  /** Whether the connection only waits for the client to send the rest of a request. */
   const isStillSending = (socket: Socket): boolean => {
     const answer = turns.pending(socket);
-    // Closed in stages, which ends by itself.
+    // A lingering close has a time limit of its own.
     if (answer === undefined) return !socket.writableEnded;
-    // Node gives an answer the socket when it is its turn.
+    // Node assigns the socket to a response when all earlier ones have been sent.
     return answer.socket !== null && !answer.headersSent && !answer.req.complete;
   };
   const acceptedAt = new WeakMap<Socket, number>();
   server.on('connection', (socket: Socket) => acceptedAt.set(socket, performance.now()));
-  /** Whether the first request of a connection may be on its way. */
+  /** Whether the first request of the connection may still arrive. */
   const isNew = (socket: Socket): boolean =>
     socket.bytesRead === 0 && performance.now() - acceptedAt.get(socket)! < DRAIN_FIRST_REQUEST_MS;
-  // Node destroys connections as idle whose response has been ended but is not yet read by the client, that are closed
-  // in stages, or that have not sent their first request. So none is closed while there is such a connection.
+  // Node also destroys as idle: connections whose response is ended but not yet read by the client, those in a
+  // lingering close, and those that have not sent a request yet. So close none while there is such a connection.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if (pending().length > 0) return;
@@ -54,7 +54,7 @@ export function prepareShutdown(
       for (const socket of sockets) if (isStillSending(socket)) socket.destroy();
     }, DRAIN_CHECK_INTERVAL_MS);
     return new Promise((resolve) => {
-      // One that has never listened says so, and is closed as well.
+      // For a server that never listened, the callback gets an error, which is ignored.
       server.close(() => {
         clearInterval(timer);
         resolve();

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The connections of a server, as they come and go. */
+/** Returns a live set of the open connections of a server. */
 export function openSockets(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -12,15 +12,15 @@ export function openSockets(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Ends connections whose client takes nothing of what is to be sent to it. Node's own time-out of a
- * connection begins anew with every byte that the client sends.
- * @returns what ends the looking
+ * Destroys connections whose client does not read pending output for `limitMs`. Node's socket timeout does not detect
+ * them: it restarts with every byte that the client sends.
+ * @returns a function that stops the checks
  */
 export function closeStalled(
   sockets: ReadonlySet<Socket>,
   { limitMs, intervalMs }: { limitMs: number; intervalMs: number },
 ): () => void {
-  /** How many bytes were out, and since when it has been no more. */
+  /** Bytes flushed per connection, and since when that count has not changed. */
   const progress = new WeakMap<Socket, { readonly out: number; readonly since: number }>();
   const timer = setInterval(() => {
     const now = performance.now();

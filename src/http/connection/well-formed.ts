@@ -3,9 +3,9 @@ import type { Refusal } from '../errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../limits.ts';
 
 /**
- * What is wrong with a request that Node's parser let through, or undefined: RFC 9112, section 3.2, no or
- * several Host fields, or a fragment in the request target; CONNECT, which is for proxies; another
- * version than 1.1 or 1.0.
+ * Returns the problem of a request that Node's parser accepted, or undefined: no or several Host headers (RFC 9112,
+ * section 3.2), a fragment in the request target, CONNECT (which is for proxies), a version other than 1.1 and 1.0,
+ * invalid framing, or an excessive length.
  */
 export function requestProblem(request: IncomingMessage): Refusal | undefined {
   if (request.httpVersionMajor !== 1) return 'http_version_not_supported';
@@ -17,20 +17,23 @@ export function requestProblem(request: IncomingMessage): Refusal | undefined {
   if (hosts > 1) return 'host_repeated';
   if (hosts === 0 && request.httpVersion !== '1.0') return 'host_missing';
   const coding = request.headers['transfer-encoding'];
-  // RFC 9112, section 6.1: what is not chunked has no end that we know, and 1.0 knows no coding.
+  // RFC 9112, section 6.1: without chunked the body length is unknown, and HTTP/1.0 has no transfer codings.
   if (
     coding !== undefined &&
     (coding.toLowerCase() !== 'chunked' || request.httpVersion === '1.0')
   ) {
     return 'bad_framing';
   }
-  // Node does not say what is wrong with the chunks of a request that asks for another protocol.
+  // Node reports no chunk errors for a request with Upgrade.
   if (coding !== undefined && request.headers.upgrade !== undefined) return 'upgrade_with_chunks';
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'body_too_large';
   return undefined;
 }
 
-/** How often a header (name in lower case) was sent. Node's own view keeps the first of some. */
+/**
+ * Returns how many times a header was sent; `headers` keeps only the first value of some.
+ * @param name in lower case
+ */
 export function headerCount(request: IncomingMessage, name: string): number {
   const { rawHeaders } = request;
   let count = 0;
@@ -42,8 +45,8 @@ export function headerCount(request: IncomingMessage, name: string): number {
 }
 
 /**
- * The path of a request target without its query; of one in absolute form (RFC 9112, section 3.2.2) too,
- * others are as they are.
+ * Returns the path of a request target, without the query. The absolute form (RFC 9112, section 3.2.2) is reduced to
+ * the origin form; other forms are kept.
  */
 export function pathOf(target: string): string {
   const origin = target.startsWith('/') ? target : originForm(target);

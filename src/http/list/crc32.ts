@@ -1,9 +1,9 @@
-/** The polynomial of CRC-32 with its bits reversed: RFC 1952, section 8. */
+/** The CRC-32 polynomial, bit-reversed: RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
-/** The polynomial 1, in which the highest bit stands for x to the power of 0. */
+/** The polynomial 1: the highest bit is the coefficient of x^0. */
 const ONE = 0x80000000;
 
-/** The product of two polynomials modulo POLYNOMIAL. */
+/** Multiplies two polynomials modulo POLYNOMIAL. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;
@@ -14,7 +14,7 @@ function multiply(a: number, b: number): number {
   return product >>> 0;
 }
 
-/** x to the power of 8 * 2^n, for n from 0: what 2^n bytes of zeros multiply a checksum by. */
+/** x^(8 * 2^n), for n from 0: appending 2^n zero bytes multiplies a CRC by it. */
 const POWERS: readonly number[] = (() => {
   const powers = [ONE >>> 8];
   while (powers.length < 53) powers.push(multiply(powers.at(-1)!, powers.at(-1)!));
@@ -22,8 +22,9 @@ const POWERS: readonly number[] = (() => {
 })();
 
 /**
- * The CRC-32 of two pieces of data one after another, from that of each and the length of the second in
- * bytes: what stands before counts as if it were followed by that many zeros.
+ * Combines the CRC-32s of two byte sequences into that of their concatenation: `first` is advanced by as many zero
+ * bytes as the second sequence has.
+ * @param secondLength in bytes
  */
 export function combinedCrc32(first: number, second: number, secondLength: number): number {
   let result = first;

@@ -1,7 +1,7 @@
 import type { Moment } from '../../listing/listing.ts';
 import { matchesEtag } from '../conditional.ts';
 
-/** One per representation: RFC 9110, section 8.8.3.3. */
+/** One entity-tag per content coding: RFC 9110, section 8.8.3.3. */
 export interface ListEtags {
   readonly identity: string;
   readonly gzip: string;
@@ -12,7 +12,7 @@ export function listEtags({ storeId, revision, mark }: Moment): ListEtags {
   return { identity: `"${name}"`, gzip: `"${name}-gzip"` };
 }
 
-/** The first of `etags` that If-None-Match names. */
+/** Returns the first of `etags` that If-None-Match matches; undefined if none does. */
 export function matchingEtag(
   etags: ListEtags,
   ifNoneMatch: string | undefined,

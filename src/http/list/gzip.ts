@@ -5,43 +5,43 @@ import type { Snapshot } from '../../listing/listing.ts';
 import { within } from '../../store/within.ts';
 import { combinedCrc32 } from './crc32.ts';
 
-/** A list as it is sent. */
+/** The body of a list response in one content coding. */
 export interface EncodedList {
   readonly chunks: readonly Buffer[];
   readonly byteLength: number;
 }
 
-/** The compressed form of a block, shared by all lists that contain the block. */
+/** A compressed block, shared by all list snapshots that contain the block. */
 interface Piece {
-  /** Of the comma before the block and the block. */
+  /** The leading comma and the block, as deflate data. */
   readonly deflated: Buffer;
-  /** CRC-32 of the uncompressed bytes. */
+  /** CRC-32 of the uncompressed bytes, comma included. */
   readonly crc: number;
 }
 
-/** Smaller lists fit one packet uncompressed. */
+/** Minimum size for compression: smaller lists fit in one packet. */
 const MIN_BYTES = 1_024;
-/** A client that would wait longer for a compressed list gets it uncompressed. */
+/** Maximum wait for compression; after it the list is sent uncompressed. */
 const PATIENCE_MS = 1_000;
-/** Uses one core for well under a second per million orders; higher levels save a tenth at most. */
+/** zlib level: well under a second of one core per million orders; higher levels save at most a tenth. */
 const LEVEL = 6;
-/** Blocks compressed at the same time, in libuv's threads. */
+/** Blocks compressed concurrently, in libuv's thread pool. */
 const CONCURRENCY = 2;
 
 const deflate = promisify(deflateRaw);
 
-/** RFC 1952, section 2.3: deflate, no flags, no time, unknown system. */
+/** RFC 1952, section 2.3: deflate, no flags, no modification time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const OPENING = stored('[', false);
 const COMMA = stored(',', false);
 const CLOSING = stored(']', true);
 
-/** One character as a stored deflate block, which ends on a whole byte: RFC 1951, section 3.2.4. */
+/** Encodes one character as a stored deflate block, which ends on a byte boundary: RFC 1951, section 3.2.4. */
 function stored(character: string, isLast: boolean): Buffer {
   return Buffer.from([Number(isLast), 1, 0, 0xfe, 0xff, character.charCodeAt(0)]);
 }
 
-/** RFC 1952, section 2.3.1. */
+/** Returns CRC32 and ISIZE (length modulo 2^32): RFC 1952, section 2.3.1. */
 function trailer(crc: number, length: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt32LE(crc, 0);
@@ -50,18 +50,21 @@ function trailer(crc: number, length: number): Buffer {
 }
 
 /**
- * Lists as one gzip member each. A block is compressed when it is first needed, off the event loop, and its
- * compressed form lives as long as the block. Blocks are independent deflate data that end on whole
- * bytes, so any of them can be concatenated.
+ * Compresses list snapshots, each into one gzip member. A block is compressed off the event loop when it is first
+ * needed, and its compressed form is cached for the lifetime of the block. Compressed blocks are independent and end
+ * on byte boundaries, so they can be concatenated in any combination.
  */
 export class GzipLists {
   readonly #pieces = new WeakMap<Block, Promise<Piece>>();
   readonly #lists = new WeakMap<Snapshot, Promise<EncodedList>>();
 
-  /** The compressed list; undefined if it is too small or cannot be ready within `ms`, or a second at most. */
+  /**
+   * Resolves to the compressed list; undefined if the list is too small, compression fails or it takes too long.
+   * @param ms time limit, capped at PATIENCE_MS
+   */
   async get(snapshot: Snapshot, ms = PATIENCE_MS): Promise<EncodedList | undefined> {
     if (snapshot.byteLength < MIN_BYTES) return undefined;
-    // The compression continues for later requests.
+    // After a timeout, compression continues for later requests.
     return within(Math.min(ms, PATIENCE_MS), () => this.#list(snapshot)).catch(() => undefined);
   }
 
@@ -70,7 +73,7 @@ export class GzipLists {
     if (list === undefined) {
       list = this.#encode(snapshot);
       this.#lists.set(snapshot, list);
-      // The next request tries again.
+      // Drop a failed attempt, so that the next request retries.
       list.catch(() => this.#lists.delete(snapshot));
     }
     return list;
@@ -90,7 +93,7 @@ export class GzipLists {
     const chunks: Buffer[] = [Buffer.concat([HEADER, OPENING])];
     for (const [at, piece] of pieces.entries()) {
       const { bytes } = blocks[at]!;
-      // The first block has no comma before it.
+      // The first block has no leading comma.
       chunks.push(at === 0 ? piece.deflated.subarray(COMMA.length) : piece.deflated);
       crc = at === 0 ? crc32(bytes.subarray(1), crc) : combinedCrc32(crc, piece.crc, bytes.length);
     }

@@ -4,37 +4,34 @@ import { whenClosed } from '../connection/lingering-close.ts';
 import type { EncodedList } from './gzip.ts';
 
 /**
- * Handed to a reader in one turn of the event loop: little enough for all others, and for cancels, to get
- * their turns soon, and for what is copied to be in the processor's cache still.
+ * Bytes written to one response per turn of the event loop: small enough not to delay other requests, and for the
+ * data to be still in the CPU cache when the kernel copies it.
  */
 const BYTES_AT_A_TIME = 256 * 1024;
 
 /**
- * Sends lists to their readers, each at its own pace. Readers of one snapshot share its blocks, and
- * snapshots share those that did not change between them; what only slow readers still need is
- * bounded, and beyond the bound the readers that are furthest behind are cut off.
+ * Sends list snapshots, each response at the pace of its client. Responses of one snapshot share its blocks, and
+ * snapshots share unchanged blocks. The memory retained only for slow clients is bounded; beyond the bound, the
+ * responses of the oldest snapshots are destroyed.
  */
 export class ListSender {
   readonly #maxSupersededBytes: number;
   readonly #onBytes: (count: number) => void;
-  /** Oldest snapshot first. */
+  /** Responses in progress, oldest snapshot first. */
   readonly #readers = new Map<Snapshot, Set<ServerResponse>>();
 
   /**
-   * @param maxSupersededBytes of blocks that are in no current list but in one still being read
-   * @param onBytes is told how many bytes were handed to a socket
+   * @param maxSupersededBytes bound on blocks retained only by responses of snapshots that are no longer current
+   * @param onBytes called with the number of bytes written to a socket
    */
   constructor(maxSupersededBytes: number, onBytes: (count: number) => void) {
     this.#maxSupersededBytes = maxSupersededBytes;
     this.#onBytes = onBytes;
   }
 
-  /**
-   * Writes the list of `snapshot` as the body of `response`, whose head is written, and ends it. Nothing
-   * is copied.
-   */
+  /** Writes `snapshot` as the body of `response`, whose head was written before, and ends it. Copies no buffers. */
   send(response: ServerResponse, snapshot: Snapshot, { chunks }: EncodedList = snapshot): void {
-    // Its client may have left while the list was made ready.
+    // The client may have disconnected while the list was prepared.
     if (response.destroyed) return;
     this.#register(response, snapshot);
     let next = 0;
@@ -42,7 +39,7 @@ export class ListSender {
       if (response.destroyed) return;
       let written = 0;
       let hasRoom = true;
-      // Handed to the system in one call, with the head if that is still to go.
+      // Flushed in one system call, with the head if it is still buffered.
       response.cork();
       while ((hasRoom || written < BYTES_AT_A_TIME) && next < chunks.length) {
         const chunk = chunks[next++]!;
@@ -53,7 +50,7 @@ export class ListSender {
       this.#onBytes(written);
       if (next === chunks.length) response.end();
     };
-    // Not at once: a reader who takes all there is would have the event loop to itself.
+    // Deferred: a fast client would otherwise monopolize the event loop.
     response.on('drain', () => setImmediate(writeMore));
     writeMore();
   }
@@ -73,8 +70,8 @@ export class ListSender {
   }
 
   /**
-   * From snapshot to snapshot, newest first, what the older one holds alone is at most what was
-   * replaced between them, and at most all of it.
+   * Destroys the responses of the oldest snapshots while the bound is exceeded. Going from newest to oldest, a
+   * snapshot alone retains at most the bytes replaced since then by the next newer one, and at most its own length.
    */
   #cutOff(current: Snapshot): void {
     let newer = current;
