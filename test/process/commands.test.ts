@@ -197,7 +197,7 @@ test('keys are made, listed without their secrets, and revoked', async (t) => {
   assert.ok(!list.includes(made.stdout.slice(8, 20)));
   const id = /key_\w+/.exec(made.stderr)![0];
   assert.match((await cli('keys', 'revoke', id)).stderr, /Revoked/);
-  assert.match((await cli('keys', 'revoke', id)).stderr, /revoked before/);
+  assert.match((await cli('keys', 'revoke', id)).stderr, /already revoked/);
   assert.equal((await cli('keys', 'revoke', 'key_none')).code, 1);
   const json = JSON.parse((await cli('keys', 'list', '--json')).stdout);
   assert.deepEqual(json.map(({ status }: { status: string }) => status).sort(), [
