@@ -23,11 +23,11 @@ export function addContract(routes: Router, config: Config): void {
   };
   routes.addPublic(
     CONTRACT_PATH,
-    serving('application/yaml', () => contract().yaml),
+    documentHandler('application/yaml', () => contract().yaml),
   );
   routes.addPublic(
     '/openapi/v1.json',
-    serving('application/json', () => contract().json),
+    documentHandler('application/json', () => contract().json),
   );
 }
 
@@ -65,7 +65,7 @@ function servers({ environment, baseUrl, stagingBaseUrl }: Config) {
   return [production, { url: stagingBaseUrl, description: 'Staging' }];
 }
 
-function serving(type: string, document: () => Document): Handle {
+function documentHandler(type: string, document: () => Document): Handle {
   return (exchange) => {
     const { body, etag } = document();
     const headers = ['etag', etag, 'cache-control', 'no-cache'];

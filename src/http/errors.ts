@@ -70,12 +70,12 @@ export interface ErrorRecord {
 }
 
 /** Alternating names and values, the cheapest form for `writeHead`; names must be unique. */
-export type Headers = readonly string[];
+export type HeaderList = readonly string[];
 
 /** A serialized Error record with its status and headers. */
 export interface ErrorResponse {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderList;
   /** The `code` in the body. */
   readonly code: ErrorCode;
   /** JSON, ASCII only. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
 import { whenClosed } from './connection/lingering-close.ts';
 import { pathOf, queryOf } from './connection/well-formed.ts';
-import type { Headers, Refusal } from './errors.ts';
+import type { HeaderList, Refusal } from './errors.ts';
 import { ANSWER_WITHIN_MS } from './limits.ts';
 import { requestId } from './request-id.ts';
 
@@ -16,7 +16,7 @@ export interface Route {
   /** Whether requests need no API key. */
   readonly isPublic: boolean;
   /** Headers of every response, including errors. */
-  readonly headers: Headers;
+  readonly headers: HeaderList;
   /** Whether the handler reads `body`; otherwise bodies are discarded. */
   readonly takesBody?: boolean;
   readonly handle: Handle;

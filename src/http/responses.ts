@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { InputProblem } from './contract-validation.ts';
-import { errorResponse, type Headers, type Refusal } from './errors.ts';
+import { errorResponse, type HeaderList, type Refusal } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { KEEP_ALIVE_MS, MAX_PROBLEMS } from './limits.ts';
 
@@ -11,7 +11,7 @@ const KEEP_ALIVE = ['keep-alive', `timeout=${KEEP_ALIVE_MS / 1000}`] as const;
 export function sendHead(
   { id, route, request, response }: Exchange,
   status: number,
-  headers: Headers,
+  headers: HeaderList,
 ): void {
   // For HTTP/1.0, Node decides while serializing the head whether the connection stays open.
   const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
@@ -20,18 +20,18 @@ export function sendHead(
 }
 
 /** Returns the headers of every response. */
-export function commonHeaders(requestId: string): Headers {
+export function commonHeaders(requestId: string): HeaderList {
   return ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
 }
 
 /** Sends a response with a body, which Node omits for HEAD. */
-export function send(exchange: Exchange, status: number, headers: Headers, body: Buffer): void {
+export function send(exchange: Exchange, status: number, headers: HeaderList, body: Buffer): void {
   sendHead(exchange, status, [...headers, 'content-length', String(body.length)]);
   exchange.response.end(body);
 }
 
 /** Sends a response without a body. */
-export function sendEmpty(exchange: Exchange, status: 204 | 304, headers: Headers = []): void {
+export function sendEmpty(exchange: Exchange, status: 204 | 304, headers: HeaderList = []): void {
   sendHead(exchange, status, headers);
   exchange.response.end();
 }
@@ -40,7 +40,7 @@ export function sendEmpty(exchange: Exchange, status: 204 | 304, headers: Header
  * Sends an Error record.
  * @param headers in addition to those of the record
  */
-export function sendError(exchange: Exchange, refusal: Refusal, headers: Headers = []): void {
+export function sendError(exchange: Exchange, refusal: Refusal, headers: HeaderList = []): void {
   const { request, response } = exchange;
   const error = errorResponse(refusal);
   exchange.refusal = refusal;

@@ -1,5 +1,5 @@
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way';
-import type { Headers, Refusal } from './errors.ts';
+import type { HeaderList, Refusal } from './errors.ts';
 import type { Exchange, Handle, Match, Route } from './exchange.ts';
 import { MAX_URL_BYTES } from './limits.ts';
 import { sendError } from './responses.ts';
@@ -34,7 +34,7 @@ export class Router {
    * @param template relative to the base path, as in the contract: /store/orders/{orderId}
    * @param headers of every response
    */
-  add(template: string, methods: Methods, headers: Headers = []): void {
+  add(template: string, methods: Methods, headers: HeaderList = []): void {
     this.#add(this.#basePath + template, methods, { isPublic: false, headers });
   }
 
@@ -81,14 +81,14 @@ export class Router {
   }
 }
 
-function refusing(refusal: Refusal, isPublic: boolean): Match {
+function errorMatch(refusal: Refusal, isPublic: boolean): Match {
   const handle = (exchange: Exchange) => sendError(exchange, refusal);
   return { route: { operation: 'none', isPublic, headers: [], handle }, parameters: {} };
 }
 
-const BAD_URL = refusing('bad_url', true);
-const NOTHING_BELOW = refusing('not_found', false);
-const NOTHING_OUTSIDE = refusing('not_found', true);
+const BAD_URL = errorMatch('bad_url', true);
+const NOTHING_BELOW = errorMatch('not_found', false);
+const NOTHING_OUTSIDE = errorMatch('not_found', true);
 
 /** Returns the decoded path; undefined if its percent-encoding is malformed. */
 function decodedPath(path: string): string | undefined {

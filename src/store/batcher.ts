@@ -19,7 +19,7 @@ export class NotConfirmed extends Error {
   override readonly name = 'CommandNotConfirmed';
 }
 
-interface Batch<Command, Outcome> {
+interface Gathering<Command, Outcome> {
   readonly commands: Command[];
   readonly answer: PromiseWithResolvers<readonly Outcome[]>;
   readonly timer: NodeJS.Timeout;
@@ -33,7 +33,7 @@ export class Batcher<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
   /** The gathering batch, if any. */
-  #gathering: Batch<Command, Outcome> | undefined;
+  #gathering: Gathering<Command, Outcome> | undefined;
   #isCommitting = false;
 
   /** @param onBatch called with the size of each batch, and the time `apply` took */
@@ -60,8 +60,8 @@ export class Batcher<Command, Outcome> {
     return outcomes[index] as Outcome;
   }
 
-  #startGathering(): Batch<Command, Outcome> {
-    const batch: Batch<Command, Outcome> = {
+  #startGathering(): Gathering<Command, Outcome> {
+    const batch: Gathering<Command, Outcome> = {
       commands: [],
       answer: Promise.withResolvers(),
       timer: setTimeout(() => this.#giveUp(batch), GIVE_UP_AFTER_MS),
@@ -85,7 +85,7 @@ export class Batcher<Command, Outcome> {
     this.#isCommitting = false;
   }
 
-  async #commit({ commands, answer, timer }: Batch<Command, Outcome>): Promise<void> {
+  async #commit({ commands, answer, timer }: Gathering<Command, Outcome>): Promise<void> {
     try {
       const from = performance.now();
       answer.resolve(await this.#apply(commands));
@@ -98,7 +98,7 @@ export class Batcher<Command, Outcome> {
   }
 
   /** Rejects the callers of a batch. If its commit has not started, the batch is discarded. */
-  #giveUp(batch: Batch<Command, Outcome>): void {
+  #giveUp(batch: Gathering<Command, Outcome>): void {
     const isWaiting = this.#gathering === batch;
     if (isWaiting) this.#gathering = undefined;
     const reason = isWaiting ? 'the store is too slow' : 'the store has not confirmed in time';

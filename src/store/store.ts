@@ -6,7 +6,7 @@ import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts
 import type { Pet } from '../pets/pet.ts';
 
 /** Every write command. */
-export type Command =
+export type StoreCommand =
   | OrderCommand
   /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
@@ -70,7 +70,7 @@ interface Outcomes {
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
   endImport: 'ended' | 'out_of_turn';
 }
-export type OutcomeOf<C extends Command> = Outcomes[C['type']];
+export type OutcomeOf<C extends StoreCommand> = Outcomes[C['type']];
 
 /** An event in the history of an order: type, time, and the API key that caused it (absent for operators). */
 export interface OrderEvent {
@@ -157,7 +157,7 @@ export interface Store extends ChangeSource {
    * change only through `decide`, in transactions that are serialized across the whole database, and each change
    * writes an event. A refusal is based only on durable state.
    */
-  apply<C extends Command>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
+  apply<C extends StoreCommand>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
 
   /**
    * See ChangeSource. Visits the orders changed after a moment, from one snapshot that contains everything that was

@@ -1,4 +1,4 @@
-import type { Headers } from '../../http/errors.ts';
+import type { HeaderList } from '../../http/errors.ts';
 
 /**
  * Returns the headers of a deprecated operation: Deprecation (RFC 9745), Sunset (RFC 8594), and Links to its
@@ -7,7 +7,7 @@ import type { Headers } from '../../http/errors.ts';
 export function deprecationHeaders(
   { deprecatedAt, sunsetAt }: { readonly deprecatedAt: number; readonly sunsetAt: number },
   documentation: string,
-): Headers {
+): HeaderList {
   return [
     ...['deprecation', `@${Math.floor(deprecatedAt / 1000)}`],
     ...['sunset', new Date(sunsetAt).toUTCString()],

@@ -67,7 +67,7 @@ async function workOut(session: Session, commands: readonly OrderCommand[]) {
   expectNotMovedAway(known.movedTo);
   const batch = new Batch(known.orders);
   const outcomes = commands.map((command) => batch.carryOut(command));
-  return { outcomes, write: writing(batch, known.revisions) };
+  return { outcomes, write: writeStatement(batch, known.revisions) };
 }
 
 /** Returns whether a statement failed because a precondition checked in its SQL no longer held (division by zero). */
@@ -98,7 +98,7 @@ export async function readOrders(session: Session, ids: readonly OrderId[]): Pro
  * since it was read. It locks the row of the table store first, which serializes the writers of all nodes. Undefined
  * if nothing changed.
  */
-export function writing(
+export function writeStatement(
   { changed, events, statusDeltas, now }: Batch,
   revisions: KnownOrders['revisions'],
 ): StatementWithValues | undefined {

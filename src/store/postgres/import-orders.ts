@@ -1,11 +1,11 @@
 import { Batch } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
-import { type Command, type OutcomeOf, StoreUnavailable } from '../store.ts';
+import { type OutcomeOf, type StoreCommand, StoreUnavailable } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
-import { isGuardError, readOrders, writing } from './change-orders.ts';
+import { isGuardError, readOrders, writeStatement } from './change-orders.ts';
 import type { Session, StatementWithValues } from './session.ts';
 
-type ImportOrders = Extract<Command, { type: 'importOrders' }>;
+type ImportOrders = Extract<StoreCommand, { type: 'importOrders' }>;
 type Outcome = OutcomeOf<ImportOrders>;
 
 /** Attempts to place rows while other imports take ids, or orders change, concurrently. */
@@ -53,7 +53,7 @@ async function workOut(
   const batch = new Batch(known.orders);
   const outcome = batch.placeAll(orders, highest);
   if (outcome.refusal !== undefined) return { outcome };
-  const write = writing(batch, known.revisions);
+  const write = writeStatement(batch, known.revisions);
   const statements = [
     { ...SQL.lock, values: [] },
     { ...SQL.guard, values: [source, run, highest] },

@@ -1,9 +1,9 @@
 import {
-  type Command,
   mayMigrate,
   type OpenOptions,
   type OutcomeOf,
   type Store,
+  type StoreCommand,
 } from '../store.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
 import { Connection, newSession } from './connection.ts';
@@ -45,7 +45,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   let closing: Promise<unknown> | undefined;
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
-    apply: <C extends Command>(commands: readonly C[]) =>
+    apply: <C extends StoreCommand>(commands: readonly C[]) =>
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
     changes: (since, visit) => reader.changes(since, visit),
     find: (ids) => reader.find(ids),

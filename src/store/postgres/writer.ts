@@ -1,7 +1,7 @@
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import { isOrderCommand } from '../../orders/lifecycle.ts';
 import { Sequence } from '../sequence.ts';
-import type { Command, OutcomeOf } from '../store.ts';
+import type { OutcomeOf, StoreCommand } from '../store.ts';
 import { changeLockedOrders, changeOrders } from './change-orders.ts';
 import type { Connection } from './connection.ts';
 import { highestId, importOrders } from './import-orders.ts';
@@ -20,7 +20,7 @@ export class Writer {
   }
 
   /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
-  apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
+  apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
     return this.#transactions.run(() => this.#apply(commands));
   }
 
@@ -29,7 +29,7 @@ export class Writer {
     return this.#transactions.idle();
   }
 
-  async #apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
+  async #apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
     const session = await this.#connection.session();
     if (commands.every(isOrderCommand)) return changeOrders(session, commands);
     const [only] = commands;
@@ -48,14 +48,14 @@ export class Writer {
 
 async function carryOutAll(
   session: Session,
-  commands: readonly Command[],
-): Promise<OutcomeOf<Command>[]> {
-  const outcomes: OutcomeOf<Command>[] = [];
+  commands: readonly StoreCommand[],
+): Promise<OutcomeOf<StoreCommand>[]> {
+  const outcomes: OutcomeOf<StoreCommand>[] = [];
   for (const command of commands) outcomes.push(await carryOut(session, command));
   return outcomes;
 }
 
-async function carryOut(session: Session, command: Command): Promise<OutcomeOf<Command>> {
+async function carryOut(session: Session, command: StoreCommand): Promise<OutcomeOf<StoreCommand>> {
   switch (command.type) {
     case 'place':
     case 'cancel':
@@ -106,7 +106,7 @@ async function carryOut(session: Session, command: Command): Promise<OutcomeOf<C
 
 async function recordKeyUse(
   session: Session,
-  { ids, at }: Extract<Command, { type: 'recordKeyUse' }>,
+  { ids, at }: Extract<StoreCommand, { type: 'recordKeyUse' }>,
 ): Promise<'recorded'> {
   await session.write(SQL.recordKeyUse, [at, textArray(ids)]);
   return 'recorded';
@@ -136,7 +136,7 @@ async function revokeKey(session: Session, id: string) {
 /** Stores pets in one statement, which locks the row of the table store first, as every writer does. */
 async function putPets(
   session: Session,
-  { pets }: Extract<Command, { type: 'putPets' }>,
+  { pets }: Extract<StoreCommand, { type: 'putPets' }>,
 ): Promise<'stored'> {
   // ON CONFLICT cannot update a row twice in one statement.
   const last = [...new Map(pets.map((pet) => [pet.id, pet])).values()];

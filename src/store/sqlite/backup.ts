@@ -5,7 +5,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { makeFile, makeFolder, openForReading, readableLocation } from './connection.ts';
-import { opening } from './errors.ts';
+import { withOpenErrors } from './errors.ts';
 import { missingMigrations } from './schema.ts';
 
 /**
@@ -67,7 +67,7 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
  * @throws StoreNotUsable if there is no store
  */
 export function copySqlite(path: string, target: string): void {
-  opening(path, () => {
+  withOpenErrors(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const db = openForReading(readableLocation(path), false);
     try {

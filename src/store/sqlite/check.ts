@@ -5,7 +5,7 @@ import { COUNTS, type Counters, compare, type Findings } from '../consistency.ts
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { openForReading, readableLocation } from './connection.ts';
-import { isCorrupt, opening } from './errors.ts';
+import { isCorrupt, withOpenErrors } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
 /** Maximum number of problems of the file that are listed; a damaged file can have any number. */
@@ -17,7 +17,7 @@ const MAX_NAMED = 20;
  * @throws StoreNotUsable if there is no store
  */
 export function checkSqlite(path: string): Findings {
-  return opening(path, () => {
+  return withOpenErrors(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const db = openForReading(readableLocation(path), false);
     try {

@@ -12,7 +12,7 @@ import {
   type Target,
 } from '../tables.ts';
 import { makeDurable, openForReading, openForWriting } from './connection.ts';
-import { opening } from './errors.ts';
+import { withOpenErrors } from './errors.ts';
 import { LATEST_AT, type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { expectSchema, migrate, missingMigrations } from './schema.ts';
 
@@ -21,7 +21,7 @@ import { expectSchema, migrate, missingMigrations } from './schema.ts';
  * @throws StoreNotUsable
  */
 export function openSqliteSource(path: string): Source {
-  return opening(path, () => {
+  return withOpenErrors(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const db = openForReading(path, false);
     const status = closingOnError(db, () => {
@@ -45,7 +45,7 @@ export function openSqliteSource(path: string): Source {
  * @throws StoreNotUsable if the database holds a store
  */
 export async function openSqliteTarget(path: string): Promise<Target> {
-  return opening(path, () => {
+  return withOpenErrors(path, () => {
     const { db } = openForWriting(path, true);
     closingOnError(db, () => {
       missingMigrations(db);

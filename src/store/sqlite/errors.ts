@@ -37,7 +37,7 @@ function damaged(path: string, message: string): string {
 /**
  * Runs `open`; rethrows SQLite errors and StoreNotUsable as StoreNotUsable with a message that names the database.
  */
-export function opening<T>(path: string, open: () => T): T {
+export function withOpenErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {

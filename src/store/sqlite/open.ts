@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import {
-  type Command,
   mayMigrate,
   type OpenOptions,
   type OutcomeOf,
   type Store,
+  type StoreCommand,
   StoreNotUsable,
   StoreUnavailable,
 } from '../store.ts';
 import { openForReading, readableLocation } from './connection.ts';
-import { opening, storeError } from './errors.ts';
+import { storeError, withOpenErrors } from './errors.ts';
 import { Reader } from './reader.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
 import { WriterClient } from './writer-client.ts';
@@ -31,7 +31,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   try {
     return storeOf(
       path,
-      opening(path, () => new Reader(path)),
+      withOpenErrors(path, () => new Reader(path)),
       writer,
     );
   } catch (error) {
@@ -45,7 +45,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
  * @throws StoreNotUsable
  */
 function openReadOnly(path: string): Store {
-  const reader = opening(path, () => {
+  const reader = withOpenErrors(path, () => {
     if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const location = readableLocation(path);
     const db = openForReading(location, false);
@@ -86,7 +86,7 @@ function storeOf(
   /**
    * Runs `use`. Once corruption was detected, every later operation fails: reads and writes are no longer reliable.
    */
-  const using = async <T>(use: () => T | Promise<T>): Promise<T> => {
+  const guarded = async <T>(use: () => T | Promise<T>): Promise<T> => {
     if (damage !== undefined) throw damage;
     try {
       return await use();
@@ -98,15 +98,15 @@ function storeOf(
   };
   return {
     engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
-    apply: <C extends Command>(commands: readonly C[]) =>
-      using(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changes: (since, visit) => using(() => reader.changes(since, visit)),
-    find: (ids) => using(() => reader.find(ids)),
-    history: (id) => using(() => reader.history(id)),
-    scan: (visit, from) => using(() => reader.scan(visit, from)),
-    pet: (id) => using(() => reader.pet(id)),
-    keys: (digests) => using(() => reader.keys(digests)),
-    status: () => using(() => reader.status()),
+    apply: <C extends StoreCommand>(commands: readonly C[]) =>
+      guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
+    changes: (since, visit) => guarded(() => reader.changes(since, visit)),
+    find: (ids) => guarded(() => reader.find(ids)),
+    history: (id) => guarded(() => reader.history(id)),
+    scan: (visit, from) => guarded(() => reader.scan(visit, from)),
+    pet: (id) => guarded(() => reader.pet(id)),
+    keys: (digests) => guarded(() => reader.keys(digests)),
+    status: () => guarded(() => reader.status()),
     close: () => {
       closing ??= close(reader, writer);
       return closing;

@@ -19,7 +19,7 @@ import { StoreNotUsable } from '../store.ts';
 import { copySqlite, makeUsable, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { fileIdentity } from './connection.ts';
-import { isBusy, isCorrupt, opening } from './errors.ts';
+import { isBusy, isCorrupt, withOpenErrors } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
 /** The result of a restore. */
@@ -50,7 +50,7 @@ export async function restoreSqlite(
     throw new StoreNotUsable('the backup and the database are the same file');
   }
   const kept = `${path}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-  if (wasThere) opening(path, () => refuseOther(path, source));
+  if (wasThere) withOpenErrors(path, () => refuseOther(path, source));
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
@@ -62,7 +62,7 @@ export async function restoreSqlite(
     putInPlace: (partial) => {
       // Creates a file to lock; fails if a service has created a database there meanwhile.
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
-      opening(path, () =>
+      withOpenErrors(path, () =>
         lockedAlone(path, () => {
           setAside(path, kept);
           if (wasThere) keep(path, kept);

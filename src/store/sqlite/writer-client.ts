@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type Command, type OutcomeOf, StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { type OutcomeOf, type StoreCommand, StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Answer, Failure, Ready, Request, WriterData } from './writer-thread.ts';
 
 interface Pending {
@@ -43,7 +43,7 @@ export class WriterClient {
   }
 
   /** See Store.apply. */
-  async apply(commands: readonly Command[]): Promise<OutcomeOf<Command>[]> {
+  async apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
     if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
     const answered = this.#nextAnswer();
     this.#worker.postMessage({ commands } satisfies Request);

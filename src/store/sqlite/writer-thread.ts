@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Command, Fault, OutcomeOf } from '../store.ts';
+import type { Fault, OutcomeOf, StoreCommand } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { fileIdentity, makeDurable, openForWriting, retryWhileBusy } from './connection.ts';
-import { isBusy, opening, storeError } from './errors.ts';
+import { isBusy, storeError, withOpenErrors } from './errors.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Writer } from './writer.ts';
 
@@ -18,7 +18,7 @@ export interface WriterData {
   readonly mayMigrate: boolean;
 }
 
-export type Request = { readonly commands: readonly Command[] } | 'close';
+export type Request = { readonly commands: readonly StoreCommand[] } | 'close';
 
 /** An error as sent between threads; structured cloning does not preserve the class of an Error. */
 export interface Failure {
@@ -32,14 +32,14 @@ export interface Ready {
   readonly ready: true;
   readonly migrated: Migrated | undefined;
 }
-export type Answer = { readonly outcomes: OutcomeOf<Command>[] } | Ready | Failure;
+export type Answer = { readonly outcomes: OutcomeOf<StoreCommand>[] } | Ready | Failure;
 
 const port = parentPort!;
 const data = workerData as WriterData;
 const { path, create, lockWaitMs } = data;
 
 function open() {
-  return opening(path, () => {
+  return withOpenErrors(path, () => {
     const { db, file } = openForWriting(path, create);
     try {
       // Checked first, so that a file of another program is left unchanged.

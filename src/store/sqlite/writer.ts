@@ -9,7 +9,7 @@ import {
 } from '../../orders/lifecycle.ts';
 import { differingFields, type Order, type OrderId } from '../../orders/order.ts';
 import type { Pet } from '../../pets/pet.ts';
-import type { Command, OutcomeOf } from '../store.ts';
+import type { OutcomeOf, StoreCommand } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 import { findOrders, jsonOf } from './rows.ts';
@@ -32,7 +32,7 @@ export class Writer {
    * See Store.apply.
    * @throws SQLite's errors, with the transaction rolled back
    */
-  apply(commands: readonly Command[]): OutcomeOf<Command>[] {
+  apply(commands: readonly StoreCommand[]): OutcomeOf<StoreCommand>[] {
     retryWhileBusy(this.#lockWaitMs, () => this.#db.exec('BEGIN IMMEDIATE'));
     try {
       this.#expectUsable(commands);
@@ -51,13 +51,13 @@ export class Writer {
   /**
    * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
    */
-  #expectUsable(commands: readonly Command[]): void {
+  #expectUsable(commands: readonly StoreCommand[]): void {
     const [version, movedTo] = this.#statements.use.get() as unknown as [bigint, string | null];
     expectVersion(version);
     if (commands.some(({ type }) => type !== 'takeBack')) expectNotMovedAway(movedTo);
   }
 
-  #carryOut(command: Command): OutcomeOf<Command> {
+  #carryOut(command: StoreCommand): OutcomeOf<StoreCommand> {
     switch (command.type) {
       case 'place':
       case 'cancel':
@@ -162,7 +162,9 @@ export class Writer {
     }
   }
 
-  #importOrders(command: Extract<Command, { type: 'importOrders' }>): OutcomeOf<typeof command> {
+  #importOrders(
+    command: Extract<StoreCommand, { type: 'importOrders' }>,
+  ): OutcomeOf<typeof command> {
     const { source, run, orders } = command;
     if (this.#statements.importInTurn.get(source, run) === undefined) {
       return { refusal: 'out_of_turn' };
