@@ -3,7 +3,7 @@ import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
 import { expectNotMovedAway } from '../tables.ts';
-import { DIVISION_BY_ZERO, sqlState } from './errors.ts';
+import { sqlState, WAS_CHANGED } from './errors.ts';
 import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
 import type { Session, StatementWithValues } from './session.ts';
 import { present, presentHere } from './store-row.ts';
@@ -70,9 +70,9 @@ async function workOut(session: Session, commands: readonly OrderCommand[]) {
   return { outcomes, write: writeStatement(batch, known.revisions) };
 }
 
-/** Returns whether a statement failed because a precondition checked in its SQL no longer held (division by zero). */
+/** Returns whether a statement failed because a precondition checked in its SQL no longer held. */
 export function isGuardError(error: unknown): boolean {
-  return sqlState(error) === DIVISION_BY_ZERO;
+  return sqlState(error) === WAS_CHANGED;
 }
 
 /** Orders as read, with the revision of each one's last change. */
@@ -132,7 +132,7 @@ const SQL = {
   },
   // Every part reads from "turn", so none runs before the row of store is locked. Orders that were changed since they
   // were read are not updated, and orders placed since are not inserted. Fewer rows are then written than expected,
-  // and the division by zero rolls the statement back.
+  // and store_orders_expect_unchanged rolls the statement back.
   write: {
     name: 'write',
     text: `WITH turn AS (
@@ -157,7 +157,7 @@ const SQL = {
         INSERT INTO order_events (order_id, revision, type, at, by)
         SELECT e.id, turn.revision, e.type, $14, e.by
         FROM turn, unnest($11::bigint[], $12::text[], $13::text[]) AS e (id, type, by))
-      SELECT 1 / ((SELECT count(*) FROM placed) + (SELECT count(*) FROM changed)
-        = cardinality($4::bigint[]))::integer FROM turn`,
+      SELECT store_orders_expect_unchanged((SELECT count(*) FROM placed) +
+        (SELECT count(*) FROM changed) = cardinality($4::bigint[])) FROM turn`,
   },
 } as const;

@@ -1,7 +1,8 @@
 import { type Fault, StoreUnavailable } from '../store.ts';
 
 /** SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
-export const DIVISION_BY_ZERO = '22012';
+/** Raised by store_orders_expect_unchanged (migration 006). */
+export const WAS_CHANGED = 'SO001';
 export const INSUFFICIENT_PRIVILEGE = '42501';
 /** Returns the SQLSTATE of an error reported by PostgreSQL, or undefined. */
 export function sqlState(error: unknown): string | undefined {

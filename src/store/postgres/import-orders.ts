@@ -74,8 +74,9 @@ const SQL = {
   // Rolls back if another run has taken over the import, ids were taken or reserved, or the store was moved to
   // another database.
   guard: {
-    text: `SELECT 1 / (EXISTS (SELECT FROM imports WHERE source = $1 AND run = $2)
-      AND ${HIGHEST_ID} = $3 AND EXISTS (SELECT FROM store WHERE moved_to IS NULL))::integer`,
+    text: `SELECT store_orders_expect_unchanged(
+      EXISTS (SELECT FROM imports WHERE source = $1 AND run = $2)
+      AND ${HIGHEST_ID} = $3 AND EXISTS (SELECT FROM store WHERE moved_to IS NULL))`,
   },
   advance: { text: 'UPDATE imports SET placed = placed + $1 WHERE source = $2' },
 } as const;
