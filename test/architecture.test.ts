@@ -123,6 +123,15 @@ test('every file is used', () => {
   for (const path of SOURCES) assert.ok(used.has(path.slice(4, -3)), `nothing uses ${path}`);
 });
 
+test('packages that src/ imports are installed with the product', () => {
+  const { dependencies } = JSON.parse(read('package.json'));
+  for (const path of SOURCES) {
+    for (const [, name] of read(path).matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)/g)) {
+      assert.ok(name === 'node' || name! in dependencies, `${path} imports ${name}`);
+    }
+  }
+});
+
 test('no drawers and no barrels: a file is named after what it holds', () => {
   for (const path of SOURCES) {
     assert.doesNotMatch(path, /\b(utils?|helpers?|common|shared|misc|lib|index)\b/);

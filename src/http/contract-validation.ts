@@ -36,6 +36,10 @@ export type Validated<T> =
 
 const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
 
+const INT32 = { minimum: -(2n ** 31n), maximum: 2n ** 31n - 1n };
+/** Longest name and pointer that a problem repeats from the request. */
+const MAX_ECHO = 100;
+
 /** Compiles the schemas of a contract; integers are validated as bigint, exactly. */
 export class ContractValidation {
   readonly #ajv = new Ajv2020({ allErrors: true, strict: true, verbose: true });
@@ -91,20 +95,24 @@ export class ContractValidation {
         if (text === undefined && required)
           problems.push({ parameter: name, detail: 'is required' });
         if (text === undefined) continue;
-        const { value, detail } = readers.get(name)!(text);
-        if (detail === undefined) values[name] = value;
-        else problems.push({ parameter: name, detail });
+        const { value, details } = readers.get(name)!(text);
+        if (details === undefined) values[name] = value;
+        else for (const detail of details) problems.push({ parameter: name, detail });
       }
       return problems.length === 0 ? { value: values as T } : { problems };
     };
   }
 
-  #parameterReader({ schema }: ParameterObject) {
+  #parameterReader({ name, in: where, schema }: ParameterObject) {
+    if (!['path', 'query'].includes(where) || schema.$ref !== undefined) {
+      throw new Error(`the parameter ${name} has a place or a reference that is not supported`);
+    }
     const validate = this.#compile(schema);
-    return (text: string): { value?: unknown; detail?: string } => {
-      if (text === '') return { detail: 'must not be empty' };
+    return (text: string): { value?: unknown; details?: readonly string[] } => {
+      if (text === '') return { details: ['must not be empty'] };
       const value = textValue(text, schema);
-      return validate(value) ? { value } : { detail: detailOf(validate.errors![0]!) };
+      if (validate(value)) return { value };
+      return { details: [...new Set(validate.errors!.map(detailOf))] };
     };
   }
 
@@ -117,7 +125,8 @@ export class ContractValidation {
 function forBigint(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(forBigint);
   if (typeof node !== 'object' || node === null) return node;
-  const { type, format: _, minimum, maximum, ...rest } = node as Record<string, unknown>;
+  expectSupported(node as Schema);
+  const { type, format, minimum, maximum, ...rest } = node as Record<string, unknown>;
   if (type !== 'integer') {
     const entries = Object.entries(node).map(([name, value]) =>
       name === '$ref'
@@ -126,11 +135,26 @@ function forBigint(node: unknown): unknown {
     );
     return Object.fromEntries(entries);
   }
+  const range = format === 'int32' ? INT32 : INT64;
   const int64 = {
-    minimum: minimum === undefined ? INT64.minimum : BigInt(minimum as number),
-    maximum: maximum === undefined ? INT64.maximum : BigInt(maximum as number),
+    minimum: minimum === undefined ? range.minimum : BigInt(minimum as number),
+    maximum: maximum === undefined ? range.maximum : BigInt(maximum as number),
   };
   return { ...rest, int64 };
+}
+
+/** Keywords that would be ignored, or make valid input invalid, or take time without a bound. */
+const UNSUPPORTED = ['default', 'uniqueItems'];
+const UNSUPPORTED_INTEGER = ['enum', 'const', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+
+/** @throws Error at start, rather than wrong answers later */
+function expectSupported(schema: Schema): void {
+  const { type } = schema;
+  const isOdd = type === 'number' || (Array.isArray(type) && type.includes('integer'));
+  const names = type === 'integer' ? [...UNSUPPORTED, ...UNSUPPORTED_INTEGER] : UNSUPPORTED;
+  const name = isOdd ? 'type' : names.find((each) => typeof type === 'string' && each in schema);
+  if (name === undefined) return;
+  throw new Error(`a schema with "${name}": ${JSON.stringify(schema[name])} is not supported`);
 }
 
 /** What a parameter's text stands for by its schema; text that stands for nothing else stays text. */
@@ -138,6 +162,7 @@ function textValue(text: string, schema: Schema): unknown {
   if (schema.type === 'array') {
     return text.split(',').map((item) => textValue(item, schema.items as Schema));
   }
+  if (schema.type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';
   return schema.type === 'integer' && INTEGER.test(text) ? BigInt(text) : text;
 }
 
@@ -153,7 +178,7 @@ function readQuery(
     const equals = pair.indexOf('=');
     const name = decoded(equals === -1 ? pair : pair.slice(0, equals));
     const value = decoded(equals === -1 ? '' : pair.slice(equals + 1));
-    const parameter = name ?? pair.slice(0, 40);
+    const parameter = (name ?? pair).slice(0, MAX_ECHO);
     if (name === undefined || value === undefined) {
       problems.push({ parameter, detail: 'has malformed percent-encoding' });
     } else if (!known.has(name)) problems.push({ parameter, detail: 'is not a known parameter' });
@@ -172,11 +197,12 @@ function decoded(text: string): string | undefined {
 
 function pointerOf({ instancePath, keyword, params }: ErrorObject): { pointer: string } {
   const name = keyword === 'required' ? params.missingProperty : params.additionalProperty;
-  return { pointer: name === undefined ? instancePath : `${instancePath}/${escaped(name)}` };
+  const pointer = name === undefined ? instancePath : `${instancePath}/${escaped(name)}`;
+  return { pointer: pointer.slice(0, MAX_ECHO) };
 }
 
 /** RFC 6901, section 3. */
-function escaped(name: string): string {
+export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

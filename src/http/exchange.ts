@@ -22,6 +22,9 @@ export interface Route {
   readonly handle: Handle;
 }
 
+/** What a route does with its requests. */
+export type RouteHandler = Pick<Route, 'handle' | 'takesBody'>;
+
 /** A matched route and the decoded path parameters. */
 export interface Match {
   readonly route: Route;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { type ExactJson, parseExactJson } from '../json/exact-json.ts';
-import type { InputProblem, Validated } from './contract-validation.ts';
+import { type ExactJson, type JsonValue, parseExactJson } from '../json/exact-json.ts';
+import { escaped, type InputProblem, type Validated } from './contract-validation.ts';
 
 /** application/json, with the only charset there is for it (RFC 8259, section 11). */
 const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
@@ -21,12 +21,32 @@ export function readJsonBody<T>(
   if (!isUtf8(bytes)) return whole('is not valid UTF-8');
   let json: ExactJson;
   try {
-    json = parseExactJson(bytes.toString('utf8'));
+    // A number that is no integer: no schema of ours accepts one, and an object would pass for one.
+    json = parseExactJson(bytes.toString('utf8'), Number);
   } catch {
     return whole('is not valid JSON');
   }
   if (json.repeatedName !== undefined) {
     return whole(`has the field ${JSON.stringify(json.repeatedName.slice(0, 40))} twice`);
   }
+  const unstorable = unstorableText(json.value);
+  if (unstorable !== undefined) {
+    const detail = 'must be text without U+0000 and unpaired surrogates';
+    return { problems: [{ pointer: unstorable, detail }] };
+  }
   return validate(json.value);
+}
+
+/** Where a value has text that PostgreSQL or UTF-8 cannot hold; undefined if nowhere. */
+function unstorableText(value: JsonValue, pointer = ''): string | undefined {
+  if (typeof value === 'string') {
+    return value.includes('\0') || !value.isWellFormed() ? pointer : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, item] of Object.entries(value)) {
+    if (unstorableText(name) !== undefined) return pointer;
+    const found = unstorableText(item as JsonValue, `${pointer}/${escaped(name)}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

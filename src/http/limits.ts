@@ -2,8 +2,10 @@
 export const MAX_URL_BYTES = 8 * 1024;
 /** Maximum size of request line and headers together; 431 beyond it, or 414 if the request line is too long. */
 export const MAX_HEADER_BYTES = 32 * 1024;
-/** Maximum size of a request body; 413 beyond it. No operation reads a body, but some clients send one. */
+/** Maximum size of a request body that no handler reads, since some clients send one; 413 beyond it. */
 export const MAX_BODY_BYTES = 1024 * 1024;
+/** Maximum size of a request body that a handler reads; bounds the time of its validation. 413 beyond it. */
+export const MAX_JSON_BYTES = 64 * 1024;
 /** Maximum problems that the Error record of one request names. */
 export const MAX_PROBLEMS = 100;
 /** Maximum open connections of the public listener; further ones are closed on accept. */

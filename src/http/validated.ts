@@ -1,5 +1,5 @@
-import type { ContractValidation, OperationObject } from './contract-validation.ts';
-import type { Exchange, Route } from './exchange.ts';
+import type { ContractValidation, OperationObject, Validated } from './contract-validation.ts';
+import type { Exchange, RouteHandler } from './exchange.ts';
 import { isJson, readJsonBody } from './json-body.ts';
 import { sendError, sendProblems } from './responses.ts';
 
@@ -12,34 +12,33 @@ export interface Input<Parameters, Body> {
 
 /**
  * A handler whose input was validated against the contract of its operation. Requests that are not valid are answered
- * 400 or 415 with an Error record that names every problem.
+ * 415, or 400 with an Error record that names the problems of parameters and body, up to MAX_PROBLEMS.
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,
   { parameters = [], requestBody }: OperationObject,
   handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
-): Pick<Route, 'handle' | 'takesBody'> {
+): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);
   const schema = requestBody?.content['application/json']?.schema;
   const validateBody = schema === undefined ? undefined : validation.body<Body>(schema);
   return {
     takesBody: validateBody !== undefined,
     handle: (exchange) => {
-      const found = readParameters(exchange.parameters, exchange.query);
-      if (found.problems !== undefined) {
-        sendProblems(exchange, 'parameter_invalid', found.problems);
-        return;
-      }
-      if (validateBody === undefined) {
-        return handle(exchange, { parameters: found.value, body: undefined as Body });
-      }
-      if (!isJson(exchange.request.headers['content-type'])) {
+      if (validateBody !== undefined && !isJson(exchange.request.headers['content-type'])) {
         sendError(exchange, 'unsupported_media_type');
         return;
       }
-      const body = readJsonBody(exchange.body, validateBody);
-      if (body.problems !== undefined) sendProblems(exchange, 'body_invalid', body.problems);
-      else return handle(exchange, { parameters: found.value, body: body.value });
+      const found = readParameters(exchange.parameters, exchange.query);
+      const body: Validated<Body> =
+        validateBody === undefined
+          ? { value: undefined as Body }
+          : readJsonBody(exchange.body, validateBody);
+      if (found.problems === undefined && body.problems === undefined) {
+        return handle(exchange, { parameters: found.value, body: body.value });
+      }
+      const code = found.problems === undefined ? 'body_invalid' : 'parameter_invalid';
+      sendProblems(exchange, code, [...(found.problems ?? []), ...(body.problems ?? [])]);
     },
   };
 }

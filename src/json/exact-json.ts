@@ -15,6 +15,7 @@ export type JsonValue =
   | string
   | bigint
   | OtherNumber
+  | number
   | boolean
   | null
   | readonly JsonValue[]
@@ -36,15 +37,19 @@ type Reviver = (
 
 /**
  * Parses a JSON text with every digit of its integers.
+ * @param otherNumber makes the value of a number that is no integer
  * @throws SyntaxError
  */
-export function parseExactJson(text: string): ExactJson {
+export function parseExactJson(
+  text: string,
+  otherNumber: (source: string) => OtherNumber | number = (source) => new OtherNumber(source),
+): ExactJson {
   // The first call of the reviver that comes last is for an object around the whole text.
   let members = -1;
   const reviver: Reviver = function (_key, value, { source }) {
     if (!Array.isArray(this)) members += 1;
     if (typeof value !== 'number') return value;
-    return INTEGER.test(source!) ? BigInt(source!) : new OtherNumber(source!);
+    return INTEGER.test(source!) ? BigInt(source!) : otherNumber(source!);
   };
   const value = JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
   return { value, repeatedName: repeatsName(text, members) ? repeatedNameIn(text) : undefined };

@@ -124,6 +124,12 @@ for (const [what, text, errors] of [
   ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), ['"": is not valid UTF-8']],
   ['a field twice', '{"quantity":1,"quant\\u0069ty":2}', ['"": has the field "quantity" twice']],
   ['a list', '[]', ['"": must be object']],
+  ['a fraction for an object', '1.5', ['"": must be object']],
+  [
+    'U+0000',
+    '{"quantity":1,"a":"\\u0000"}',
+    ['"/a": must be text without U+0000 and unpaired surrogates'],
+  ],
   ['a missing field', '{}', ['"/quantity": is required']],
   ['an unknown field', '{"quantity":1,"a/b~":0}', ['"/a~1b~0": is not a known field']],
   ['a fraction', '{"quantity":5.0}', 'int'],
@@ -159,6 +165,31 @@ test('a body is to be JSON, within the limit, and an unknown method is 405', asy
   const headers = { authorization: `Bearer ${secret}` };
   const got = await fetch(`http://127.0.0.1:${port}/v2/things/1/parts/x`, { headers });
   assert.deepEqual([got.status, got.headers.get('allow')], [405, 'POST']);
+});
+
+test('problems of parameters and of the body are named together', async (t) => {
+  const { post } = await startServer(t);
+  const { status, body } = await post('/things/x/parts/y?status=a,b', '{}');
+  assert.equal(status, 400);
+  assert.deepEqual(
+    body.errors.map((each: Record<string, string>) => each.parameter ?? each.pointer),
+    ['thingId', 'status', '/quantity'],
+  );
+});
+
+test('a schema that cannot be validated exactly is refused when it is compiled', () => {
+  const validation = new ContractValidation();
+  for (const schema of [
+    { type: 'number' },
+    { type: ['integer', 'null'] },
+    { type: 'integer', enum: [1, 2] },
+    { type: 'integer', default: 1 },
+    { type: 'array', uniqueItems: true, items: { type: 'string' } },
+  ]) {
+    assert.throws(() => validation.body(schema), /is not supported/, JSON.stringify(schema));
+  }
+  const header = { name: 'x', in: 'header' as 'query', schema: { type: 'string' } };
+  assert.throws(() => validation.parameters([header]), /is not supported/);
 });
 
 test('a handler is told when its client has left', async (t) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Refusal } from '../errors.ts';
-import { MAX_BODY_BYTES } from '../limits.ts';
+import { MAX_BODY_BYTES, MAX_JSON_BYTES } from '../limits.ts';
 
 /** A request whose body is still arriving, and the callback that ends reading it. */
 interface Reading {
@@ -42,7 +42,7 @@ export class Bodies {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_BODY_BYTES) end('body_too_large');
+      if (bytes > (keep ? MAX_JSON_BYTES : MAX_BODY_BYTES)) end('body_too_large');
       else if (keep) chunks.push(chunk);
     });
     request.on('end', () => end());
