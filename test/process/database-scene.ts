@@ -106,3 +106,21 @@ export async function allIsWell(node: Running, call: Scene['call']): Promise<voi
   assert.equal((await call('GET', ORDERS)).status, 200);
   assert.equal((await call('DELETE', `${ORDERS}/999999999`)).status, 404);
 }
+
+/** Stops the database under load and starts it again; every acknowledged cancel is there afterwards. */
+export async function surviveRestart(
+  t: TestContext,
+  mode: 'fast' | 'immediate' | 'kill',
+): Promise<void> {
+  const all = await scene(t);
+  const statuses = await underLoad(t, all, async () => {
+    await all.cluster.stop(mode);
+    await eventually(async () => {
+      assert.equal((await fetch(`${all.node.operations}/readyz`)).status, 503);
+    });
+    assert.equal((await all.call('GET', ORDERS)).status, 503);
+    assert.equal((await all.call('DELETE', `${ORDERS}/1999`)).status, 503);
+    await all.cluster.run();
+  });
+  assert.ok(statuses.get('DELETE 503')! > 0);
+}

@@ -5,24 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Cluster, eventually, freePort } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { allIsWell, DATABASE, ORDERS, scene, underLoad } from './database-scene.ts';
+import { allIsWell, DATABASE, ORDERS, scene, surviveRestart } from './database-scene.ts';
 import { run, runApart, serve, started } from './program.ts';
 
-for (const mode of ['fast'] as const) {
-  test(`a database that is stopped (${mode}) and started again`, { timeout: 60_000 }, async (t) => {
-    const all = await scene(t);
-    const statuses = await underLoad(t, all, async () => {
-      await all.cluster.stop(mode);
-      await eventually(async () => {
-        assert.equal((await fetch(`${all.node.operations}/readyz`)).status, 503);
-      });
-      assert.equal((await all.call('GET', ORDERS)).status, 503);
-      assert.equal((await all.call('DELETE', `${ORDERS}/1999`)).status, 503);
-      await all.cluster.run();
-    });
-    assert.ok(statuses.get('DELETE 503')! > 0);
-  });
-}
+test('a database that is stopped and started again', { timeout: 60_000 }, (t) =>
+  surviveRestart(t, 'fast'),
+);
 
 test('a node that is started while the database is down waits, not ready, and serves when it is up', {
   timeout: 60_000,

@@ -6,24 +6,14 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { eventually, query } from '../postgres.ts';
-import { DATABASE, ORDERS, scene, underLoad } from '../process/database-scene.ts';
+import { DATABASE, ORDERS, scene, surviveRestart, underLoad } from '../process/database-scene.ts';
 import { started } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 for (const mode of ['immediate', 'kill'] as const) {
-  test(`a database that is stopped (${mode}) and started again`, { timeout: 60_000 }, async (t) => {
-    const all = await scene(t);
-    const statuses = await underLoad(t, all, async () => {
-      await all.cluster.stop(mode);
-      await eventually(async () => {
-        assert.equal((await fetch(`${all.node.operations}/readyz`)).status, 503);
-      });
-      assert.equal((await all.call('GET', ORDERS)).status, 503);
-      assert.equal((await all.call('DELETE', `${ORDERS}/1999`)).status, 503);
-      await all.cluster.run();
-    });
-    assert.ok(statuses.get('DELETE 503')! > 0);
-  });
+  test(`a database that is stopped (${mode}) and started again`, { timeout: 60_000 }, (t) =>
+    surviveRestart(t, mode),
+  );
 }
 
 test('backends that are terminated at any moment', { timeout: 60_000 }, async (t) => {
