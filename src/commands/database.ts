@@ -45,13 +45,13 @@ export async function withStore<T>(
   });
   try {
     if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
-    const { movedTo } = await store.status();
+    const { movedTo, environment } = await store.status();
     if (access !== 'read') expectNotMoved(config.databaseUrl, movedTo);
     else if (movedTo !== undefined) say(`This store was moved to ${movedTo}.`);
     const recorded =
       access === 'create'
         ? await environmentOf(store, config.environment ?? DEFAULTS.ENVIRONMENT)
-        : (await store.status()).environment;
+        : environment;
     expectEnvironment(config.databaseUrl, recorded, config.environment);
     return await use(store, recorded ?? DEFAULTS.ENVIRONMENT);
   } finally {

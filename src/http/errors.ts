@@ -1,3 +1,5 @@
+import type { InputProblem } from './contract-validation.ts';
+
 /** Status and message of every Error record code; documented in docs/errors.md. */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
@@ -67,6 +69,7 @@ export interface ErrorRecord {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;
+  readonly errors?: readonly InputProblem[] | undefined;
 }
 
 /** Alternating names and values, the cheapest form for `writeHead`; names must be unique. */
@@ -78,7 +81,7 @@ export interface ErrorResponse {
   readonly headers: HeaderList;
   /** The `code` in the body. */
   readonly code: ErrorCode;
-  /** JSON, ASCII only. */
+  /** JSON; ASCII only, unless it lists problems, which repeat names from the request. */
   readonly body: string;
 }
 
@@ -92,13 +95,22 @@ export function errorResponse(refusal: Refusal): ErrorResponse {
   return ANSWERS.get(refusal)!;
 }
 
-function makeAnswer(refusal: Refusal): ErrorResponse {
+/** Returns a response whose record also lists what is wrong with the input. */
+export function problemsResponse(
+  code: 'parameter_invalid' | 'body_invalid',
+  errors: readonly InputProblem[],
+): ErrorResponse {
+  return makeAnswer(code, errors);
+}
+
+function makeAnswer(refusal: Refusal, errors?: readonly InputProblem[]): ErrorResponse {
   const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
   const code = cause === undefined ? (refusal as ErrorCode) : 'bad_request';
   const [status, general] = ERRORS[code];
   const message = cause ?? general;
-  const body = JSON.stringify({ code, message, status } satisfies ErrorRecord);
-  const headers = ['content-type', 'application/json', 'content-length', String(body.length)];
+  const body = JSON.stringify({ code, message, status, errors } satisfies ErrorRecord);
+  const length = String(Buffer.byteLength(body));
+  const headers = ['content-type', 'application/json', 'content-length', length];
   // Errors must not be cached.
   headers.push('cache-control', 'no-store');
   if (status === 503) headers.push('retry-after', RETRY_AFTER_S);

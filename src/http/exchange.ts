@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
+import { NO_BODY } from './connection/bodies.ts';
 import { whenClosed } from './connection/lingering-close.ts';
 import { pathOf, queryOf } from './connection/well-formed.ts';
 import type { HeaderList, Refusal } from './errors.ts';
@@ -44,7 +45,7 @@ export class Exchange {
   /** As sent, without the question mark. */
   readonly query: string;
   /** Of a route that takes one; empty without one. */
-  body: Buffer = Buffer.alloc(0);
+  body: Buffer = NO_BODY;
   /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();
   /** Deadline of the response, by performance.now(). */

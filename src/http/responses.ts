@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { InputProblem } from './contract-validation.ts';
-import { errorResponse, type HeaderList, type Refusal } from './errors.ts';
+import {
+  type ErrorResponse,
+  errorResponse,
+  type HeaderList,
+  problemsResponse,
+  type Refusal,
+} from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { KEEP_ALIVE_MS, MAX_PROBLEMS } from './limits.ts';
 
@@ -41,14 +47,31 @@ export function sendEmpty(exchange: Exchange, status: 204 | 304, headers: Header
  * @param headers in addition to those of the record
  */
 export function sendError(exchange: Exchange, refusal: Refusal, headers: HeaderList = []): void {
+  sendErrorResponse(exchange, refusal, errorResponse(refusal), headers);
+}
+
+/** Sends an Error record with everything that is wrong with the input. */
+export function sendProblems(
+  exchange: Exchange,
+  code: 'parameter_invalid' | 'body_invalid',
+  problems: readonly InputProblem[],
+): void {
+  sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
+}
+
+function sendErrorResponse(
+  exchange: Exchange,
+  refusal: Refusal,
+  error: ErrorResponse,
+  headers: HeaderList = [],
+): void {
   const { request, response } = exchange;
-  const error = errorResponse(refusal);
   exchange.refusal = refusal;
   // Do not wait for the rest of a body that is not needed.
   if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
   sendHead(exchange, error.status, [...error.headers, ...headers]);
   // Node sends a string body and the head in one write.
-  response.end(error.body, 'latin1');
+  response.end(error.body);
 }
 
 /** Sends an Error record and closes the connection, since the bytes that follow may not be a request. */
@@ -60,23 +83,4 @@ export function sendErrorAndClose(exchange: Exchange, refusal: Refusal): void {
 /** RFC 9112, section 6: Content-Length or Transfer-Encoding indicates a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
-}
-
-/** Sends an Error record with everything that is wrong with the input. */
-export function sendProblems(
-  exchange: Exchange,
-  code: 'parameter_invalid' | 'body_invalid',
-  problems: readonly InputProblem[],
-): void {
-  const { status, headers, body } = errorResponse(code);
-  exchange.refusal = code;
-  const record = { ...JSON.parse(body), errors: problems.slice(0, MAX_PROBLEMS) };
-  const length = ['content-type', 'content-length'];
-  const kept = headers.filter((_, at) => !length.includes(headers[at - (at % 2)]!));
-  send(
-    exchange,
-    status,
-    ['content-type', 'application/json', ...kept],
-    Buffer.from(JSON.stringify(record)),
-  );
 }

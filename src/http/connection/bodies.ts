@@ -9,7 +9,7 @@ interface Reading {
   readonly end: (problem: Refusal) => void;
 }
 
-const EMPTY = Buffer.alloc(0);
+export const NO_BODY = Buffer.alloc(0);
 
 /** Reads request bodies, or discards them; either way their framing is valid before the request has an effect. */
 export class Bodies {
@@ -28,7 +28,7 @@ export class Bodies {
   ): void {
     const problem = this.#broken.get(request.socket);
     if (request.complete ? !keep : problem !== undefined) {
-      done(EMPTY, request.complete ? undefined : problem);
+      done(NO_BODY, request.complete ? undefined : problem);
       return;
     }
     let isOver = false;
@@ -37,7 +37,7 @@ export class Bodies {
       if (isOver) return;
       isOver = true;
       this.#reading.delete(request.socket);
-      done(keep && problem === undefined ? Buffer.concat(chunks) : EMPTY, problem);
+      done(keep && problem === undefined ? Buffer.concat(chunks) : NO_BODY, problem);
     };
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
-import { makeFile, makeFolder, openForReading, readableLocation } from './connection.ts';
+import { makeFile, makeFolder, readableLocation, readDatabase } from './connection.ts';
 import { withOpenErrors } from './errors.ts';
 import { missingMigrations } from './schema.ts';
 
@@ -67,19 +67,15 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
  * @throws StoreNotUsable if there is no store
  */
 export function copySqlite(path: string, target: string): void {
-  withOpenErrors(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
-    const db = openForReading(readableLocation(path), false);
-    try {
+  withOpenErrors(path, () =>
+    readDatabase(readableLocation(path), (db) => {
       missingMigrations(db);
       if (db.prepare('SELECT 1 FROM store').get() === undefined) {
         throw new StoreNotUsable(COPY_NOT_COMPLETE);
       }
       db.prepare('VACUUM INTO ?').run(target);
-    } finally {
-      db.close();
-    }
-  });
+    }),
+  );
 }
 
 /**

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '../../keys/api-key.ts';
 import { COUNTS, type Counters, compare, type Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
-import { openForReading, readableLocation } from './connection.ts';
+import { readableLocation, readDatabase } from './connection.ts';
 import { isCorrupt, withOpenErrors } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
@@ -17,10 +16,8 @@ const MAX_NAMED = 20;
  * @throws StoreNotUsable if there is no store
  */
 export function checkSqlite(path: string): Findings {
-  return withOpenErrors(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
-    const db = openForReading(readableLocation(path), false);
-    try {
+  return withOpenErrors(path, () =>
+    readDatabase(readableLocation(path), (db) => {
       const has = KNOWN_MIGRATIONS - missingMigrations(db).length;
       db.exec('BEGIN');
       const damage = damageOf(db);
@@ -34,10 +31,8 @@ export function checkSqlite(path: string): Findings {
         orders,
         problems: [...damage, ...problems],
       };
-    } finally {
-      db.close();
-    }
-  });
+    }),
+  );
 }
 
 /**

@@ -18,7 +18,7 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
   if (create && !existsSync(path)) {
     makeFolder(dirname(path));
     makeFile(path);
-  } else if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
+  } else expectExists(path);
   if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
   const file = fileIdentity(path);
   return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };
@@ -72,6 +72,21 @@ export function openForReading(location: Location, returnArrays = true): Databas
   });
 }
 
+/** Runs `use` with a read-only connection whose rows are objects, then closes it. */
+export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T): T {
+  const db = openForReading(location, false);
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** @throws StoreNotUsable if there is no file at `path` */
+export function expectExists(path: string): void {
+  if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
+}
+
 /** Location of a database for SQLite to open: a path, or a URL with parameters. */
 export type Location = string | URL;
 
@@ -79,8 +94,10 @@ export type Location = string | URL;
  * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files
  * that readers share, and must be told that no other process can write the database.
  * https://sqlite.org/uri.html#uriimmutable
+ * @throws StoreNotUsable if there is no file at `path`
  */
 export function readableLocation(path: string): Location {
+  expectExists(path);
   const db = openForReading(path);
   try {
     db.prepare('SELECT 1 FROM sqlite_schema').get();

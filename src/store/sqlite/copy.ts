@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type Table,
   type Target,
 } from '../tables.ts';
-import { makeDurable, openForReading, openForWriting } from './connection.ts';
+import { expectExists, makeDurable, openForReading, openForWriting } from './connection.ts';
 import { withOpenErrors } from './errors.ts';
 import { LATEST_AT, type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { expectSchema, migrate, missingMigrations } from './schema.ts';
@@ -22,7 +21,7 @@ import { expectSchema, migrate, missingMigrations } from './schema.ts';
  */
 export function openSqliteSource(path: string): Source {
   return withOpenErrors(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
+    expectExists(path);
     const db = openForReading(path, false);
     const status = closingOnError(db, () => {
       expectSchema(db);

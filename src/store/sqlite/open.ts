@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
 import {
   mayMigrate,
   type OpenOptions,
   type OutcomeOf,
   type Store,
   type StoreCommand,
-  StoreNotUsable,
   StoreUnavailable,
 } from '../store.ts';
-import { openForReading, readableLocation } from './connection.ts';
+import { readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
 import { Reader } from './reader.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
@@ -46,14 +44,8 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
  */
 function openReadOnly(path: string): Store {
   const reader = withOpenErrors(path, () => {
-    if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
     const location = readableLocation(path);
-    const db = openForReading(location, false);
-    try {
-      expectSchema(db);
-    } finally {
-      db.close();
-    }
+    readDatabase(location, expectSchema);
     return new Reader(location);
   });
   const apply = async () => {
