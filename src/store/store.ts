@@ -71,6 +71,7 @@ interface Outcomes {
   endImport: 'ended' | 'out_of_turn';
 }
 export type OutcomeOf<C extends StoreCommand> = Outcomes[C['type']];
+export type CommandOf<Type extends StoreCommand['type']> = Extract<StoreCommand, { type: Type }>;
 
 /** An event in the history of an order: type, time, and the API key that caused it (absent for operators). */
 export interface OrderEvent {

@@ -1,9 +1,8 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
   type Cell,
   type Cells,
-  COPY_NOT_COMPLETE,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
@@ -12,8 +11,9 @@ import {
 } from '../tables.ts';
 import { expectExists, makeDurable, openForReading, openForWriting } from './connection.ts';
 import { withOpenErrors } from './errors.ts';
-import { LATEST_AT, type Row, STATUS_COLUMNS, statusFromRow } from './rows.ts';
 import { expectSchema, migrate, missingMigrations } from './schema.ts';
+import { Session } from './session.ts';
+import { readStatus, STORE_COLUMNS } from './store-row.ts';
 
 /**
  * Opens a read-only snapshot of the store at `path`.
@@ -23,15 +23,16 @@ export function openSqliteSource(path: string): Source {
   return withOpenErrors(path, () => {
     expectExists(path);
     const db = openForReading(path, false);
+    const session = new Session(db);
     const status = closingOnError(db, () => {
       expectSchema(db);
-      db.exec('BEGIN');
-      return readStatus(db);
+      session.run('BEGIN');
+      return readStatus(session);
     });
     return {
       status,
-      isBackup: first(db, 'SELECT 1 FROM store WHERE backup_at IS NOT NULL') !== undefined,
-      count: async ({ name }) => Number(first(db, `SELECT count(*) FROM ${name}`)![0]),
+      isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
+      count: async ({ name }) => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0]),
       rows: (table) => rowsOf(db, table),
       close: async () => db.close(),
     };
@@ -53,20 +54,21 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       migrate(db, 0, false);
       empty(db);
     });
+    const session = new Session(db);
     const previousOf = previousRevision();
     // Intermediate commits need no sync; the last one, in `complete`, syncs the whole log.
     db.exec('PRAGMA synchronous = NORMAL');
     return {
       insert: async ({ name, columns }, rows) => {
         const names = Object.keys(columns);
-        if (name !== 'order_events') insert(db, name, names, rows);
+        if (name !== 'order_events') insert(session, name, names, rows);
         else {
           const linked = rows.map((row) => [...row, previousOf(row)]);
-          insert(db, name, [...names, 'previous'], linked);
+          insert(session, name, [...names, 'previous'], linked);
         }
       },
       rows: (table) => rowsOf(db, table),
-      complete: async (status) => complete(db, status),
+      complete: async (status) => complete(session, status),
       close: async () => db.close(),
     };
   });
@@ -81,27 +83,11 @@ function closingOnError<T>(db: DatabaseSync, use: () => T): T {
   }
 }
 
-function readStatus(db: DatabaseSync): StoreStatus {
-  const row = first(db, `SELECT ${STATUS_COLUMNS}, ${LATEST_AT} FROM store`);
-  if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
-  return statusFromRow(row as Row);
-}
-
-/** Returns the first row, as an array. */
-function first(db: DatabaseSync, sql: string): Cells | undefined {
-  return prepared(db, sql).get() as unknown as Cells | undefined;
-}
-
-function prepared(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql);
-  statement.setReturnArrays(true);
-  return statement;
-}
-
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
 function empty(db: DatabaseSync): void {
-  const isStore = first(db, 'SELECT 1 FROM store') !== undefined;
-  const isInUse = TABLES.some(({ name }) => first(db, `SELECT 1 FROM ${name} LIMIT 1`));
+  const hasRows = (name: string) => db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() !== undefined;
+  const isStore = hasRows('store');
+  const isInUse = TABLES.some(({ name }) => hasRows(name));
   if (isStore && isInUse) throw new StoreNotUsable('it already contains a store');
   const names = TABLES.map(({ name }) => name).reverse();
   db.exec(
@@ -112,8 +98,10 @@ function empty(db: DatabaseSync): void {
 async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
   const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${key.join(', ')}`;
   const booleans = Object.values(columns).map((kind) => kind === 'boolean');
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
   let batch: Cells[] = [];
-  for (const row of prepared(db, sql).iterate() as Iterable<unknown> as Iterable<Cells>) {
+  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Cells>) {
     batch.push(row.map((cell, at) => (booleans[at] && cell !== null ? cell === 1n : cell)));
     if (batch.length < ROWS_AT_A_TIME) continue;
     yield batch;
@@ -138,28 +126,24 @@ function previousRevision(): (event: Cells) => bigint {
 }
 
 function insert(
-  db: DatabaseSync,
+  session: Session,
   name: string,
   names: readonly string[],
   rows: readonly Cells[],
 ): void {
-  const statement = db.prepare(
-    `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-  );
-  db.exec('BEGIN');
-  for (const row of rows) statement.run(...row.map(inputOf));
-  db.exec('COMMIT');
+  const sql = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+  session.run('BEGIN');
+  for (const row of rows) session.write(sql, ...row);
+  session.run('COMMIT');
 }
 
-function inputOf(cell: Cell): SQLInputValue {
-  return typeof cell === 'boolean' ? Number(cell) : cell;
-}
-
-function complete(db: DatabaseSync, status: StoreStatus): void {
+function complete(session: Session, status: StoreStatus): void {
   const { storeId, environment, revision, mark, orders } = status;
   const { pending, shipped, cancelled } = orders;
-  db.exec('PRAGMA synchronous = FULL');
-  db.prepare(
-    `INSERT INTO store (only_row, ${STATUS_COLUMNS}) VALUES (1, ?, ?, NULL, ?, ?, ?, ?, ?)`,
-  ).run(storeId, environment ?? null, revision, mark, pending, shipped, cancelled);
+  session.run('PRAGMA synchronous = FULL');
+  const values = [storeId, environment, null, revision, mark, pending, shipped, cancelled];
+  session.write(
+    `INSERT INTO store (only_row, ${STORE_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...values,
+  );
 }

@@ -6,10 +6,17 @@ import {
   type StoreCommand,
   StoreUnavailable,
 } from '../store.ts';
-import { readableLocation, readDatabase } from './connection.ts';
+import { Changes } from './changes.ts';
+import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
-import { Reader } from './reader.ts';
+import { orderHistory } from './events.ts';
+import { readKeys } from './keys.ts';
+import { findOrders } from './orders.ts';
+import { findPet } from './pets.ts';
+import { scanOrders } from './scan.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
+import { Session } from './session.ts';
+import { readStatus } from './store-row.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
@@ -29,7 +36,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   try {
     return storeOf(
       path,
-      withOpenErrors(path, () => new Reader(path)),
+      withOpenErrors(path, () => openReading(path)),
       writer,
     );
   } catch (error) {
@@ -43,15 +50,15 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
  * @throws StoreNotUsable
  */
 function openReadOnly(path: string): Store {
-  const reader = withOpenErrors(path, () => {
+  const reading = withOpenErrors(path, () => {
     const location = readableLocation(path);
     readDatabase(location, expectSchema);
-    return new Reader(location);
+    return openReading(location);
   });
   const apply = async () => {
     throw new Error('the store was opened for reading only');
   };
-  return storeOf(path, reader, { apply, close: async () => {} });
+  return storeOf(path, reading, { apply, close: async () => {} });
 }
 
 async function startWriter(path: string, options: OpenOptions): Promise<WriterClient> {
@@ -68,9 +75,31 @@ async function startWriter(path: string, options: OpenOptions): Promise<WriterCl
   return writer;
 }
 
+/**
+ * The connections for reading. Reads run on the caller's thread: they wait for no lock and mostly find their pages in
+ * memory, so handing them to another thread would cost more than most reads.
+ */
+interface Reading {
+  readonly location: Location;
+  /** For single statements, each with its own snapshot. */
+  readonly session: Session;
+  readonly changes: Changes;
+}
+
+function openReading(location: Location): Reading {
+  const session = new Session(openForReading(location));
+  try {
+    readStatus(session);
+    return { location, session, changes: new Changes(new Session(openForReading(location))) };
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
 function storeOf(
   path: string,
-  reader: Reader,
+  { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
 ): Store {
   let closing: Promise<void> | undefined;
@@ -88,26 +117,26 @@ function storeOf(
       throw failure;
     }
   };
+  /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
+  const close = async () => {
+    await changes.close();
+    session.close();
+    await writer.close();
+  };
   return {
     engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changes: (since, visit) => guarded(() => reader.changes(since, visit)),
-    find: (ids) => guarded(() => reader.find(ids)),
-    history: (id) => guarded(() => reader.history(id)),
-    scan: (visit, from) => guarded(() => reader.scan(visit, from)),
-    pet: (id) => guarded(() => reader.pet(id)),
-    keys: (digests) => guarded(() => reader.keys(digests)),
-    status: () => guarded(() => reader.status()),
+    changes: (since, visit) => guarded(() => changes.read(since, visit)),
+    find: (ids) => guarded(() => findOrders(session, ids)),
+    history: (id) => guarded(() => orderHistory(session, id)),
+    scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
+    pet: (id) => guarded(() => findPet(session, id)),
+    keys: (digests) => guarded(() => readKeys(session, digests)),
+    status: () => guarded(() => readStatus(session)),
     close: () => {
-      closing ??= close(reader, writer);
+      closing ??= close();
       return closing;
     },
   };
-}
-
-/** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
-async function close(reader: Reader, writer: Pick<WriterClient, 'close'>): Promise<void> {
-  await reader.close();
-  await writer.close();
 }

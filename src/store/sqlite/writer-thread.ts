@@ -5,7 +5,9 @@ import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { fileIdentity, makeDurable, openForWriting, retryWhileBusy } from './connection.ts';
 import { isBusy, storeError, withOpenErrors } from './errors.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
-import { Writer } from './writer.ts';
+import { Session } from './session.ts';
+import { giveId } from './store-row.ts';
+import { applyCommands } from './writer.ts';
 
 /** Start parameters of the thread. */
 export interface WriterData {
@@ -50,8 +52,9 @@ function open() {
       // A connection stays with the file it opened, even if that was replaced since. From here on `restore` is refused.
       if (fileIdentity(path) !== file)
         throw new StoreNotUsable('it was replaced while it was being opened; try again');
-      if (data.givesId) giveId(db);
-      return { db, migrated };
+      const session = new Session(db);
+      if (data.givesId) retryWhileBusy(lockWaitMs, () => giveId(session));
+      return { session, migrated };
     } catch (error) {
       db.close();
       throw error;
@@ -68,13 +71,6 @@ function probeForWriting(db: DatabaseSync): void {
     if (db.isTransaction) db.exec('ROLLBACK');
     if (!isBusy(error)) throw error;
   }
-}
-
-/** Assigns an id to a store without one, durably, before a list or an ETag is served. */
-function giveId(db: DatabaseSync): void {
-  if (db.prepare("SELECT 1 FROM store WHERE id = ''").get() === undefined) return;
-  const id = "UPDATE store SET id = lower(hex(randomblob(8))), backup_at = NULL WHERE id = ''";
-  retryWhileBusy(lockWaitMs, () => db.exec(id));
 }
 
 function failureOf(error: unknown): Failure {
@@ -97,15 +93,14 @@ function answer(produce: () => Answer): void {
 }
 
 answer(() => {
-  const { db, migrated } = open();
-  const writer = new Writer(db, lockWaitMs);
+  const { session, migrated } = open();
   port.on('message', (request: Request) => {
     if (request === 'close') {
-      db.close();
+      session.close();
       port.close();
       return;
     }
-    answer(() => ({ outcomes: writer.apply(request.commands) }));
+    answer(() => ({ outcomes: applyCommands(session, request.commands, lockWaitMs) }));
   });
   return { ready: true, migrated };
 });

@@ -1,0 +1,99 @@
+import type { Moment } from '../../listing/listing.ts';
+import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
+import { Sequence } from '../sequence.ts';
+import { expectNotMovedAway } from '../tables.ts';
+import { ORDER_COLUMNS } from './orders.ts';
+import { PAGE, pagesById, visitPages } from './scan.ts';
+import { expectVersion } from './schema.ts';
+import type { Row, Session } from './session.ts';
+
+type Visit = (orders: readonly Order[]) => void;
+
+/** See Store.changes. Has a connection of its own, since its snapshot can span many turns of the event loop. */
+export class Changes {
+  readonly #session: Session;
+  readonly #inTurn = new Sequence();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Calls are serialized, since a connection has one snapshot at a time. */
+  read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
+    return this.#inTurn.run(() => this.#read(since, visit));
+  }
+
+  async #read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
+    const session = this.#session;
+    const now = currentMoment(session);
+    if (!isPast(since, now)) return undefined;
+    if (since?.revision === now.revision) return since.mark === now.mark ? since : undefined;
+
+    session.run('BEGIN');
+    try {
+      const moment = currentMoment(session);
+      if (!isPast(since, moment)) return undefined;
+      if (since === undefined) await visitPages(pagesById(session, LISTED), visit);
+      else {
+        await visitPages(pagesByRevision(session, since.revision), (orders) =>
+          visit(orders.toSorted(byId)),
+        );
+      }
+      return moment;
+    } finally {
+      session.run('COMMIT');
+    }
+  }
+
+  /** Waits for pending calls, then closes the connection. */
+  async close(): Promise<void> {
+    await this.#inTurn.idle();
+    this.#session.close();
+  }
+}
+
+function isPast(since: Moment | undefined, now: Moment): boolean {
+  if (since === undefined) return true;
+  return since.storeId === now.storeId && since.revision <= now.revision;
+}
+
+/**
+ * Returns the current moment.
+ * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
+ */
+function currentMoment(session: Session): Moment {
+  const [row] = session.query(MOMENT);
+  const [storeId, revision, mark, version, movedTo] = row as unknown as [
+    ...[string, bigint, bigint, bigint],
+    string | null,
+  ];
+  expectVersion(version);
+  expectNotMovedAway(movedTo);
+  return { storeId, revision, mark };
+}
+
+/** Reads the orders changed after a revision, in the order of their latest events. */
+function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Row[]> {
+  let after = [since, INT64_MAX] as const;
+  for (;;) {
+    const rows = session.query(CHANGED, ...after);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE) return;
+    const [id, , , , , , revision] = rows.at(-1)!;
+    after = [revision as bigint, id as bigint];
+  }
+}
+
+const LISTED = "status <> 'cancelled'";
+
+const MOMENT =
+  'SELECT id, revision, mark, (SELECT user_version FROM pragma_user_version), moved_to FROM store';
+
+/**
+ * Ordered by event, each order at its latest event: ordered by id, SQLite would read all orders, or block for a long
+ * sort. GROUP BY, since an order placed and cancelled in one revision has two events in it.
+ */
+const CHANGED = `SELECT ${ORDER_COLUMNS}, orders.revision FROM order_events AS event
+  CROSS JOIN orders ON orders.id = event.order_id AND orders.revision = event.revision
+  WHERE (event.revision, event.order_id) > (?, ?) GROUP BY event.revision, event.order_id
+  ORDER BY event.revision, event.order_id LIMIT ${PAGE}`;

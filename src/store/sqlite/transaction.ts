@@ -1,0 +1,39 @@
+import { expectNotMovedAway } from '../tables.ts';
+import { retryWhileBusy } from './connection.ts';
+import { expectVersion } from './schema.ts';
+import type { Session } from './session.ts';
+
+/** How a transaction begins. */
+export interface TransactionOptions {
+  /** How long to wait for the write lock of another process, in milliseconds. */
+  readonly lockWaitMs: number;
+  /** Whether to allow a store that was moved to another database. */
+  readonly evenIfMoved: boolean;
+}
+
+/**
+ * Runs `work` in a transaction that excludes all other writers, and commits. Blocks the thread.
+ * @throws StoreUnavailable if another release has migrated the database, or the store was moved; SQLite's own errors;
+ *   each with the transaction rolled back
+ */
+export function inTransaction<T>(
+  session: Session,
+  work: () => T,
+  { lockWaitMs, evenIfMoved }: TransactionOptions,
+): T {
+  retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
+  try {
+    const [version, movedTo] = session.query(GUARDS)[0]!;
+    expectVersion(version);
+    if (!evenIfMoved) expectNotMovedAway(movedTo);
+    const result = work();
+    session.run('COMMIT');
+    return result;
+  } catch (error) {
+    // After some errors SQLite has already rolled back.
+    if (session.isInTransaction) session.run('ROLLBACK');
+    throw error;
+  }
+}
+
+const GUARDS = 'SELECT (SELECT user_version FROM pragma_user_version), moved_to FROM store';
