@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -130,6 +130,21 @@ test('packages that src/ imports are installed with the product', () => {
       assert.ok(name === 'node' || name! in dependencies, `${path} imports ${name}`);
     }
   }
+});
+
+/** What only one of the engines has. */
+const OF_ONE_ENGINE = {
+  sqlite: ['backup', 'path', 'restore', 'writer-client', 'writer-thread'],
+  postgres: ['address', 'moments', 'origin', 'time-limits'],
+};
+
+test('the engines are split by the same subjects', () => {
+  const subjects = (engine: keyof typeof OF_ONE_ENGINE) =>
+    globSync(`src/store/${engine}/*.ts`, { cwd: ROOT })
+      .map((path) => basename(path, '.ts'))
+      .filter((name) => !OF_ONE_ENGINE[engine].includes(name))
+      .sort();
+  assert.deepEqual(subjects('sqlite'), subjects('postgres'));
 });
 
 test('no drawers and no barrels: a file is named after what it holds', () => {

@@ -9,11 +9,11 @@ import {
   type Target,
 } from '../tables.ts';
 import { newSession } from './connection.ts';
-import { arrayOf, byteaArray, type Row, textArray } from './rows.ts';
 import { migrate } from './schema.ts';
-import { BEGIN_SNAPSHOT, type Session } from './session.ts';
+import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
 import { BULK } from './time-limits.ts';
+import { arrayOf, byteaArray, textArray } from './values.ts';
 
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;

@@ -1,8 +1,7 @@
 import type { Moment } from '../../listing/listing.ts';
 import { StoreUnavailable } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
-import type { Row } from './rows.ts';
-import type { Session } from './session.ts';
+import type { Row, Session } from './session.ts';
 import { present } from './store-row.ts';
 
 /** An event of a revision that identifies the history: its columns, in the order of WITNESS. */

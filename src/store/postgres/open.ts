@@ -6,9 +6,14 @@ import {
   type StoreCommand,
 } from '../store.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
+import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
+import { orderHistory } from './events.ts';
+import { readKeys } from './keys.ts';
+import { findOrders } from './orders.ts';
 import { Origin } from './origin.ts';
-import { Reader, scan } from './reader.ts';
+import { findPet } from './pets.ts';
+import { scanOrders } from './scan.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
 import { present, readStatus } from './store-row.ts';
 import { BULK, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
@@ -38,39 +43,32 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       onConnection: options.onConnection,
     });
   const reading = connect(isService ? SERVICE : PATIENT);
-  const changing = connect(isService ? SERVICE : PATIENT);
-  const writing = connect(isService ? SERVICE_WRITES : PATIENT);
-  const reader = new Reader(reading, changing);
-  const writer = new Writer(writing);
+  const changes = new Changes(connect(isService ? SERVICE : PATIENT));
+  const writer = new Writer(connect(isService ? SERVICE_WRITES : PATIENT));
   let closing: Promise<unknown> | undefined;
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
-    changes: (since, visit) => reader.changes(since, visit),
-    find: (ids) => reader.find(ids),
-    history: (id) => reader.history(id),
+    changes: (since, visit) => changes.read(since, visit),
+    find: async (ids) => findOrders(await reading.session(), ids),
+    history: async (id) => orderHistory(await reading.session(), id),
     scan: async (visit, from) => {
       const session = await newSession(currentUrl(), BULK);
       try {
-        await scan(session, visit, from);
+        await scanOrders(session, visit, from);
       } finally {
         session.destroy();
       }
     },
-    pet: (id) => reader.pet(id),
-    keys: (digests) => reader.keys(digests),
-    status: () => reader.status(),
+    pet: async (id) => findPet(await reading.session(), id),
+    keys: async (digests) => readKeys(await reading.session(), digests),
+    status: async () => present(await readStatus(await reading.session())),
     close: async () => {
-      closing ??= close(reader, writer, [reading, changing, writing]);
+      closing ??= Promise.all([changes.close(), writer.close(), reading.close()]);
       await closing;
     },
   };
-}
-
-async function close(reader: Reader, writer: Writer, connections: readonly Connection[]) {
-  await Promise.all([reader.idle(), writer.idle()]);
-  await Promise.all(connections.map((connection) => connection.close()));
 }
 
 /**

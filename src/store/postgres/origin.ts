@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { StoreUnavailable } from '../store.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
+import { giveId } from './store-row.ts';
 
 /** Verifies, across all connections of a node, that it stays with the same store and the latest primary. */
 export class Origin {
@@ -50,12 +50,6 @@ export class Origin {
       'failed',
     );
   }
-}
-
-/** Only the first of several concurrent nodes sets the id. */
-async function giveId(session: Session): Promise<void> {
-  const id = randomBytes(8).toString('hex');
-  await session.write({ text: `UPDATE store SET id = $1 WHERE id = ''` }, [id]);
 }
 
 /** Returns the WAL timeline of the server, or 0 if the role has no permission to read it. */

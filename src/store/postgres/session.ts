@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
-import { Client, type ClientConfig, escapeLiteral, type QueryArrayResult } from 'pg';
+import { Client, type ClientConfig, type QueryArrayResult } from 'pg';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Host } from './address.ts';
 import { unavailable } from './errors.ts';
-import type { Row } from './rows.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** Limit for closing a connection gracefully. */
@@ -17,22 +16,13 @@ const SUCCESSFUL = '00000';
 /** Default application_name in pg_stat_activity; PostgreSQL truncates names to 63 bytes. */
 const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
 
+/** A result row: columns in the order of the query, each in PostgreSQL's text format. */
+export type Row = readonly (string | null)[];
+
 /** A statement; a named one is parsed once per connection. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
-}
-
-export interface StatementWithValues extends Statement {
-  readonly values: readonly (string | number | bigint)[];
-}
-
-/** Inlines the values, since a message of several statements takes no parameters. */
-function withLiterals({ text, values }: StatementWithValues): string {
-  return text.replaceAll(/\$(\d+)/g, (_, number) => {
-    const value = values[Number(number) - 1]!;
-    return typeof value === 'string' ? escapeLiteral(value) : String(value);
-  });
 }
 
 /**
@@ -150,14 +140,6 @@ export class Session {
       throw new StoreUnavailable('PostgreSQL: no standby has confirmed the commit', 'slow');
     }
     return rows as Row[];
-  }
-
-  /**
-   * Executes several statements like `write`, in one transaction and one message. The server starts none before it
-   * has received all of them, so a client that stalls while sending holds no locks.
-   */
-  async writeTogether(statements: readonly StatementWithValues[]): Promise<void> {
-    await this.write({ text: statements.map(withLiterals).join(';\n') });
   }
 
   async #run(

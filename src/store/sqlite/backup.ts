@@ -83,32 +83,32 @@ export function copySqlite(path: string, target: string): void {
  * revisions with different orders, so each store gets an id of its own, and with it other ETags, when it is served.
  */
 function markAsBackup(path: string): void {
-  changeStore(path, { id: '', backup_at: Date.now() });
+  changeDatabase(path, (db) => changeStore(db, { id: '', backup_at: Date.now() }));
 }
 
 /** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */
 export function makeUsable(path: string): void {
-  changeStore(path, { id: '', backup_at: null });
+  changeDatabase(path, (db) => {
+    changeStore(db, { id: '', backup_at: null });
+    db.exec('PRAGMA journal_mode = WAL');
+  });
+}
+
+function changeDatabase(path: string, change: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL');
-  db.close();
+  try {
+    change(db);
+  } finally {
+    db.close();
+  }
 }
 
 /** Sets columns of the table store, skipping those that an earlier schema lacks. */
-function changeStore(path: string, values: Readonly<Record<string, SQLInputValue>>): void {
-  const db = new DatabaseSync(path);
-  try {
-    const columns = new Set(
-      db
-        .prepare('PRAGMA table_info(store)')
-        .all()
-        .map(({ name }) => name),
-    );
-    for (const [name, value] of Object.entries(values)) {
-      if (columns.has(name)) db.prepare(`UPDATE store SET ${name} = ?`).run(value);
-    }
-  } finally {
-    db.close();
+function changeStore(db: DatabaseSync, values: Readonly<Record<string, SQLInputValue>>): void {
+  const columns = db.prepare('PRAGMA table_info(store)').all();
+  for (const [name, value] of Object.entries(values)) {
+    if (columns.every((column) => column.name !== name)) continue;
+    db.prepare(`UPDATE store SET ${name} = ?`).run(value);
   }
 }
 

@@ -18,7 +18,7 @@ import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { copySqlite, makeUsable, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
-import { fileIdentity } from './connection.ts';
+import { fileIdentity, readDatabase } from './connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
@@ -83,27 +83,24 @@ function sound(path: string, findings: Findings): Findings {
 
 /** Refuses to replace a database by mistake: one of another program, of another environment, or moved elsewhere. */
 function refuseOther(path: string, source: Findings): void {
-  const db = new DatabaseSync(path, { readOnly: true, readBigInts: true });
+  let store: Record<string, unknown> | undefined;
   try {
-    // An empty file.
-    if (missingMigrations(db).length === KNOWN_MIGRATIONS) return;
-    const store = db.prepare('SELECT * FROM store').get();
-    const { environment, moved_to: movedTo } = store ?? {};
-    if (environment && source.environment && environment !== source.environment) {
-      throw new StoreNotUsable(
-        `it is for ${environment}, and the backup for ${source.environment}`,
-      );
-    }
-    if (movedTo) {
-      throw new StoreNotUsable(
-        `the store was moved to ${movedTo}; to go on here all the same, run "store-orders take-back" before`,
-      );
-    }
+    store = readDatabase(path, (db) => {
+      const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
+      return isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
+    });
   } catch (error) {
     // A corrupt database is a reason to restore, and may be replaced.
     if (!isCorrupt(error)) throw error;
-  } finally {
-    db.close();
+  }
+  const { environment, moved_to: movedTo } = store ?? {};
+  if (environment && source.environment && environment !== source.environment) {
+    throw new StoreNotUsable(`it is for ${environment}, and the backup for ${source.environment}`);
+  }
+  if (movedTo) {
+    throw new StoreNotUsable(
+      `the store was moved to ${movedTo}; to go on here all the same, run "store-orders take-back" before`,
+    );
   }
 }
 

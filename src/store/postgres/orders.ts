@@ -1,13 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { Batch } from '../../orders/batch.ts';
 import { idOf, type OrderCommand, type OrderOutcome } from '../../orders/lifecycle.ts';
-import type { Order, OrderId } from '../../orders/order.ts';
+import type { Order, OrderId, OrderStatus } from '../../orders/order.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { sqlState, WAS_CHANGED } from './errors.ts';
-import { arrayOf, ORDER_COLUMNS, orderFromRow, textArray } from './rows.ts';
-import type { Session, StatementWithValues } from './session.ts';
+import type { Row, Session, Statement } from './session.ts';
 import { present, presentHere } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
+import { arrayOf, integer, textArray, time } from './values.ts';
+
+/** The columns expected by `orderFromRow`. */
+export const ORDER_COLUMNS = 'id, status, pet_id, quantity, ship_date, complete';
+
+export function orderFromRow(row: Row): Order {
+  const [id, status, petId, quantity, shipDate, complete] = row;
+  return {
+    id: BigInt(id!),
+    status: status as OrderStatus,
+    petId: integer(petId),
+    quantity: integer(quantity),
+    shipDate: time(shipDate),
+    complete: complete === null ? undefined : complete === 't',
+  };
+}
 
 /**
  * Attempts to read, decide and write without a lock. If other nodes change one of the orders during each attempt, the
@@ -30,13 +45,20 @@ export async function changeOrders(
   return inTransaction(session, () => changeLockedOrders(session, commands));
 }
 
+/** Returns those of the orders that exist. */
+export async function findOrders(session: Session, ids: readonly OrderId[]): Promise<Order[]> {
+  const found = await readOrders(session, ids);
+  const orders = new Map(found.orders.map((order) => [order.id, order]));
+  return ids.flatMap((id) => orders.get(id) ?? []);
+}
+
 /** Carries out order commands inside a transaction that excludes all other writers. */
 export async function changeLockedOrders(
   session: Session,
   commands: readonly OrderCommand[],
 ): Promise<OrderOutcome[]> {
-  const { outcomes, write } = await workOut(session, commands);
-  if (write !== undefined) await session.writeTogether([write]);
+  const { outcomes, batch, known } = await workOut(session, commands);
+  await writeBatch(session, batch, known);
   return outcomes;
 }
 
@@ -48,12 +70,9 @@ async function tryToChangeOrders(
   session: Session,
   commands: readonly OrderCommand[],
 ): Promise<OrderOutcome[] | undefined> {
-  const { outcomes, write } = await workOut(session, commands);
-  if (write === undefined) return outcomes;
+  const { outcomes, batch, known } = await workOut(session, commands);
   try {
-    const { values, ...statement } = write;
-    const [row] = await session.write(statement, values);
-    presentHere(row);
+    await writeBatch(session, batch, known);
     return outcomes;
   } catch (error) {
     if (isGuardError(error)) return undefined;
@@ -61,13 +80,13 @@ async function tryToChangeOrders(
   }
 }
 
-/** Computes the outcomes of the commands for the current orders, and the statement that writes the changes. */
+/** Computes the outcomes of the commands for the current orders. */
 async function workOut(session: Session, commands: readonly OrderCommand[]) {
   const known = await readOrders(session, commands.map(idOf));
   expectNotMovedAway(known.movedTo);
   const batch = new Batch(known.orders);
   const outcomes = commands.map((command) => batch.carryOut(command));
-  return { outcomes, write: writeStatement(batch, known.revisions) };
+  return { outcomes, batch, known };
 }
 
 /** Returns whether a statement failed because a precondition checked in its SQL no longer held. */
@@ -94,17 +113,27 @@ export async function readOrders(session: Session, ids: readonly OrderId[]): Pro
 }
 
 /**
- * Returns the statement that writes the changes of a batch atomically, or fails if one of its orders has changed
- * since it was read. It locks the row of the table store first, which serializes the writers of all nodes. Undefined
- * if nothing changed.
+ * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which
+ * serializes the writers of all nodes.
+ * @throws StoreUnavailable, for which `isGuardError` is true if one of the orders has changed since it was read
  */
-export function writeStatement(
+export async function writeBatch(
+  session: Session,
+  batch: Batch,
+  { revisions }: KnownOrders,
+): Promise<void> {
+  if (batch.changed.size === 0) return;
+  const [row] = await session.write(SQL.write, writeValues(batch, revisions));
+  presentHere(row);
+}
+
+/** Returns the parameters of `writeStatement`. */
+export function writeValues(
   { changed, events, statusDeltas, now }: Batch,
   revisions: KnownOrders['revisions'],
-): StatementWithValues | undefined {
-  if (changed.size === 0) return undefined;
+): unknown[] {
   const orders = [...changed.values()];
-  const values = [
+  return [
     statusDeltas.pending,
     statusDeltas.shipped,
     statusDeltas.cancelled,
@@ -121,24 +150,21 @@ export function writeStatement(
     now,
     randomBytes(8).readBigInt64BE(),
   ];
-  return { ...SQL.write, values };
 }
 
-const SQL = {
-  read: {
-    name: 'read',
-    text: `SELECT known.*, store.moved_to FROM store LEFT JOIN
-      (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
-  },
-  // Every part reads from "turn", so none runs before the row of store is locked. Orders that were changed since they
-  // were read are not updated, and orders placed since are not inserted. Fewer rows are then written than expected,
-  // and store_orders_expect_unchanged rolls the statement back.
-  write: {
-    name: 'write',
-    text: `WITH turn AS (
+/**
+ * Returns the statement that writes a batch. Every part reads from "turn", so none runs before the row of store is
+ * locked. Orders that were changed since they were read are not updated, and orders placed since are not inserted.
+ * Fewer rows are then written than expected, and store_orders_expect_unchanged rolls the statement back.
+ * @param claim a call of an SQL function to be evaluated before anything is written, with parameters from $16 on
+ */
+export function writeStatement(name: string, claim?: string): Statement {
+  return {
+    name,
+    text: `WITH ${claim === undefined ? '' : `claimed AS MATERIALIZED (SELECT ${claim}), `}turn AS (
         UPDATE store SET revision = revision + 1, mark = $15, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3
-        WHERE moved_to IS NULL RETURNING revision),
+        ${claim === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
           $9::bigint[], $10::boolean[])
@@ -159,5 +185,14 @@ const SQL = {
         FROM turn, unnest($11::bigint[], $12::text[], $13::text[]) AS e (id, type, by))
       SELECT store_orders_expect_unchanged((SELECT count(*) FROM placed) +
         (SELECT count(*) FROM changed) = cardinality($4::bigint[])) FROM turn`,
+  };
+}
+
+const SQL = {
+  read: {
+    name: 'read',
+    text: `SELECT known.*, store.moved_to FROM store LEFT JOIN
+      (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   },
+  write: writeStatement('write'),
 } as const;

@@ -1,0 +1,42 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
+import type { ScanVisit } from '../store.ts';
+import { ORDER_COLUMNS, orderFromRow } from './orders.ts';
+import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
+
+/** Orders per batch; bounds memory and how long the event loop is blocked. */
+export const BATCH = 2_000;
+
+/** See Store.scan. Needs a session of its own, since it lasts as long as the visitor takes. */
+export async function scanOrders(
+  session: Session,
+  visit: ScanVisit,
+  from: OrderId = INT64_MIN,
+): Promise<void> {
+  await session.query(BEGIN_SNAPSHOT);
+  await session.query(DECLARE, [from]);
+  await visitFetched(session, await session.query(FETCH), visit);
+}
+
+const DECLARE = {
+  text: `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= $1 ORDER BY id`,
+};
+
+/** Fetches the next batch of the cursor "found". */
+export const FETCH = { text: `FETCH ${BATCH} FROM found` } as const;
+
+/** Fetches each batch while the previous one is processed; yields to the event loop after each. */
+export async function visitFetched(
+  session: Session,
+  first: readonly Row[],
+  visit: (orders: readonly Order[]) => unknown,
+): Promise<void> {
+  for (let rows = first; rows.length > 0; ) {
+    const next = rows.length < BATCH ? [] : session.query(FETCH);
+    // Awaited below; the empty handler prevents an unhandled rejection until then.
+    if (next instanceof Promise) next.catch(() => {});
+    if ((await visit(rows.map(orderFromRow))) === false) return;
+    await nextTurn();
+    rows = await next;
+  }
+}

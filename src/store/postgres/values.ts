@@ -1,0 +1,30 @@
+export function integer(value: string | null | undefined): bigint | undefined {
+  return value === null || value === undefined ? undefined : BigInt(value);
+}
+
+/** Milliseconds since the epoch are far below 2^53, so the conversion to number is exact. */
+export function time(value: string | null | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}
+
+/** Formats a PostgreSQL array literal of numbers, booleans or plain words; elements are not quoted. */
+export function arrayOf(
+  values: readonly (bigint | number | boolean | string | undefined)[],
+): string {
+  let text = '';
+  for (const value of values) text += `,${value ?? 'NULL'}`;
+  return `{${text.slice(1)}}`;
+}
+
+/** Formats an array literal of bytea. */
+export function byteaArray(values: readonly Uint8Array[]): string {
+  return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString('hex')}"`).join(',')}}`;
+}
+
+/** Formats an array literal of arbitrary text; undefined becomes NULL. */
+export function textArray(values: readonly (string | undefined)[]): string {
+  const elements = values.map((value) =>
+    value === undefined ? 'NULL' : `"${value.replaceAll(/["\\]/g, '\\$&')}"`,
+  );
+  return `{${elements.join(',')}}`;
+}
