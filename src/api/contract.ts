@@ -1,76 +1,121 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
-import type { Config } from '../config/config.ts';
-import { matchesEtag } from '../http/conditional.ts';
-import type { Handle } from '../http/exchange.ts';
-import { send, sendEmpty } from '../http/responses.ts';
+import { parse } from 'yaml';
+import {
+  ContractValidation,
+  type OperationObject,
+  type ParameterObject,
+  type Schema,
+} from '../http/contract-validation.ts';
+import type { HeaderList } from '../http/errors.ts';
+import type { Exchange, RouteHandler } from '../http/exchange.ts';
 import type { Router } from '../http/router.ts';
+import { type Input, validated } from '../http/validated.ts';
 
-const SOURCE = new URL('../../contract/v1.yaml', import.meta.url);
-
-/** Path of the contract in YAML; the JSON form is at the same path with .json. */
-export const CONTRACT_PATH = '/openapi/v1.yaml';
-
-/** Adds public routes for the contract, with the servers and dates of this configuration. */
-export function addContract(routes: Router, config: Config): void {
-  const source = readFileSync(SOURCE, 'utf8');
-  let rendered: Contract | undefined;
-  // Rendered on first request: rendering takes half as long as the rest of the startup.
-  const contract = () => {
-    rendered ??= render(source, config);
-    return rendered;
-  };
-  routes.addPublic(
-    CONTRACT_PATH,
-    documentHandler('application/yaml', () => contract().yaml),
-  );
-  routes.addPublic(
-    '/openapi/v1.json',
-    documentHandler('application/json', () => contract().json),
-  );
-}
+/** The versions of the contract: the files in contract/, and the last segment of their base paths. */
+export type Version = 'v1';
 
 interface Document {
-  readonly body: Buffer;
-  readonly etag: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
+  readonly components: { readonly parameters?: Readonly<Record<string, DocumentParameter>> };
 }
 
-interface Contract {
-  readonly yaml: Document;
-  readonly json: Document;
+type DocumentParameter = Omit<ParameterObject, 'in'> & { readonly in: string };
+
+interface DocumentOperation extends Omit<OperationObject, 'parameters'> {
+  readonly operationId: string;
+  readonly parameters?: readonly (DocumentParameter | { readonly $ref: string })[];
 }
 
-function render(source: string, config: Config): Contract {
-  const document = parseDocument(source);
-  document.set('servers', document.createNode(servers(config)));
-  const sunset = new Date(config.petLookup.sunsetAt).toISOString();
-  document.setIn(['paths', '/pets/{petId}', 'get', 'x-sunset'], sunset);
-  const json = JSON.stringify(document.toJS());
-  return { yaml: documentOf(document.toString()), json: documentOf(json) };
+/** An operation of the contract: where it is, and what it accepts. */
+interface Operation extends OperationObject {
+  /** Relative to the base path: /store/orders/{orderId} */
+  readonly path: string;
+  /** In lower case. */
+  readonly method: string;
 }
 
-function documentOf(text: string): Document {
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  return { body: Buffer.from(text), etag };
+/** The handler of an operation. */
+export interface OperationHandler extends RouteHandler {
+  /** Headers of every response, including errors. */
+  readonly headers?: HeaderList;
 }
 
-/** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */
-function servers({ environment, baseUrl, stagingBaseUrl }: Config) {
-  if (environment === 'staging' && stagingBaseUrl === undefined) {
-    return [{ url: baseUrl, description: 'Staging' }];
+/** A version of the contract, read from contract/<version>.yaml. */
+export class Contract {
+  readonly version: Version;
+  /** The YAML text. */
+  readonly source: string;
+  /** By operationId. */
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #validation: ContractValidation;
+
+  constructor(version: Version) {
+    this.version = version;
+    this.source = readFileSync(new URL(`../../contract/${version}.yaml`, import.meta.url), 'utf8');
+    // "#/components/schemas/…" in a schema refers to these.
+    const document: Document = parse(this.source);
+    this.#operations = operationsOf(document);
+    this.#validation = new ContractValidation(document.components as Schema);
   }
-  const production = { url: baseUrl, description: 'Production' };
-  if (stagingBaseUrl === undefined) return [production];
-  return [production, { url: stagingBaseUrl, description: 'Staging' }];
+
+  /**
+   * Returns a handler whose input is valid by the contract.
+   * @throws Error if the contract has no such operation, or a schema that cannot be validated exactly
+   */
+  validated<Parameters, Body = undefined>(
+    operationId: string,
+    handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
+  ): RouteHandler {
+    const operation = this.#operations.get(operationId);
+    if (operation === undefined) throw new Error(`contract ${this.version}: no ${operationId}`);
+    return validated(this.#validation, operation, handle);
+  }
+
+  /**
+   * Adds all operations to the router, under their names.
+   * @param handlers by operationId
+   * @throws Error if an operation has no handler, or a handler no operation
+   */
+  addTo(
+    router: Router,
+    basePath: string,
+    handlers: Readonly<Record<string, OperationHandler>>,
+  ): void {
+    const unknown = Object.keys(handlers).filter((name) => !this.#operations.has(name));
+    if (unknown.length > 0) throw new Error(`contract ${this.version}: no ${unknown.join(', ')}`);
+    for (const [operation, { path, method }] of this.#operations) {
+      const handler = handlers[operation];
+      if (handler === undefined) throw new Error(`${operation} of ${this.version} has no handler`);
+      router.add(method.toUpperCase(), basePath + path, {
+        operation,
+        version: this.version,
+        isPublic: false,
+        ...handler,
+      });
+    }
+  }
 }
 
-function documentHandler(type: string, document: () => Document): Handle {
-  return (exchange) => {
-    const { body, etag } = document();
-    const headers = ['etag', etag, 'cache-control', 'no-cache'];
-    const known = exchange.request.headers['if-none-match'];
-    if (matchesEtag(known, etag)) sendEmpty(exchange, 304, headers);
-    else send(exchange, 200, [...headers, 'content-type', type], body);
-  };
+function operationsOf({ paths, components }: Document): ReadonlyMap<string, Operation> {
+  const operations = new Map<string, Operation>();
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, { operationId, parameters = [], ...rest }] of Object.entries(item)) {
+      const resolved = parameters.map((each) => resolve(each, components));
+      // Headers are read by what they are for: authentication, conditions, idempotency.
+      const validated = resolved.filter((each) => each.in !== 'header') as ParameterObject[];
+      operations.set(operationId, { ...rest, path, method, parameters: validated });
+    }
+  }
+  return operations;
+}
+
+function resolve(
+  parameter: DocumentParameter | { readonly $ref: string },
+  { parameters = {} }: Document['components'],
+): DocumentParameter {
+  if (!('$ref' in parameter)) return parameter;
+  const name = parameter.$ref.replace('#/components/parameters/', '');
+  const found = parameters[name];
+  if (found === undefined) throw new Error(`the contract has no parameter ${parameter.$ref}`);
+  return found;
 }

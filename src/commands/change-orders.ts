@@ -1,7 +1,7 @@
 import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
-import { CommandFailed, say, toJson, UsageError, writeOut } from './terminal/output.ts';
+import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
 /** Messages of a command that changes orders. */
 export interface ChangeWords {
@@ -32,7 +32,7 @@ export async function changeOrders(
   const outcomes = await withStore(flags, 'write', (store) => store.apply(commands));
   const results = commands.map(({ id }, index) => ({ id, outcome: outcomes[index]! }));
   const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
-  if (flags.json) await writeOut(`${toJson(results)}\n`);
+  if (flags.json) await writeJson(results);
   else {
     for (const { id, outcome } of results) {
       if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { expectEnvironment } from '../store/claim.ts';
 import { checkStore, databaseLabel } from '../store/open.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { CommandFailed, counted, grouped, table, toJson, writeOut } from './terminal/output.ts';
+import { CommandFailed, counted, grouped, table, writeJson, writeOut } from './terminal/output.ts';
 
 export function checkCommand(): Command {
   return databaseCommand(
@@ -21,9 +21,7 @@ async function check(flags: DatabaseFlags & { json?: true }): Promise<void> {
   expectEnvironment(databaseUrl, environment, wanted);
   const store = databaseLabel(databaseUrl);
   if (flags.json) {
-    await writeOut(
-      `${toJson({ store, schema, environment, movedTo, revision, orders, problems })}\n`,
-    );
+    await writeJson({ store, schema, environment, movedTo, revision, orders, problems });
   } else {
     const { has, knows } = schema;
     const rows = [

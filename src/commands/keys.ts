@@ -10,7 +10,7 @@ import {
 } from '../keys/api-key.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, say, table, toJson, UsageError, writeOut } from './terminal/output.ts';
+import { CommandFailed, say, table, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
 export function keysCommand(): Command {
   const create = databaseCommand(
@@ -74,7 +74,8 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const secret = newSecret(environment);
     const key = newApiKey(secret, { name, environment, now, expiresAt });
     await store.apply([{ type: 'createKey', key }]);
-    await writeOut(flags.json ? `${toJson({ ...keyRecord(key), secret })}\n` : `${secret}\n`);
+    if (flags.json) await writeJson({ ...keyRecord(key), secret });
+    else await writeOut(`${secret}\n`);
     say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
   });
 }
@@ -95,7 +96,7 @@ function expiryOf(text: string, now: number): number {
 async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const keys = await withStore(flags, 'read', (store) => store.keys());
   if (flags.json) {
-    await writeOut(`${toJson(keys.map(keyRecord))}\n`);
+    await writeJson(keys.map(keyRecord));
     return;
   }
   if (keys.length === 0) {

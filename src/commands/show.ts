@@ -4,7 +4,7 @@ import { formatTimestamp } from '../orders/timestamp.ts';
 import type { OrderEvent } from '../store/store.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, table, toJson, writeOut } from './terminal/output.ts';
+import { CommandFailed, table, writeJson, writeOut } from './terminal/output.ts';
 
 export function showCommand(): Command {
   return databaseCommand(
@@ -23,7 +23,8 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
     const [order] = await store.find([id]);
     if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
     const history = await store.history(id);
-    await writeOut(flags.json ? `${toJson(record(order, history))}\n` : describe(order, history));
+    if (flags.json) await writeJson(record(order, history));
+    else await writeOut(describe(order, history));
   });
 }
 

@@ -10,7 +10,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const MAX_STOP_SECONDS = 3_600;
 const SECONDS = `whole seconds from 0 to ${MAX_STOP_SECONDS}`;
 
-/** The version prefix that the path of every base URL ends in. */
+/** The version prefix that the path of BASE_URL ends in; the other versions have theirs in its place. */
 const VERSION_PREFIX = '/v1';
 
 export const DEFAULTS = {
@@ -38,11 +38,11 @@ export interface Config {
   /** Returns the current URL; if it is read from a file, the password may have changed. */
   readonly currentDatabaseUrl: () => string;
   readonly environment: Environment;
-  /** URL at which integrators reach this service, without a trailing slash. */
-  readonly baseUrl: string;
-  /** The path of `baseUrl`, the prefix of every operation of the contract. */
-  readonly basePath: string;
-  readonly stagingBaseUrl: string | undefined;
+  /** URL at which integrators reach this service; base URLs are this with /v1, /v2 behind it. */
+  readonly rootUrl: string;
+  /** The path of `rootUrl`; empty for the root itself. */
+  readonly rootPath: string;
+  readonly stagingRootUrl: string | undefined;
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
   readonly operations: { readonly host: string; readonly port: number };
@@ -71,10 +71,10 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
   // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
   const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
-  const baseUrl = settings.isSet('BASE_URL')
+  const rootUrl = settings.isSet('BASE_URL')
     ? settings.read('BASE_URL', parseBaseUrl, urlExpected)
-    : `${ownUrl}${VERSION_PREFIX}`;
-  const stagingBaseUrl = settings.isSet('STAGING_BASE_URL')
+    : ownUrl;
+  const stagingRootUrl = settings.isSet('STAGING_BASE_URL')
     ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
     : undefined;
   const petLookup = readPetLookup(settings);
@@ -98,9 +98,9 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     databaseUrl: databaseUrl!,
     currentDatabaseUrl: urlSource(settings.given('DATABASE_URL_FILE'), databaseUrl!),
     environment: environmentName!,
-    baseUrl: baseUrl!,
-    basePath: new URL(baseUrl!, 'http://localhost').pathname,
-    stagingBaseUrl,
+    rootUrl: rootUrl!,
+    rootPath: new URL(rootUrl!, 'http://localhost').pathname.replace(/\/$/, ''),
+    stagingRootUrl,
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
     reusePort: reusePort === 'true',
@@ -218,6 +218,7 @@ function parseSeconds(text: string): number | undefined {
   return seconds <= MAX_STOP_SECONDS ? seconds * 1_000 : undefined;
 }
 
+/** Parses a base URL; returns it without its version prefix. */
 function parseBaseUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -227,7 +228,7 @@ function parseBaseUrl(text: string): string | undefined {
   // Request paths are decoded before they are compared, so this path must contain nothing to decode.
   const isLiteral = /^[0-9A-Za-z/._~-]*$/.test(path) && !path.includes('//');
   if (!isPlain || !isWeb || !isLiteral || !path.endsWith(VERSION_PREFIX)) return undefined;
-  return url.origin + path;
+  return url.origin + path.slice(0, -VERSION_PREFIX.length);
 }
 
 /** Parses a date-time, or a date, which stands for its first moment in UTC; returns milliseconds since the epoch. */

@@ -51,7 +51,7 @@ export function buildAdmin(parts: AdminParts): Operations {
 }
 
 function adminRoutes({ metrics, whyNotReady }: AdminParts): Router {
-  const router = new Router('');
+  const router = new Router([]);
   router.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
   router.addPublic('/readyz', async (exchange) => {
     const reason = await whyNotReady();

@@ -14,10 +14,12 @@ export type Handle = (exchange: Exchange) => void | Promise<void>;
 export interface Route {
   /** The operation's name in the contract; "none" outside the contract. */
   readonly operation: string;
+  /** Version of the contract, such as "v1"; "none" outside the contract. */
+  readonly version: string;
   /** Whether requests need no API key. */
   readonly isPublic: boolean;
   /** Headers of every response, including errors. */
-  readonly headers: HeaderList;
+  readonly headers?: HeaderList;
   /** Whether the handler reads `body`; otherwise bodies are discarded. */
   readonly takesBody?: boolean;
   readonly handle: Handle;
@@ -42,8 +44,6 @@ export class Exchange {
   readonly path: string;
   readonly route: Route;
   readonly parameters: Match['parameters'];
-  /** As sent, without the question mark. */
-  readonly query: string;
   /** Of a route that takes one; empty without one. */
   body: Buffer = NO_BODY;
   /** When the headers had arrived, by performance.now(). */
@@ -70,10 +70,14 @@ export class Exchange {
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
-    this.query = queryOf(request.url!);
     const { route, parameters } = find(request.method!, this.path);
     this.route = route;
     this.parameters = parameters;
+  }
+
+  /** The query as sent, without the question mark. */
+  get query(): string {
+    return queryOf(this.request.url!);
   }
 
   /** Aborted when the client leaves before the response has been sent. */

@@ -17,7 +17,7 @@ export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchan
   whenClosed(response, () => {
     const ms = performance.now() - exchange.arrivedAt;
     const status = response.headersSent ? String(response.statusCode) : 'aborted';
-    metrics.countRequest(route.operation, status, ms / 1000);
+    metrics.countRequest(route, status, ms / 1000);
     logRequest(logger, exchange, ms);
   });
 }

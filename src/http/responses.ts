@@ -22,7 +22,12 @@ export function sendHead(
   // For HTTP/1.0, Node decides while serializing the head whether the connection stays open.
   const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
   const connection = isKept ? KEEP_ALIVE : [];
-  response.writeHead(status, [...commonHeaders(id), ...connection, ...route.headers, ...headers]);
+  response.writeHead(status, [
+    ...commonHeaders(id),
+    ...connection,
+    ...(route.headers ?? []),
+    ...headers,
+  ]);
 }
 
 /** Returns the headers of every response. */

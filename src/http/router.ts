@@ -1,17 +1,13 @@
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way';
-import type { HeaderList, Refusal } from './errors.ts';
+import type { Refusal } from './errors.ts';
 import type { Exchange, Handle, Match, Route } from './exchange.ts';
 import { MAX_URL_BYTES } from './limits.ts';
 import { sendError } from './responses.ts';
 
-/** Handlers of a path by method; GET also serves HEAD. */
-export type Methods = Partial<
-  Record<'GET' | 'POST' | 'DELETE', Pick<Route, 'operation' | 'handle' | 'takesBody'>>
->;
-
+/** The routes of a path, by method. */
 interface Path {
-  readonly byMethod: ReadonlyMap<string, Route>;
-  readonly otherMethods: Route;
+  readonly byMethod: Map<string, Route>;
+  otherMethods: Route;
 }
 
 /**
@@ -19,44 +15,41 @@ interface Path {
  * percent-encoding is decoded once.
  */
 export class Router {
-  readonly #basePath: string;
+  readonly #basePaths: readonly string[];
   // All methods of a path share one entry, so that other methods get 405 with Allow.
   readonly #entries: Instance<HTTPVersion.V1> = findMyWay({ maxParamLength: MAX_URL_BYTES });
-  readonly #templates: string[] = [];
+  readonly #paths = new Map<string, Path>();
 
-  /** @param basePath prefix of all operations; unknown paths below it need an API key too */
-  constructor(basePath: string) {
-    this.#basePath = basePath;
+  /** @param basePaths prefixes of operations; unknown paths below them need an API key too */
+  constructor(basePaths: readonly string[]) {
+    this.#basePaths = basePaths;
   }
 
   /**
-   * Adds the path of an operation.
-   * @param template relative to the base path, as in the contract: /store/orders/{orderId}
-   * @param headers of every response
+   * Adds a route. A GET route also serves HEAD.
+   * @param template with parameters as in the contract: /v1/store/orders/{orderId}
    */
-  add(template: string, methods: Methods, headers: HeaderList = []): void {
-    this.#add(this.#basePath + template, methods, { isPublic: false, headers });
-  }
-
-  /** Adds a GET route that needs no API key and is not a contract operation. */
-  addPublic(path: string, handle: Handle): void {
-    const get = { operation: 'none', handle };
-    this.#add(path, { GET: get }, { isPublic: true, headers: [] });
-  }
-
-  #add(template: string, methods: Methods, options: Pick<Route, 'isPublic' | 'headers'>): void {
-    const byMethod = new Map<string, Route>();
-    for (const [method, handler] of Object.entries(methods)) {
-      const route = { ...handler, ...options };
-      byMethod.set(method, route);
-      if (method === 'GET') byMethod.set('HEAD', route);
+  add(method: string, template: string, route: Route): void {
+    let path = this.#paths.get(template);
+    if (path === undefined) {
+      path = { byMethod: new Map(), otherMethods: route };
+      this.#paths.set(template, path);
+      this.#entries.on('GET', template.replaceAll(/\{(\w+)\}/g, ':$1'), () => {}, path);
     }
-    const allow = [...byMethod.keys()].join(', ');
-    const handle = (exchange: Exchange) =>
-      sendError(exchange, 'method_not_allowed', ['allow', allow]);
-    const path: Path = { byMethod, otherMethods: { operation: 'none', handle, ...options } };
-    this.#entries.on('GET', template.replaceAll(/\{(\w+)\}/g, ':$1'), () => {}, path);
-    this.#templates.push(template);
+    path.byMethod.set(method, route);
+    if (method === 'GET') path.byMethod.set('HEAD', route);
+    const allow = [...path.byMethod.keys()].join(', ');
+    path.otherMethods = {
+      ...route,
+      ...{ operation: 'none', version: 'none' },
+      takesBody: false,
+      handle: (exchange) => sendError(exchange, 'method_not_allowed', ['allow', allow]),
+    };
+  }
+
+  /** Adds a GET route that needs no API key and is not an operation of the contract. */
+  addPublic(path: string, handle: Handle): void {
+    this.add('GET', path, { operation: 'none', version: 'none', isPublic: true, handle });
   }
 
   /** @param path as sent, without the query */
@@ -71,19 +64,19 @@ export class Router {
   }
 
   #notFound(path: string): Match {
-    const isBelow = path === this.#basePath || path.startsWith(`${this.#basePath}/`);
+    const isBelow = this.#basePaths.some((base) => path === base || path.startsWith(`${base}/`));
     return isBelow ? NOTHING_BELOW : NOTHING_OUTSIDE;
   }
 
   /** All path templates, with parameters as in the contract. */
   get templates(): readonly string[] {
-    return this.#templates;
+    return [...this.#paths.keys()];
   }
 }
 
 function errorMatch(refusal: Refusal, isPublic: boolean): Match {
   const handle = (exchange: Exchange) => sendError(exchange, refusal);
-  return { route: { operation: 'none', isPublic, headers: [], handle }, parameters: {} };
+  return { route: { operation: 'none', version: 'none', isPublic, handle }, parameters: {} };
 }
 
 const BAD_URL = errorMatch('bad_url', true);

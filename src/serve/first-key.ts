@@ -10,7 +10,7 @@ const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 /** Creates and prints an API key if the store has none of this environment, so that the service can be tried. */
 export async function printFirstKey(
   store: Store,
-  { environment, basePath }: Config,
+  { environment, rootPath }: Config,
   listening: AddressInfo,
 ): Promise<void> {
   const secret = newSecret(environment);
@@ -19,7 +19,7 @@ export async function printFirstKey(
   if (outcome === 'unchanged') return;
 
   const { address, port } = listening;
-  const orders = `http://${urlHost(address)}:${port}${basePath}/store/orders`;
+  const orders = `http://${urlHost(address)}:${port}${rootPath}/v1/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
   const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
   say(`

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { addContract, CONTRACT_PATH } from '../api/contract.ts';
+import { Contract, type OperationHandler } from '../api/contract.ts';
+import { addContractDocument, documentPath } from '../api/contract-document.ts';
 import { cancelOrder } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders } from '../api/v1/deprecation.ts';
 import { getPet } from '../api/v1/get-pet.ts';
@@ -34,9 +35,11 @@ export interface ListenerParts {
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger } = parts;
-  const router = new Router(config.basePath);
-  addContract(router, config);
-  addV1(router, parts);
+  const v1 = new Contract('v1');
+  const v1Path = `${config.rootPath}/v1`;
+  const router = new Router([v1Path]);
+  addContractDocument(router, v1, config);
+  v1.addTo(router, v1Path, v1Handlers(parts));
   return buildServer({ router, keyRing: keyRingOf(parts), metrics, logger });
 }
 
@@ -52,9 +55,9 @@ function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
   });
 }
 
-/** Adds the operations of contract/v1.yaml under their names in the contract. */
-function addV1(router: Router, { config, store, listing, metrics, logger }: ListenerParts): void {
-  const { petLookup } = config;
+/** Returns the handlers of contract/v1.yaml, by operationId. */
+function v1Handlers(parts: ListenerParts): Record<string, OperationHandler> {
+  const { config, store, listing, metrics, logger } = parts;
   const sender = new ListSender(MAX_SUPERSEDED_BYTES, (count) =>
     metrics.responseBytes.inc({ operation: 'listOrders' }, count),
   );
@@ -65,18 +68,16 @@ function addV1(router: Router, { config, store, listing, metrics, logger }: List
       logger.debug({ commands: size, ms: rounded(ms) }, 'committed a batch');
     },
   );
-  router.add('/store/orders', {
-    GET: { operation: 'listOrders', handle: listOrders(listing, new GzipLists(), sender) },
-  });
-  router.add('/store/orders/{orderId}', {
-    DELETE: { operation: 'cancelOrder', handle: cancelOrder(batcher) },
-  });
+  const { petLookup } = config;
   const lookup = getPet({
     findPet: (id) => store.pet(id),
     sunsetAt: petLookup.sunsetAt,
     onCall: ({ id: key_id, name: key_name }) =>
       metrics.deprecatedCalls.inc({ operation: 'getPet', key_id, key_name }),
   });
-  const headers = deprecationHeaders(petLookup, CONTRACT_PATH);
-  router.add('/pets/{petId}', { GET: { operation: 'getPet', handle: lookup } }, headers);
+  return {
+    listOrders: { handle: listOrders(listing, new GzipLists(), sender) },
+    cancelOrder: { handle: cancelOrder(batcher) },
+    getPet: { handle: lookup, headers: deprecationHeaders(petLookup, documentPath('v1')) },
+  };
 }

@@ -77,11 +77,17 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
   };
 }
 
+/** An operation and the version of its contract; "none" outside the contract. */
+interface Operation {
+  readonly operation: string;
+  readonly version: string;
+}
+
 function registerRequests(registry: Registry) {
-  const labelNames = ['operation', 'status'] as const;
+  const labelNames = ['operation', 'version', 'status'] as const;
   const requests = new Counter({
     name: 'store_orders_http_requests_total',
-    help: 'Requests by operation ("none": none of the contract) and status ("aborted": not answered).',
+    help: 'Requests by operation and version of the contract ("none": outside) and status ("aborted": not answered).',
     labelNames,
     registers: [registry],
   });
@@ -93,8 +99,8 @@ function registerRequests(registry: Registry) {
     registers: [registry],
   });
   /** @param seconds undefined for a request that was rejected before it was parsed */
-  return (operation: string, status: string, seconds?: number): void => {
-    const labels = { operation, status };
+  return ({ operation, version }: Operation, status: string, seconds?: number): void => {
+    const labels = { operation, version, status };
     requests.inc(labels);
     if (seconds !== undefined) durations.observe(labels, seconds);
   };

@@ -3,48 +3,49 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { ERROR_CODES, errorResponse } from '../../src/http/errors.ts';
-import { contract } from '../http/contract-check.ts';
+import { CONTRACTS } from '../http/contract-check.ts';
 import { startService } from '../http/harness.ts';
 
-const PUBLIC = ['/openapi/v1.json', '/openapi/v1.yaml'];
+const VERSIONS = Object.keys(CONTRACTS);
 
-test('every operation of the contract is routed under its own name', async (t) => {
-  const { call, metrics } = await startService(t);
-  for (const [template, item] of Object.entries<object>(contract.paths)) {
-    const path = `/v1${template.replaceAll(/\{\w+\}/g, '1')}`;
-    for (const [verb, operation] of Object.entries(item)) {
-      const { status } = await call(verb.toUpperCase(), path);
-      assert.notEqual(status, 405);
-      const labels = `operation="${operation.operationId}",status="${status}"`;
-      const text = await metrics.registry.metrics();
-      assert.ok(text.includes(`store_orders_http_requests_total{${labels}} 1`), labels);
+for (const [version, contract] of Object.entries(CONTRACTS)) {
+  test(`every operation of ${version} is routed under its own name`, async (t) => {
+    const { call, metrics } = await startService(t);
+    for (const [template, item] of Object.entries(contract.paths)) {
+      const path = `/${version}${template.replaceAll(/\{\w+\}/g, '1')}`;
+      for (const [verb, { operationId }] of Object.entries(item)) {
+        const { status } = await call(verb.toUpperCase(), path);
+        assert.notEqual(status, 405);
+        const labels = `operation="${operationId}",version="${version}",status="${status}"`;
+        const text = await metrics.registry.metrics();
+        assert.ok(text.includes(`store_orders_http_requests_total{${labels}} 1`), labels);
+      }
     }
-  }
-});
+  });
 
-test('every route is in the contract, or serves it', async (t) => {
+  test(`every operation of ${version} is secured, and every example is what the service sends`, () => {
+    assert.deepEqual(contract.security, [{ apiKey: [] }]);
+    for (const item of Object.values(contract.paths)) {
+      for (const operation of Object.values(item)) assert.equal(operation.security, undefined);
+    }
+    const responses = Object.values(contract.components.responses) as {
+      content?: Record<string, { example?: { code: (typeof ERROR_CODES)[number] } }>;
+    }[];
+    for (const { content } of responses) {
+      for (const { example } of Object.values(content ?? {})) {
+        assert.deepEqual(example, JSON.parse(errorResponse(example!.code).body));
+      }
+    }
+  });
+}
+
+test('every route is in a contract, or serves one', async (t) => {
   const { server } = await startService(t);
-  const documented = new Set(PUBLIC);
-  for (const template of Object.keys(contract.paths)) {
-    documented.add(`/v1${template}`);
-  }
-  assert.deepEqual(new Set(server.router.templates), documented);
-});
-
-test('every operation is secured, and every response has an example or no body', () => {
-  assert.deepEqual(contract.security, [{ apiKey: [] }]);
-  for (const item of Object.values<object>(contract.paths)) {
-    for (const operation of Object.values(item)) assert.equal(operation.security, undefined);
-  }
-  const responses = Object.values<{ content?: Record<string, { example?: unknown }> }>(
-    contract.components.responses,
-  );
-  for (const { content } of responses) {
-    for (const { example } of Object.values(content ?? {})) {
-      const record = example as { code: (typeof ERROR_CODES)[number] };
-      assert.deepEqual(record, JSON.parse(errorResponse(record.code).body));
-    }
-  }
+  const documented = VERSIONS.flatMap((version) => [
+    ...[`/openapi/${version}.json`, `/openapi/${version}.yaml`],
+    ...Object.keys(CONTRACTS[version]!.paths).map((template) => `/${version}${template}`),
+  ]);
+  assert.deepEqual(new Set(server.router.templates), new Set(documented));
 });
 
 test('the contract is served to anybody, as YAML and as JSON, with an ETag', async (t) => {
@@ -53,16 +54,22 @@ test('the contract is served to anybody, as YAML and as JSON, with an ETag', asy
     STAGING_BASE_URL: 'https://staging.pets.example/v1',
     PET_LOOKUP_SUNSET_AT: '2031-05-06',
   });
-  for (const path of PUBLIC) {
+  const forms = VERSIONS.flatMap((version) => [
+    [version, 'json'],
+    [version, 'yaml'],
+  ]);
+  for (const [version, form] of forms) {
+    const path = `/openapi/${version}.${form}`;
     const answer = await call('GET', path, { authorization: '' });
     assert.equal(answer.status, 200);
     const served = parse(answer.body);
     assert.deepEqual(served.servers, [
-      { url: 'https://api.pets.example/v1', description: 'Production' },
-      { url: 'https://staging.pets.example/v1', description: 'Staging' },
+      { url: `https://api.pets.example/${version}`, description: 'Production' },
+      { url: `https://staging.pets.example/${version}`, description: 'Staging' },
     ]);
-    assert.equal(served.paths['/pets/{petId}'].get['x-sunset'], '2031-05-06T00:00:00.000Z');
-    assert.deepEqual(served.components, contract.components);
+    const sunset = served.paths['/pets/{petId}']?.get['x-sunset'];
+    assert.equal(sunset, version === 'v1' ? '2031-05-06T00:00:00.000Z' : undefined);
+    assert.deepEqual(served.components, CONTRACTS[version!]!.components);
     const etag = String(answer.headers.etag);
     assert.equal((await call('GET', path, { 'if-none-match': etag })).status, 304);
     assert.equal((await call('HEAD', path)).status, 200);
@@ -73,9 +80,9 @@ test('the contract is served to anybody, as YAML and as JSON, with an ETag', asy
 const NOT_IN_V1 = ['parameter_invalid', 'body_invalid', 'unsupported_media_type'];
 
 test('the contract lists every code that v1 can have', () => {
-  const { code } = contract.components.schemas.Error.properties;
+  const { code } = CONTRACTS.v1!.components.schemas.Error!.properties;
   const codes = ERROR_CODES.filter((each) => !NOT_IN_V1.includes(each));
-  assert.deepEqual(code['x-extensible-enum'], codes);
+  assert.deepEqual((code as Record<string, unknown>)['x-extensible-enum'], codes);
 });
 
 test('docs/errors.md explains every code, and no other', () => {

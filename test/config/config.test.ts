@@ -23,8 +23,8 @@ test('without settings the service is for this machine only', () => {
   assert.deepEqual(config.operations, { host: '127.0.0.1', port: 8081 });
   assert.equal(config.databaseUrl, 'sqlite:data/store-orders.db');
   assert.equal(config.environment, 'production');
-  assert.equal(config.baseUrl, 'http://127.0.0.1:8080/v1');
-  assert.equal(config.basePath, '/v1');
+  assert.equal(config.rootUrl, 'http://127.0.0.1:8080');
+  assert.equal(config.rootPath, '');
   assert.ok(Object.isFrozen(config));
 });
 
@@ -36,10 +36,10 @@ test('flags come before the environment, and an empty value is none', () => {
 });
 
 test('the base path is the path of BASE_URL', () => {
-  assert.equal(readConfig({ BASE_URL: 'https://a.example/v1' }).basePath, '/v1');
+  assert.equal(readConfig({ BASE_URL: 'https://a.example/v1' }).rootPath, '');
   const deep = readConfig({ BASE_URL: 'https://a.example/shop/v1/' });
-  assert.equal(deep.basePath, '/shop/v1');
-  assert.equal(deep.baseUrl, 'https://a.example/shop/v1');
+  assert.equal(deep.rootPath, '/shop');
+  assert.equal(deep.rootUrl, 'https://a.example/shop');
 });
 
 const WRONG: readonly (readonly [string, string])[] = [
@@ -136,9 +136,9 @@ test('what was given by a flag is called by it', () => {
 });
 
 test('without a known port the base URL is relative', () => {
-  assert.equal(readConfig({ PORT: '0' }).baseUrl, '/v1');
-  assert.equal(readConfig({ HOST: '::' }).baseUrl, 'http://localhost:8080/v1');
-  assert.equal(readConfig({ HOST: '::1' }).baseUrl, 'http://[::1]:8080/v1');
+  assert.equal(readConfig({ PORT: '0' }).rootUrl, '');
+  assert.equal(readConfig({ HOST: '::' }).rootUrl, 'http://localhost:8080');
+  assert.equal(readConfig({ HOST: '::1' }).rootUrl, 'http://[::1]:8080');
 });
 
 test('the two listeners need two ports', () => {

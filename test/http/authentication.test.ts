@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
-import { contract } from './contract-check.ts';
+import { CONTRACTS } from './contract-check.ts';
 import { startService, testService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -10,8 +10,11 @@ const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
 test('every operation of the contract refuses a call without a key', async (t) => {
   const { call } = await startService(t);
-  for (const [template, item] of Object.entries<object>(contract.paths)) {
-    const path = `/v1${template.replaceAll(/\{\w+\}/g, '1')}`;
+  const operations = Object.entries(CONTRACTS).flatMap(([version, { paths }]) =>
+    Object.entries(paths).map(([template, item]) => [`/${version}${template}`, item] as const),
+  );
+  for (const [template, item] of operations) {
+    const path = template.replaceAll(/\{\w+\}/g, '1');
     for (const method of Object.keys(item)) {
       const answer = await call(method.toUpperCase(), path, { authorization: '' });
       assert.equal(answer.status, 401, `${method} ${path}`);

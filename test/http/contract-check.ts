@@ -12,61 +12,92 @@ export interface Answer {
   readonly body: string;
 }
 
-export const contract = parse(
-  readFileSync(new URL('../../contract/v1.yaml', import.meta.url), 'utf8'),
+/** What the checks use of a contract. */
+interface ContractDocument {
+  readonly info: { readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { properties: Record<string, unknown> }>>;
+    readonly responses: Readonly<Record<string, unknown>>;
+  };
+  readonly security: unknown;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly security?: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** The contracts, by version. */
+export const CONTRACTS: Readonly<Record<string, ContractDocument>> = Object.fromEntries(
+  ['v1'].map((version) => {
+    const url = new URL(`../../contract/${version}.yaml`, import.meta.url);
+    return [version, parse(readFileSync(url, 'utf8'))];
+  }),
 );
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 formats.default(ajv);
 ajv.addFormat('int64', true);
 ajv.addVocabulary(['components', 'example', 'x-extensible-enum']);
-ajv.addSchema({ $id: 'contract', components: contract.components }, 'contract');
+for (const [version, { components }] of Object.entries(CONTRACTS)) {
+  ajv.addSchema({ $id: version, components }, version);
+}
 const validators = new Map<unknown, ValidateFunction>();
 
 /** Statuses of what is no request of any operation; info.description of the contract lists them. */
 const OUTSIDE_OPERATIONS = [400, 405, 408, 413, 414, 417, 431, 505];
 
-/** The operation of the contract that a request is for: HEAD counts as GET (RFC 9110, 9.3.2). */
-export function operationFor(method: string, path: string, basePath: string) {
+/** The operation that a request is for, and its version: HEAD counts as GET (RFC 9110, 9.3.2). */
+function operationFor(method: string, path: string, rootPath: string) {
   const target = path.split('?', 1)[0]!;
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
-  for (const [template, item] of Object.entries<Record<string, unknown>>(contract.paths)) {
-    const pattern = `${basePath}${template}`.replaceAll(/\{\w+\}/g, '[^/]+');
-    if (new RegExp(`^${pattern}$`).test(target) && verb in item) {
-      return item[verb] as { responses: Record<string, unknown>; operationId: string };
+  for (const [version, { paths }] of Object.entries(CONTRACTS)) {
+    for (const [template, item] of Object.entries(paths)) {
+      const pattern = `${rootPath}/${version}${template}`.replaceAll(/\{\w+\}/g, '[^/]+');
+      const operation = item[verb];
+      if (operation !== undefined && new RegExp(`^${pattern}$`).test(target)) {
+        return { version, operation };
+      }
     }
   }
   return undefined;
 }
 
 /** Fails unless an answer is one that the contract documents for the request. */
-export function checkAnswer(method: string, path: string, basePath: string, answer: Answer): void {
+export function checkAnswer(method: string, path: string, rootPath: string, answer: Answer): void {
   const { status, headers, body } = answer;
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/);
   assert.equal(headers['x-content-type-options'], 'nosniff');
   if (status >= 400) checkError(method, answer);
 
-  const operation = operationFor(method, path, basePath);
-  if (operation === undefined) return;
+  const found = operationFor(method, path, rootPath);
+  if (found === undefined) return;
+  const { version, operation } = found;
   const isOutside = OUTSIDE_OPERATIONS.includes(status);
   const documented = operation.responses[isOutside ? 'default' : status];
   assert.ok(documented, `${operation.operationId} does not document ${status}: ${body}`);
-  const response = resolve(documented) as {
+  const response = resolve(version, documented) as {
     headers?: Record<string, unknown>;
     content?: Record<string, { schema: unknown }>;
   };
   for (const [name, header] of Object.entries(response.headers ?? {})) {
-    const { required, schema } = resolve(header) as { required?: boolean; schema: unknown };
+    const { required, schema } = resolve(version, header) as {
+      required?: boolean;
+      schema: unknown;
+    };
     const value = headers[name.toLowerCase()];
     if (required) assert.notEqual(value, undefined, `${status} without ${name}`);
-    if (value !== undefined) validate(schema, String(value), `${status} ${name}`);
+    if (value !== undefined) validate(version, schema, String(value), `${status} ${name}`);
   }
   if (response.content === undefined || method === 'HEAD') {
     assert.equal(body, '', `${status} has a body`);
     return;
   }
   assert.equal(headers['content-type'], 'application/json');
-  validate(response.content['application/json']!.schema, JSON.parse(body), `${status} body`);
+  const { schema } = response.content['application/json']!;
+  validate(version, schema, JSON.parse(body), `${status} body`);
 }
 
 /** Whatever the operation, and if there is none: an Error record with a code of the table. */
@@ -85,19 +116,19 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   if (status === 503) assert.match(String(headers['retry-after']), /^\d+$/);
 }
 
-function resolve(node: unknown): unknown {
+function resolve(version: string, node: unknown): unknown {
   const reference = (node as { $ref?: string }).$ref;
   if (reference === undefined) return node;
   return reference
     .slice('#/'.length)
     .split('/')
-    .reduce((at, key) => (at as Record<string, unknown>)[key], contract as unknown);
+    .reduce((at, key) => (at as Record<string, unknown>)[key], CONTRACTS[version] as unknown);
 }
 
-function validate(schema: unknown, value: unknown, what: string): void {
+function validate(version: string, schema: unknown, value: unknown, what: string): void {
   let validator = validators.get(schema);
   if (validator === undefined) {
-    const text = JSON.stringify(schema).replaceAll('"#/', '"contract#/');
+    const text = JSON.stringify(schema).replaceAll('"#/', `"${version}#/`);
     validator = ajv.compile(JSON.parse(text));
     validators.set(schema, validator);
   }

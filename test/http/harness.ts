@@ -100,7 +100,7 @@ export async function startService(
       headers: response.headers,
       body: decoded(await buffer(response), response.headers['content-encoding']),
     };
-    checkAnswer(method, path, config.basePath, answer);
+    checkAnswer(method, path, config.rootPath, answer);
     return answer;
   };
   return { server, store, url, metrics, secret, key, log: () => lines.join(''), call };

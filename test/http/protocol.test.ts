@@ -143,13 +143,13 @@ test('requests are counted by operation and status', async (t) => {
   await call('DELETE', `${ORDERS}/1`);
   await call('GET', '/nope');
   const text = await metrics.registry.metrics();
-  for (const [operation, status] of [
-    ['listOrders', 200],
-    ['listOrders', 401],
-    ['cancelOrder', 404],
-    ['none', 404],
+  for (const [operation, version, status] of [
+    ['listOrders', 'v1', 200],
+    ['listOrders', 'v1', 401],
+    ['cancelOrder', 'v1', 404],
+    ['none', 'none', 404],
   ]) {
-    const labels = `operation="${operation}",status="${status}"`;
+    const labels = `operation="${operation}",version="${version}",status="${status}"`;
     assert.ok(text.includes(`store_orders_http_requests_total{${labels}} 1`), labels);
     assert.ok(text.includes(`request_duration_seconds_count{${labels}} 1`), labels);
   }

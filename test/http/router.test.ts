@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Router } from '../../src/http/router.ts';
 
-const named = (operation: string) => ({ operation, handle: () => {} });
+const route = (operation: string) => ({
+  ...{ operation, version: 'v1', isPublic: false },
+  handle: () => {},
+});
 
 function routes(): Router {
-  const router = new Router('/a');
-  router.add('/b', { GET: named('whole') });
-  router.add('/b/{id}', { DELETE: named('parameter') });
-  router.add('/b/{id}/c/{other}', { GET: named('two') });
+  const router = new Router(['/a']);
+  router.add('GET', '/a/b', route('whole'));
+  router.add('DELETE', '/a/b/{id}', route('parameter'));
+  router.add('GET', '/a/b/{id}/c/{other}', route('two'));
   return router;
 }
 

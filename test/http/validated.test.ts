@@ -50,7 +50,7 @@ async function startServer(t: TestContext) {
     environment: 'production',
     clock: new KeyClock(),
   });
-  const router = new Router('/v2');
+  const router = new Router(['/v2']);
   const signals: AbortSignal[] = [];
   const echo = validated(new ContractValidation(COMPONENTS), OPERATION, (exchange, input) => {
     signals.push(exchange.signal);
@@ -60,7 +60,10 @@ async function startServer(t: TestContext) {
     );
     send(exchange, 200, ['content-type', 'application/json'], Buffer.from(text));
   });
-  router.add('/things/{thingId}/parts/{part}', { POST: { operation: 'echo', ...echo } });
+  router.add('POST', '/v2/things/{thingId}/parts/{part}', {
+    ...{ operation: 'echo', version: 'v2', isPublic: false },
+    ...echo,
+  });
   const metrics = createMetrics({
     environment: 'production',
     store: () => undefined,

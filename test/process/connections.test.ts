@@ -252,7 +252,8 @@ test('requests that wait behind an answer that is not read are not read either',
   const contract = 'GET /openapi/v1.yaml HTTP/1.1\r\nHost: x\r\n\r\n';
   const answered = async (count: number) => {
     const metrics = await (await fetch(`${service.operations}/metrics`)).text();
-    const [, done] = /requests_total\{operation="none",status="200"\} (\d+)/.exec(metrics) ?? [];
+    const [, done] =
+      /requests_total\{operation="none",version="none",status="200"\} (\d+)/.exec(metrics) ?? [];
     assert.equal(Number(done), count);
   };
   // Until the next ones wait for their client to read.

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { contract } from '../http/contract-check.ts';
+import { CONTRACTS } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { run, serve } from './program.ts';
 
@@ -36,7 +36,7 @@ test('the program in docs/integrating.md cancels the order it is told to, beyond
 });
 
 test('the line in the contract reads ids exactly', async () => {
-  const [line] = programsIn(contract.info.description);
+  const [line] = programsIn(CONTRACTS.v1!.info.description);
   const body = '[{"id":9007199254740993,"quantity":1,"complete":true}]';
   const read = new Function('response', `return (async () => {${line}; return orders;})()`);
   const [order] = await read(new Response(body));

@@ -143,7 +143,7 @@ export async function serve(
         headers: Object.fromEntries(response.headers),
         body: await response.text(),
       };
-      checkAnswer(method, path, '/v1', answer);
+      checkAnswer(method, path, '', answer);
       return answer;
     },
     raw: (bytes) => exchange(port, bytes),
@@ -178,7 +178,7 @@ async function exchange(port: number, bytes: string | Buffer): Promise<Answer[]>
   socket.write(bytes);
   await once(socket, 'close');
   const answers = parseAnswers(received());
-  for (const answer of answers) checkAnswer('RAW', '', '/v1', answer);
+  for (const answer of answers) checkAnswer('RAW', '', '', answer);
   return answers;
 }
 

@@ -260,7 +260,10 @@ test('a request whose client has left is logged and counted all the same', async
   socket.destroy();
   await new Promise((resolve) => setTimeout(resolve, 300));
   const metrics = await (await fetch(`${operations}/metrics`)).text();
-  assert.match(metrics, /http_requests_total\{operation="listOrders",status="200"\} 1/);
+  assert.match(
+    metrics,
+    /http_requests_total\{operation="listOrders",version="v1",status="200"\} 1/,
+  );
   await stop();
   const lines = stdout()
     .trim()

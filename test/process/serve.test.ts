@@ -118,8 +118,8 @@ test('the operations listener says alive, ready and what was done', async (t) =>
   await call('DELETE', `${ORDERS}/1`);
   const { body } = await get('/metrics');
   for (const line of [
-    'store_orders_http_requests_total{operation="listOrders",status="200"} 1',
-    'store_orders_http_requests_total{operation="cancelOrder",status="204"} 1',
+    'store_orders_http_requests_total{operation="listOrders",version="v1",status="200"} 1',
+    'store_orders_http_requests_total{operation="cancelOrder",version="v1",status="204"} 1',
     'store_orders_orders{status="cancelled"} 1',
     'store_orders_command_batch_size_count 1',
     'store_orders_build_info{version="',

@@ -4,7 +4,7 @@ import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
 import type { Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from '../database.ts';
-import { counted, say, toJson, writeOut } from '../terminal/output.ts';
+import { counted, say, writeJson } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { terminal } from '../terminal/terminal.ts';
 import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
@@ -49,7 +49,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
     const { imported, skipped } = flags.dryRun
       ? await tryImport(input, flags)
       : await withStore(flags, 'create', (store) => importInto(store, input));
-    if (flags.json) await writeOut(`${toJson({ imported, skipped, dryRun })}\n`);
+    if (flags.json) await writeJson({ imported, skipped, dryRun });
     const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} already existed`;
     say(
       flags.dryRun
@@ -59,9 +59,8 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   } catch (error) {
     if (flags.json && error instanceof BadRows) {
       const { total: badRows, described: problems } = error.problems;
-      await writeOut(
-        `${toJson({ imported: 0, skipped: 0, dryRun, error: error.reason, badRows, problems })}\n`,
-      );
+      const { reason } = error;
+      await writeJson({ imported: 0, skipped: 0, dryRun, error: reason, badRows, problems });
     }
     throw error;
   } finally {

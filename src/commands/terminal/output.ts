@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { toJson } from '../../json/to-json.ts';
 import { terminal } from './terminal.ts';
 
 /** A usage error detected after parsing. Exit code 2, as for parse errors. */
@@ -17,20 +18,15 @@ export async function writeOut(text: string): Promise<void> {
   if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
+/** Writes a value to stdout as JSON, indented by two spaces. */
+export async function writeJson(value: unknown): Promise<void> {
+  await writeOut(`${toJson(value, 2)}\n`);
+}
+
 /** Writes a line to stderr; stdout is reserved for data. */
 export function say(text: string): void {
   terminal().stderr.write(`${text}\n`);
 }
-
-/** Serializes to JSON, with bigints as integers and an indent of two spaces. */
-export function toJson(value: unknown): string {
-  const replacer = (_key: string, item: unknown) =>
-    typeof item === 'bigint' ? rawJson(String(item)) : item;
-  return JSON.stringify(value, replacer, 2);
-}
-
-/** JSON.rawJSON (ES2026), which TypeScript does not declare yet. */
-const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
 
 /** Formats rows as columns, each as wide as its widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {

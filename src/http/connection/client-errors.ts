@@ -25,7 +25,7 @@ export function clientErrorListeners(
   const report = (refusal: Refusal, id: string, parser: string | undefined) => {
     const { status, code } = errorResponse(refusal);
     const reason = refusal === code ? parser : refusal;
-    metrics.countRequest('none', String(status));
+    metrics.countRequest({ operation: 'none', version: 'none' }, String(status));
     logger.info({ requestId: id, status, code, reason }, 'rejected a malformed request');
   };
 
