@@ -2,7 +2,7 @@ import { Context, type Row, type Scenario } from './context.ts';
 import { stopAll, versionOf } from './processes.ts';
 import { report } from './report.ts';
 import { cancelPostgres, cancelSqlite } from './scenarios/cancel.ts';
-import { statusDeltas } from './scenarios/growth.ts';
+import { growth } from './scenarios/growth.ts';
 import { listDuringCancels } from './scenarios/list-during-cancels.ts';
 import { listCompressed, listLarge } from './scenarios/list-large.ts';
 import { listSmall } from './scenarios/list-small.ts';
@@ -21,7 +21,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   refusedKey,
   start,
   memory,
-  statusDeltas,
+  growth,
 };
 
 /** Left out of a quick look, unless they are named. */

@@ -11,7 +11,7 @@ const LIST_CONNECTIONS = 8;
 /** Few enough for the smallest to have them in each round. */
 const CANCELS = 1_500;
 
-export const statusDeltas: Scenario = {
+export const growth: Scenario = {
   title: 'What an order costs as their number grows',
   needs: [],
   run: grown,
