@@ -46,9 +46,13 @@ export class Context {
 /** One line of the report. */
 export interface Row {
   readonly what: string;
-  /** What the peer is, and both rates with their unit. */
+  /** Name of our side; absent: store-orders. */
+  readonly name?: string;
+  /** Name of the peer. */
   readonly against: string;
-  readonly values: string;
+  /** Medians of ours and the peer's, and their unit; absent for a count. */
+  readonly rates?: readonly [number, number];
+  readonly rateUnit: string;
   /** The figure that matters, and what it is to reach. */
   readonly figure: number;
   readonly least?: number;
@@ -77,7 +81,8 @@ export function ratioRows(
     return {
       what,
       against: peer,
-      values: `${rates.map(({ median }) => shown(median)).join(' / ')} ${unit}`,
+      rates: [rates[0].median, rates[1].median] as const,
+      rateUnit: unit,
       figure: ratio.median,
       least: ratio.least,
       most: ratio.most,

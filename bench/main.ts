@@ -1,6 +1,6 @@
 import { Context, type Row, type Scenario } from './context.ts';
 import { stopAll, versionOf } from './processes.ts';
-import { report } from './report.ts';
+import { report, valuesOf } from './report.ts';
 import { cancelPostgres, cancelSqlite } from './scenarios/cancel.ts';
 import { growth } from './scenarios/growth.ts';
 import { listDuringCancels } from './scenarios/list-during-cancels.ts';
@@ -64,8 +64,11 @@ try {
     const begin = performance.now();
     const rows = await run(context);
     results.push({ title, rows });
-    for (const { what, against, values, figure, unit } of rows) {
-      console.error(`  ${what}: ${figure.toFixed(2)} ${unit} ${against} (${values})`);
+    for (const row of rows) {
+      const { what, name = 'store-orders', against, figure, unit } = row;
+      console.error(
+        `  ${what}, ${name}: ${figure.toFixed(2)} ${unit} ${against} (${valuesOf(row)})`,
+      );
     }
     console.error(`  (${((performance.now() - begin) / 1000).toFixed(0)} s)`);
   }

@@ -1,5 +1,5 @@
 import { spread } from '../compare.ts';
-import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import type { Context, Row, Scenario } from '../context.ts';
 import { asking } from '../load.ts';
 import { startService } from '../store-orders.ts';
 import { listAndCancel } from './list-during-cancels.ts';
@@ -35,11 +35,12 @@ async function grown(context: Context): Promise<Row[]> {
   const reference = costs.get(context.orders(REFERENCE))!;
   return (['list', 'cancel', 'start'] as const).flatMap((what) =>
     [...costs].map(([count, cost]): Row => {
-      const unit = what === 'cancel' ? 'µs a cancel' : 'ns an order';
       return {
-        what: `${what}, ${count.toLocaleString('en-US')} orders`,
+        what,
+        name: `${count.toLocaleString('en-US')} orders`,
         against: `${context.orders(REFERENCE).toLocaleString('en-US')} orders`,
-        values: `${shown(cost[what])} / ${shown(reference[what])} ${unit}`,
+        rates: [cost[what], reference[what]],
+        rateUnit: what === 'cancel' ? 'µs a cancel' : `ns an order (${what})`,
         figure: cost[what] / reference[what],
         unit: '×',
       };

@@ -82,7 +82,7 @@ function rowsOf(rounds: readonly Round[]): Row[] {
     {
       what: 'stale lists',
       against: 'cancels acknowledged before each list',
-      values: `of ${shown(rounds.reduce((sum, { both }) => sum + both.lists, 0))} lists`,
+      rateUnit: `of ${shown(rounds.reduce((sum, { both }) => sum + both.lists, 0))} lists`,
       figure: rounds.reduce((sum, { both }) => sum + both.stale, 0),
       unit: '',
       reach: { atMost: 0 },

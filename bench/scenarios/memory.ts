@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Context, type Row, type Scenario, shown } from '../context.ts';
+import type { Context, Row, Scenario } from '../context.ts';
 import { applyLoad } from '../load.ts';
 import { residentBytes } from '../memory-of.ts';
 import { type Service, startService, untilCompressed } from '../store-orders.ts';
@@ -33,7 +33,8 @@ async function perOrder(context: Context): Promise<Row[]> {
       {
         what: 'per listed order',
         against: 'a server without orders',
-        values: `${shown(listed / MEGABYTE)} / ${shown(before / MEGABYTE)} MB`,
+        rates: [listed / MEGABYTE, before / MEGABYTE],
+        rateUnit: 'MB',
         figure: (listed - before) / count,
         unit: 'bytes',
         reach: { atMost: 160 },
@@ -41,7 +42,8 @@ async function perOrder(context: Context): Promise<Row[]> {
       {
         what: 'per order, gzip copy',
         against: 'the same server before',
-        values: `${shown(compressed / MEGABYTE)} / ${shown(listed / MEGABYTE)} MB`,
+        rates: [compressed / MEGABYTE, listed / MEGABYTE],
+        rateUnit: 'MB',
         figure: (compressed - listed) / count,
         unit: 'bytes',
       },
@@ -68,7 +70,8 @@ async function slowReaders(context: Context): Promise<Row> {
     return {
       what: `${CLIENTS.toLocaleString('en-US')} clients that read slowly`,
       against: 'one client',
-      values: `${shown(many / MEGABYTE)} / ${shown(one / MEGABYTE)} MB`,
+      rates: [many / MEGABYTE, one / MEGABYTE],
+      rateUnit: 'MB',
       figure: (many - one) / MEGABYTE,
       unit: 'MB',
       reach: { atMost: 64 },
