@@ -31,6 +31,7 @@ export function testService(what: string, prove: (t: TestContext) => Promise<voi
 
 export interface Service {
   readonly server: PublicServer;
+  readonly port: number;
   readonly store: Store;
   /** Of its database. */
   readonly url: string;
@@ -103,7 +104,7 @@ export async function startService(
     checkAnswer(method, path, config.rootPath, answer);
     return answer;
   };
-  return { server, store, url, metrics, secret, key, log: () => lines.join(''), call };
+  return { server, port, store, url, metrics, secret, key, log: () => lines.join(''), call };
 }
 
 /** A body as it was before it was compressed. */
