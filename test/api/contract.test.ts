@@ -8,7 +8,7 @@ import { startService } from '../http/harness.ts';
 
 const PUBLIC = ['/openapi/v1.json', '/openapi/v1.yaml'];
 
-test('every operation of the contract is routed under its own name', async (t) => {
+test('every operation of the contract is routed and counted under its operationId', async (t) => {
   const { call, metrics } = await startService(t);
   for (const [template, item] of Object.entries<object>(contract.paths)) {
     const path = `/v1${template.replaceAll(/\{\w+\}/g, '1')}`;
@@ -22,7 +22,7 @@ test('every operation of the contract is routed under its own name', async (t) =
   }
 });
 
-test('every route is in the contract, or serves it', async (t) => {
+test('every route is an operation of the contract or serves the contract', async (t) => {
   const { server } = await startService(t);
   const documented = new Set(PUBLIC);
   for (const template of Object.keys(contract.paths)) {
@@ -31,7 +31,7 @@ test('every route is in the contract, or serves it', async (t) => {
   assert.deepEqual(new Set(server.router.templates), documented);
 });
 
-test('every operation is secured, and every response has an example or no body', () => {
+test('every operation requires a key, and every example of an error is what the service sends', () => {
   assert.deepEqual(contract.security, [{ apiKey: [] }]);
   for (const item of Object.values<object>(contract.paths)) {
     for (const operation of Object.values(item)) assert.equal(operation.security, undefined);
@@ -47,7 +47,7 @@ test('every operation is secured, and every response has an example or no body',
   }
 });
 
-test('the contract is served to anybody, as YAML and as JSON, with an ETag', async (t) => {
+test('the contract is served without a key, as YAML and as JSON, with an ETag', async (t) => {
   const { call } = await startService(t, {
     BASE_URL: 'https://api.pets.example/v1',
     STAGING_BASE_URL: 'https://staging.pets.example/v1',
@@ -69,16 +69,16 @@ test('the contract is served to anybody, as YAML and as JSON, with an ETag', asy
   }
 });
 
-/** Of operations that validate parameters or a body, of which v1 has none. */
+/** Codes of operations that validate parameters or a body; v1 has none. */
 const NOT_IN_V1 = ['parameter_invalid', 'body_invalid', 'unsupported_media_type'];
 
-test('the contract lists every code that v1 can have', () => {
+test('the contract lists exactly the error codes of v1', () => {
   const { code } = contract.components.schemas.Error.properties;
   const codes = ERROR_CODES.filter((each) => !NOT_IN_V1.includes(each));
   assert.deepEqual(code['x-extensible-enum'], codes);
 });
 
-test('docs/errors.md explains every code, and no other', () => {
+test('docs/errors.md documents every error code and its status, and no other', () => {
   const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `([a-z_]+)` *\| (\d{3}) *\|/gm)];
   assert.deepEqual(
