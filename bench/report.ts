@@ -9,7 +9,7 @@ interface Result {
   readonly rows: readonly Row[];
 }
 
-/** Writes docs/performance.md, and a chart for each scenario beside it. */
+/** Writes docs/performance.md and a chart for each scenario. */
 export function report(
   results: readonly Result[],
   versions: Readonly<Record<string, string | undefined>>,
@@ -72,11 +72,11 @@ const WIDTH = 840;
 const LEFT = 430;
 const LINE = 34;
 
-/** A bar for each figure, and a mark at what it is to reach. */
+/** A bar for each figure, with a mark at its target. */
 function chart(title: string, rows: readonly Row[]): string {
   const height = 44 + rows.length * LINE;
   const bars = rows.map((row, index) => {
-    // Each line has a scale of its own, with a mark at its goal or, for a ratio without one, at the same.
+    // Each bar has its own scale, with a mark at its target or, for a ratio without one, at 1.
     const same = row.unit === '×' ? 1 : row.figure;
     const goal = row.reach === undefined ? same : goalOf(row.reach);
     const most = Math.max(row.figure, goal) * 1.25 || 1;
