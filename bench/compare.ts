@@ -1,4 +1,4 @@
-/** One of those that are compared; `measure` gives a rate. */
+/** One side of a comparison; `measure` returns a rate. */
 export interface Side {
   readonly name: string;
   readonly measure: () => Promise<number>;
@@ -11,15 +11,15 @@ export interface Spread {
 }
 
 export interface Comparison {
-  /** What it is compared with. */
+  /** The name of the other side. */
   readonly peer: string;
-  /** Ours and the peer's. */
+  /** The rates of store-orders and of the peer. */
   readonly rates: readonly [Spread, Spread];
-  /** Ours by the peer's, round by round: the machine's moods hit both. */
+  /** The ratio of both rates per round, so that fluctuations of the machine affect both sides. */
   readonly ratio: Spread;
 }
 
-/** Measures ours and its peers in turn, A B C A B C …, after one round that does not count. */
+/** Measures all sides in turn, A B C A B C …, after one warm-up round that does not count. */
 export async function compare(
   ours: Side,
   peers: readonly Side[],
@@ -35,7 +35,7 @@ export async function compare(
   return peers.map((peer) => comparison(peer.name, rates.get(ours)!, rates.get(peer)!));
 }
 
-/** Of rates measured in the same rounds. */
+/** Compares rates measured in the same rounds. */
 export function comparison(
   peer: string,
   own: readonly number[],

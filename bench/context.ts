@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import type { Comparison } from './compare.ts';
 import { fill } from './store-orders.ts';
 
-/** What scenarios share. */
+/** What all scenarios share. */
 export class Context {
   readonly folder = mkdtempSync(join(tmpdir(), 'store-orders-bench-'));
-  /** That count, after one that does not. */
+  /** Measured rounds, after one warm-up round. */
   readonly rounds: number;
-  /** Of one measurement. */
+  /** Duration of one measurement. */
   readonly seconds: number;
   readonly #maxOrders: number;
 
-  /** Quick: a minute's look, with fewer orders too. */
+  /** A quick run takes a minute or two, with fewer orders. */
   constructor(isQuick: boolean) {
     // nginx reads from it as another user.
     chmodSync(this.folder, 0o755);
@@ -22,12 +22,12 @@ export class Context {
     this.#maxOrders = isQuick ? 400_000 : Number.POSITIVE_INFINITY;
   }
 
-  /** As many or, for a quick look, as there is time for. */
+  /** `count`, or fewer in a quick run. */
   orders(count: number): number {
     return Math.min(count, this.#maxOrders);
   }
 
-  /** A new SQLite database with so many pending orders, 1 and up; `name` is for nobody else. */
+  /** The URL of a new SQLite database with the pending orders 1 to `count`; `name` must be unique. */
   database(count: number, name: string): string {
     const template = join(this.folder, `template-${count}.db`);
     const path = join(this.folder, `${name}-${count}.db`);
@@ -53,23 +53,23 @@ export interface Row {
   /** Medians of ours and the peer's, and their unit; absent for a count. */
   readonly rates?: readonly [number, number];
   readonly rateUnit: string;
-  /** The figure that matters, and what it is to reach. */
+  /** The figure that counts, with the least and the most of all rounds. */
   readonly figure: number;
   readonly least?: number;
   readonly most?: number;
   readonly unit: '×' | 'bytes' | 'MB' | '';
-  /** Absent: nothing in particular. */
+  /** The target; absent if there is none. */
   readonly reach?: { readonly atLeast: number } | { readonly atMost: number };
 }
 
 export interface Scenario {
   readonly title: string;
-  /** Programs without which it cannot run. */
+  /** Programs that it requires. */
   readonly needs: readonly string[];
   readonly run: (context: Context) => Promise<Row[]>;
 }
 
-/** Rows of comparisons, each with what its ratio is to reach. */
+/** One row per comparison, each with the target of its ratio, if any. */
 export function ratioRows(
   what: string,
   comparisons: readonly Comparison[],
@@ -92,7 +92,7 @@ export function ratioRows(
   });
 }
 
-/** Three digits that count. */
+/** Formats a value with three significant digits, or more for large integers. */
 export function shown(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en-US');
   return Number(value.toPrecision(3)).toString();

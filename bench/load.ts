@@ -14,22 +14,22 @@ export interface Load {
   readonly seconds: number;
   readonly method?: 'GET' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Appended to the URL: numbers that count up from here, one a request. */
+  /** If set, an increasing number after this one is appended to the URL of each request. */
   readonly idsFrom?: number;
 }
 
 export interface Result {
   readonly requestsPerSecond: number;
-  /** Answers with a status of 400 or more. */
+  /** Responses with a status of 400 or more. */
   readonly errors: number;
 }
 
-/** Asks as fast as the answers come, for a while. */
+/** Sends requests for `seconds`, on each connection as fast as responses arrive. */
 export function applyLoad(load: Load, folder: string): Promise<Result> {
   return hasWrk ? withWrk(load, folder) : withAutocannon(load);
 }
 
-/** Asks for one thing again and again; errors do not count as answers, unless they are expected. */
+/** Measures repeated requests for one URL; fails on error responses unless they are expected. */
 export function asking(
   name: string,
   load: Pick<Load, 'url' | 'headers' | 'connections'>,
@@ -40,7 +40,7 @@ export function asking(
     name,
     measure: async () => {
       const { requestsPerSecond, errors } = await applyLoad({ ...load, seconds }, folder);
-      if (errors > 0 && !expectsErrors) throw new Error(`${name} has answered ${errors} errors`);
+      if (errors > 0 && !expectsErrors) throw new Error(`${name} returned ${errors} errors`);
       return requestsPerSecond;
     },
   };

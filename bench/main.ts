@@ -24,10 +24,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   growth,
 };
 
-/** Left out of a quick look, unless they are named. */
+/** Left out of a quick run, unless named. */
 const LONG = ['memory', 'growth'];
 
-/** Programs from outside, how they tell their version, and Debian's package of each. */
+/** External programs: the flag that prints the version, and the Debian package. */
 const PROGRAMS = {
   wrk: { flag: '--version', package: 'wrk' },
   nginx: { flag: '-v', package: 'nginx-light' },
@@ -57,7 +57,7 @@ try {
     if (!isWanted) continue;
     const lacking = needs.filter((program) => missing.includes(program));
     if (lacking.length > 0) {
-      console.error(`Left out, for want of ${lacking.join(' and ')}: ${title}`);
+      console.error(`Skipped, because ${lacking.join(' and ')} is missing: ${title}`);
       continue;
     }
     console.error(title);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Resident bytes of a process and those it has started, in which shared ones count once for each. */
+/** Resident bytes of a process and its descendants; shared pages count once per process. */
 export function residentBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();

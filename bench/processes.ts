@@ -2,20 +2,20 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Servers run on the first core, the load that they get on the second, so that neither slows the other. */
+/** Servers run on the first core and the load on the second, so that neither slows the other. */
 export const SERVER_CORE = '0';
 const LOAD_CORE = '1';
 export const BOTH_CORES = `${SERVER_CORE},${LOAD_CORE}`;
-/** How long a server may take to answer. */
+/** How long a server may take to start. */
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 3_000;
-/** Between two looks whether a server is up; looking takes time that it could use. */
+/** Pause between checks whether a server is up; the checks take time from it. */
 const POLL_MS = 10;
 
 export interface Server {
   readonly origin: string;
   readonly child: ChildProcess;
-  /** Milliseconds from its start until it answered. */
+  /** Milliseconds from its start until it was up. */
   readonly startMs: number;
   stop(): Promise<void>;
 }
@@ -23,17 +23,17 @@ export interface Server {
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Not bound to a core: for what shares the machine with a database. */
+  /** Not bound to a core: for servers that share both cores with a database. */
   readonly isFree?: boolean;
-  /** The environment variable that tells it the port, where its command does not. */
+  /** The environment variable for the port, if the command does not contain it. */
   readonly portVariable?: string;
-  /** What is asked until it answers 200; otherwise an open port will do. */
+  /** A URL that is polled until it returns 200; without it, an open port is enough. */
   readonly readyUrl?: string;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Below those that the system gives to clients, of which there are many here. */
+/** Below the ephemeral ports, of which clients use many here. */
 let lastPort = 21_000;
 
 export function newPort(): number {
@@ -41,12 +41,12 @@ export function newPort(): number {
   return lastPort;
 }
 
-/** Ends what a scenario that failed has left. */
+/** Stops all processes that a failed scenario left behind. */
 export async function stopAll(): Promise<void> {
   for (const child of running) await stop(child);
 }
 
-/** Starts a program that listens on the port it is given, and waits until it does. */
+/** Starts a program that listens on the given port, and waits until it is up. */
 export async function startServer(
   command: (port: number) => readonly string[],
   { env = {}, isFree = false, cwd, portVariable, readyUrl }: StartOptions = {},
@@ -68,9 +68,9 @@ export async function startServer(
   const isUp = readyUrl === undefined ? () => accepts(port) : () => answers(readyUrl);
   const begin = performance.now();
   while (!(await isUp())) {
-    if (child.exitCode !== null) throw new Error(`${program} has ended (${child.exitCode})`);
+    if (child.exitCode !== null) throw new Error(`${program} ended (${child.exitCode})`);
     if (performance.now() - begin > START_LIMIT_MS)
-      throw new Error(`${args.join(' ')} does not answer`);
+      throw new Error(`${args.join(' ')} does not respond`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   const startMs = performance.now() - begin;
@@ -81,7 +81,7 @@ async function stop(child: ChildProcess): Promise<void> {
   running.delete(child);
   if (child.exitCode !== null) return;
   const ended = once(child, 'close');
-  // In good order: a master that is killed leaves its workers behind.
+  // Gracefully: a killed master process leaves its workers behind.
   child.kill('SIGTERM');
   const overdue = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
   await ended;
@@ -107,12 +107,12 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Runs a program on the core of the load, to its end; what it printed. */
+/** Runs a program on the load core until it ends, and returns its output. */
 export function runOnLoadCore(command: readonly string[]): Promise<string> {
   return runOnCore(LOAD_CORE, command);
 }
 
-/** Runs a program on a core, or on both, to its end; what it printed. */
+/** Runs a program on one core or both until it ends, and returns its output. */
 export async function runOnCore(core: string, command: readonly string[]): Promise<string> {
   const [program, ...args] = ['taskset', '-c', core, ...command];
   const child = spawn(program!, args, {
@@ -123,13 +123,13 @@ export async function runOnCore(core: string, command: readonly string[]): Promi
     output += chunk;
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${command.join(' ')} has failed (${code}):\n${output}`);
+  if (code !== 0) throw new Error(`${command.join(' ')} failed (${code}):\n${output}`);
   return output;
 }
 
-/** The first line that `program` prints of its version, or undefined if it is not there. */
+/** The first line of the version that `program` prints, or undefined if it is not installed. */
 export function versionOf(program: string, flag: string): string | undefined {
-  // Some print it on stderr, and some call it an error.
+  // Some programs print it on stderr, and some exit with an error.
   const { stdout, stderr, error } = spawnSync(program, [flag], { encoding: 'utf8' });
   return error === undefined ? `${stdout}${stderr}`.trim().split('\n')[0] : undefined;
 }

@@ -10,7 +10,7 @@ interface Result {
   readonly rows: readonly Row[];
 }
 
-/** Writes docs/performance.md, and a chart for each scenario beside it. */
+/** Writes docs/performance.md and a chart for each scenario. */
 export function report(
   results: readonly Result[],
   versions: Readonly<Record<string, string | undefined>>,

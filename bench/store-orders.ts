@@ -11,7 +11,7 @@ export interface Service extends Server {
   readonly key: string;
 }
 
-/** Runs a command; what it printed on stdout. */
+/** Runs a command and returns its stdout. */
 export function cli(args: readonly string[], database: string, input?: Buffer): string {
   const output = execFileSync(process.execPath, [PROGRAM, ...args], {
     env: { ...process.env, DATABASE_URL: database },
@@ -34,7 +34,7 @@ export function fill(database: string, count: number): void {
   cli(['import', '-'], database, pending);
 }
 
-/** The service as it is run, ready and with a key. */
+/** Starts the service with a key, and waits until it is ready. */
 export async function startService(
   database: string,
   options: StartOptions & { key?: string } = {},
@@ -60,7 +60,7 @@ export async function startService(
   };
 }
 
-/** Until the list comes in the coding: the first answers may not wait for it. */
+/** Waits until lists are sent in a content coding; the first ones may be sent uncompressed. */
 export async function untilCompressed(service: Service, coding: string): Promise<void> {
   const headers = { ...service.headers, 'accept-encoding': coding };
   for (;;) {

@@ -22,7 +22,7 @@ const ENGINE = [
   'store/tables',
 ];
 
-/** Which parts of src/ each part may use, beside itself; a part not named here may use none. */
+/** What each part of src/ may import besides itself. A part not listed may import nothing. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/main.ts': ['commands/terminal', 'program', 'store/open'],
   'src/program.ts': ['commands', 'config', 'files', 'store', 'version'],
@@ -69,7 +69,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What a file imports of ours, as paths below src/ without their ending. */
+/** The files of src/ that a file imports, as paths below src/ without extension. */
 function importsOf(path: string): string[] {
   const specifiers = [...read(path).matchAll(/(?:from |import\(|new URL\()'(\.[^']+)'/g)];
   return specifiers
@@ -78,7 +78,7 @@ function importsOf(path: string): string[] {
     .map((target) => target.slice('src/'.length, -'.ts'.length));
 }
 
-/** Whether a file may import another one, both below src/. */
+/** Whether the file `path` may import `target`, a path below src/ without extension. */
 function mayImport(path: string, target: string): boolean {
   const part = Object.keys(MAY_USE).find((prefix) => path.startsWith(prefix));
   if (part === undefined) return false;
@@ -88,7 +88,7 @@ function mayImport(path: string, target: string): boolean {
   );
 }
 
-test('imports point one way', () => {
+test('a file imports only the parts of src/ that it may use', () => {
   for (const path of SOURCES) {
     for (const target of importsOf(path)) {
       assert.ok(mayImport(path, target), `${path} must not import ${target}`);
@@ -96,28 +96,28 @@ test('imports point one way', () => {
   }
 });
 
-test('no file imports itself by way of others', () => {
-  const above: string[] = [];
+test('there are no import cycles', () => {
+  const stack: string[] = [];
   const done = new Set<string>();
   const visit = (file: string) => {
-    const seenAt = above.indexOf(file);
-    assert.equal(seenAt, -1, [...above.slice(seenAt), file].join(' → '));
+    const seenAt = stack.indexOf(file);
+    assert.equal(seenAt, -1, [...stack.slice(seenAt), file].join(' → '));
     if (done.has(file)) return;
-    above.push(file);
+    stack.push(file);
     for (const target of importsOf(`src/${file}.ts`)) visit(target);
-    above.pop();
+    stack.pop();
     done.add(file);
   };
   for (const path of SOURCES) visit(path.slice('src/'.length, -'.ts'.length));
 });
 
-test('the domain knows no HTTP and no SQL', () => {
+test('the domain contains no HTTP and no SQL', () => {
   for (const path of SOURCES.filter((each) => /^src\/(orders|pets|keys|listing)\//.test(each))) {
     assert.doesNotMatch(read(path), /node:http|node:sqlite|\bSELECT\b/, path);
   }
 });
 
-test('every file is used', () => {
+test('every file is reachable from main.ts', () => {
   const used = new Set(['main']);
   const open = ['src/main.ts'];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -130,7 +130,7 @@ test('every file is used', () => {
   for (const path of SOURCES) assert.ok(used.has(path.slice(4, -3)), `nothing uses ${path}`);
 });
 
-test('packages that src/ imports are installed with the product', () => {
+test('every package that src/ imports is listed in dependencies', () => {
   const { dependencies } = JSON.parse(read('package.json'));
   for (const path of SOURCES) {
     for (const [, name] of read(path).matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)/g)) {
@@ -139,7 +139,7 @@ test('packages that src/ imports are installed with the product', () => {
   }
 });
 
-/** What only one of the engines has. */
+/** Files that only one engine has. */
 const OF_ONE_ENGINE = {
   sqlite: ['backup', 'path', 'restore', 'writer-client', 'writer-thread'],
   postgres: ['address', 'moments', 'origin', 'time-limits'],
@@ -154,14 +154,14 @@ test('the engines are split by the same subjects', () => {
   assert.deepEqual(subjects('sqlite'), subjects('postgres'));
 });
 
-test('no drawers and no barrels: a file is named after what it holds', () => {
+test('there are no catch-all files (utils, helpers, index) and no re-exports', () => {
   for (const path of SOURCES) {
     assert.doesNotMatch(path, /\b(utils?|helpers?|common|shared|misc|lib|index)\b/);
-    assert.doesNotMatch(read(path), /^export (\*|\{[^}]*\} from)/m, `${path} only passes on`);
+    assert.doesNotMatch(read(path), /^export (\*|\{[^}]*\} from)/m, `${path} re-exports`);
   }
 });
 
-test('files and functions stay short', () => {
+test(`files have at most ${MAX_FILE_LINES} lines and functions at most ${MAX_FUNCTION_LINES}`, () => {
   for (const path of SOURCES) {
     const lines = read(path).split('\n');
     assert.ok(lines.length <= MAX_FILE_LINES, `${path} has ${lines.length} lines`);
@@ -171,7 +171,7 @@ test('files and functions stay short', () => {
   }
 });
 
-/** Functions and methods: the formatter puts their first and last lines at the same indentation. */
+/** Finds functions and methods: the formatter indents their first and last lines equally. */
 function functionsOf(lines: readonly string[]) {
   const found: { name: string; length: number }[] = [];
   let isInClass = false;
@@ -189,7 +189,7 @@ function functionsOf(lines: readonly string[]) {
   return found;
 }
 
-test('an id is never made a JavaScript number', () => {
+test('an id is never converted to a JavaScript number', () => {
   for (const path of SOURCES) {
     assert.doesNotMatch(
       read(path),
@@ -200,7 +200,7 @@ test('an id is never made a JavaScript number', () => {
   }
 });
 
-test('tests ask the service only through what checks the answers', () => {
+test('no test calls the service with inject(), which would skip the contract check', () => {
   for (const path of globSync('test/**/*.ts', { cwd: ROOT })) {
     if (path.endsWith('http/harness.ts') || path.endsWith('architecture.test.ts')) continue;
     assert.doesNotMatch(read(path), /\.inject\(/, path);

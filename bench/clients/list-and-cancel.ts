@@ -1,6 +1,6 @@
-// Lists as fast as the answers come while it cancels orders at a steady rate, and looks whether each list
-// is fresh. Takes a Task as JSON, prints a Report. Lists and cancels have a thread each, so that neither
-// waits for the other on this side.
+// Requests lists as fast as responses arrive while it cancels orders at a steady rate, and checks that each
+// list is fresh. Takes a Task as JSON and prints a Report. Lists and cancels run in separate threads, so that
+// neither delays the other in the client.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,22 +11,22 @@ export interface Task {
   readonly key: string;
   readonly listConnections: number;
   readonly cancelsPerSecond: number;
-  /** Orders from here on are pending, and the first ones of the list. */
+  /** Orders from this id on are pending, and are the first in the list. */
   readonly firstId: number;
   readonly seconds: number;
-  /** Ends sooner when so many have been cancelled. */
+  /** Ends early after this number of cancels. */
   readonly maxCancels: number;
 }
 
 export interface Report {
   readonly lists: number;
   readonly listsPerSecond: number;
-  /** Lists that showed an order whose cancel had been acknowledged before they were asked for. */
+  /** Lists with an order whose cancel was acknowledged before the list was requested. */
   readonly stale: number;
   readonly cancelsPerSecond: number;
-  /** Milliseconds from when a cancel was due to its 204. */
+  /** Milliseconds from the time a cancel was due to its 204. */
   readonly cancelP99: number;
-  /** All orders before it are cancelled. */
+  /** All orders before this id are cancelled. */
   readonly nextId: number;
 }
 
@@ -34,15 +34,15 @@ type CancelReport = Pick<Report, 'cancelsPerSecond' | 'cancelP99' | 'nextId'>;
 
 const CANCEL_CONNECTIONS = 32;
 const TICK_MS = 1;
-/** Until this program is compiled and its connections are there: what cancels take before says little of the server. */
+/** Latencies of cancels that are due earlier are dropped: this program is still compiling and connecting. */
 const WARM_UP_MS = 500;
-/** Enough for the head of an answer and the first id of a list. */
+/** Enough for the head of a response and the first id of a list. */
 const HEAD_BYTES = 4_096;
 const LIST_HEAD = /^HTTP\/1\.1 200[\s\S]*?content-length: (\d+)[\s\S]*?\r\n\r\n\[\{"id":(\d+)\D/i;
 
 const task: Task = JSON.parse(process.argv[2]!);
 
-/** Calls `onBytes` with what comes; the buffer is used again. */
+/** Opens a connection that calls `onBytes` with received bytes; the buffer is reused. */
 function open(onBytes: (bytes: Buffer) => void): Socket {
   const buffer = Buffer.alloc(1024 * 1024);
   const callback = (count: number) => {
@@ -56,11 +56,11 @@ function request(method: string, path: string): string {
   return `${method} /v1/store/orders${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${task.key}\r\n\r\n`;
 }
 
-/** One list after another on one connection; `onList` is told whether it was fresh. */
-function listAgainAndAgain(firstPending: Int32Array, onList: (isFresh: boolean) => void): void {
+/** Requests lists one after another on one connection; `onList` gets whether each was fresh. */
+function listRepeatedly(firstPending: Int32Array, onList: (isFresh: boolean) => void): void {
   let expected = 0;
   let head = '';
-  /** Bytes of the answer that are still to come; undefined until its head is there. */
+  /** Bytes of the response still to come; undefined until its head has arrived. */
   let missing: number | undefined;
   let isFresh = false;
   const ask = () => {
@@ -86,7 +86,7 @@ function listAgainAndAgain(firstPending: Int32Array, onList: (isFresh: boolean) 
   ask();
 }
 
-/** Cancels one order after another, each when it is due and a connection is free. */
+/** Cancels orders in sequence, each when it is due and a connection is free. */
 async function cancelSteadily(firstPending: Int32Array) {
   const latencies: number[] = [];
   const free: ((id: number, due: number) => void)[] = [];
@@ -133,7 +133,7 @@ async function cancelSteadily(firstPending: Int32Array) {
 }
 
 async function list(): Promise<void> {
-  /** Every order below it has been cancelled, and that acknowledged. */
+  /** The cancels of all orders below this id have been acknowledged. */
   const firstPending = new Int32Array(new SharedArrayBuffer(4));
   firstPending[0] = task.firstId;
   const canceller = new Worker(new URL(import.meta.url), {
@@ -143,7 +143,7 @@ async function list(): Promise<void> {
   let lists = 0;
   let stale = 0;
   for (let index = 0; index < task.listConnections; index += 1) {
-    listAgainAndAgain(firstPending, (isFresh) => {
+    listRepeatedly(firstPending, (isFresh) => {
       lists += 1;
       if (!isFresh) stale += 1;
     });

@@ -1,4 +1,4 @@
-// A handler that does nothing: no key, no rules, no disk.
+// A handler that does nothing: no authentication, no logic, no disk.
 import fastify from 'fastify';
 
 const server = fastify();

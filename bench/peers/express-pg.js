@@ -1,4 +1,4 @@
-// What people write by hand: the rows of a table to JSON.
+// A typical handwritten service: the rows of a table as JSON.
 import express from 'express';
 import { Pool } from 'pg';
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Server, startServer } from '../processes.ts';
 
-/** nginx with one worker, tuned for static files; /orders is the file, /orders.gz its gzip form beside it. */
+/** nginx with one worker, tuned for static files in `folder`; it sends NAME.gz next to a file as its gzip form. */
 export function startNginx(folder: string): Promise<Server> {
   mkdirSync(join(folder, 'nginx'), { recursive: true });
   return startServer((port) => {

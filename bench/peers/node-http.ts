@@ -1,4 +1,4 @@
-// What Node.js itself can do: one prepared answer. 304 to whoever names its ETag.
+// The limit of Node.js itself: one prepared response, or 304 if If-None-Match has its ETag.
 import { createServer } from 'node:http';
 
 const ETAG = '"1"';

@@ -9,7 +9,7 @@ import { BOTH_CORES, runOnCore, type Server, startServer } from '../processes.ts
 import { fill, startService } from '../store-orders.ts';
 
 const EMPTY = fileURLToPath(new URL('../peers/empty-fastify.js', import.meta.url));
-/** Enough for all rounds: on SQLite, at up to 80,000 cancels a second; on PostgreSQL, at half of that. */
+/** Enough orders for all rounds: at up to 80,000 cancels a second on SQLite, half of that on PostgreSQL. */
 export const ENOUGH = { sqlite: 2_000_000, postgres: 1_000_000 } as const;
 
 export const cancelSqlite: Scenario = {
@@ -45,7 +45,7 @@ async function cancelled(context: Context, connections: number, reach: number): 
   }
 }
 
-/** Orders that are pending, one after another; a run that meets another kind does not count. */
+/** Cancels pending orders one after another; fails if a cancel is refused. */
 export function cancelling(
   name: string,
   server: Server,
@@ -61,7 +61,7 @@ export function cancelling(
       const load = { url, headers, connections, seconds, idsFrom, method: 'DELETE' } as const;
       const { requestsPerSecond, errors } = await applyLoad(load, folder);
       if (errors > 0) throw new Error(`${name}: ${errors} cancels were refused`);
-      // With room for those that were under way at the end.
+      // With a margin for cancels that were under way at the end.
       idsFrom += Math.ceil(requestsPerSecond * (seconds + 1)) + 1_000;
       return requestsPerSecond;
     },
@@ -74,7 +74,7 @@ export const cancelPostgres: Scenario = {
   run: cancelledOnPostgres,
 };
 
-/** Both with the database on the same two cores as they are. */
+/** Both sides share the two cores with the database. */
 async function cancelledOnPostgres(context: Context): Promise<Row[]> {
   const cluster = await Cluster.start();
   fill(cluster.url(), context.orders(ENOUGH.postgres));

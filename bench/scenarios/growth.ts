@@ -8,7 +8,7 @@ import { startTime } from './start.ts';
 const COUNTS = [10_000, 100_000, 1_000_000, 3_000_000] as const;
 const REFERENCE = 1_000_000;
 const LIST_CONNECTIONS = 8;
-/** Few enough for the smallest to have them in each round. */
+/** Few enough for the smallest store to have them in every round. */
 const CANCELS = 1_500;
 
 export const growth: Scenario = {
@@ -18,15 +18,15 @@ export const growth: Scenario = {
 };
 
 interface Costs {
-  /** Nanoseconds an order. */
+  /** Nanoseconds per order. */
   readonly list: number;
-  /** Microseconds a cancel. */
+  /** Microseconds per cancel. */
   readonly cancel: number;
-  /** Nanoseconds an order, beside what an empty server takes to start. */
+  /** Nanoseconds per order, in addition to the start of an empty server. */
   readonly start: number;
 }
 
-/** For each number of orders, and against REFERENCE: the list per order, a cancel, the start per order. */
+/** For each number of orders, relative to REFERENCE: the list per order, a cancel, the start per order. */
 async function grown(context: Context): Promise<Row[]> {
   const costs = new Map<number, Costs>();
   for (const count of new Set(COUNTS.map((each) => context.orders(each)))) {
@@ -66,7 +66,7 @@ async function costsOf(context: Context, count: number): Promise<Costs> {
   const cancelsPerSecond = async () => {
     const report = await listAndCancel(service, {
       listConnections: 0,
-      // As fast as the answers come.
+      // As fast as responses arrive.
       cancelsPerSecond: Number.MAX_SAFE_INTEGER,
       firstId,
       seconds: context.seconds,
@@ -86,7 +86,7 @@ async function costsOf(context: Context, count: number): Promise<Costs> {
   }
 }
 
-/** After one that does not count. */
+/** The median of all rounds, after one warm-up that does not count. */
 async function medianOf({ rounds }: Context, measure: () => Promise<number>): Promise<number> {
   await measure();
   const values: number[] = [];

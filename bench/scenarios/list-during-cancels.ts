@@ -5,7 +5,7 @@ import { type Context, type Row, ratioRows, type Scenario, shown } from '../cont
 import { runOnLoadCore } from '../processes.ts';
 import { type Service, startService } from '../store-orders.ts';
 
-/** At the beginning: as many more as are fewer at the end, when all rounds have cancelled some 72,000. */
+/** Initially; all rounds cancel some 72,000, so that there are about 100,000 on average. */
 const ORDERS = 136_000;
 const CONNECTIONS = 8;
 const CANCELS_PER_SECOND = 2_000;
@@ -17,7 +17,7 @@ export const listDuringCancels: Scenario = {
   run: listedDuringCancels,
 };
 
-/** Runs the client that does both. */
+/** Runs the client that lists and cancels. */
 export async function listAndCancel(
   { origin, key }: Service,
   what: Omit<Task, 'port' | 'key'>,
@@ -26,7 +26,7 @@ export async function listAndCancel(
   return JSON.parse(await runOnLoadCore([process.execPath, CLIENT, JSON.stringify(task)]));
 }
 
-/** Lists alone, cancels alone, and both: each round all three. */
+/** Measures lists alone, cancels alone and both, in every round. */
 async function listedDuringCancels(context: Context): Promise<Row[]> {
   const service = await startService(context.database(ORDERS, 'during-cancels'));
   let firstId = 1;

@@ -8,7 +8,7 @@ import { startNginx } from '../peers/nginx.ts';
 import { startService, untilCompressed } from '../store-orders.ts';
 
 const CONNECTIONS = 8;
-/** What store-orders uses too. */
+/** The same as in store-orders. */
 const GZIP_LEVEL = 6;
 
 export const listLarge: Scenario = {
@@ -26,7 +26,7 @@ export const listCompressed: Scenario = {
   run: async (context) => [...(await listed(context, 1_000_000, 'gzip', 1))],
 };
 
-/** Against the same list as a static file; compressed, nginx sends a gzip file that lies beside it. */
+/** Compares with the same list as a static file; if compressed, as a gzip file that nginx sends as it is. */
 async function listed(
   context: Context,
   most: number,

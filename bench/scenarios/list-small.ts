@@ -33,7 +33,7 @@ async function listSmallOrders(context: Context): Promise<Row[]> {
     env: { DATABASE_URL: cluster.url() },
     portVariable: 'PORT',
   });
-  // It wants a folder for static files.
+  // json-server requires a folder for static files.
   mkdirSync(join(folder, 'public'));
   const jsonServer = await startServer(
     (port) => [process.execPath, JSON_SERVER, '--port', String(port), join(folder, 'db.json')],

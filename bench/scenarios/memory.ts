@@ -7,7 +7,7 @@ import { type Service, startService, untilCompressed } from '../store-orders.ts'
 
 const ORDERS = 1_000_000;
 const CLIENTS = 1_000;
-/** What a slow client reads, and how often. */
+/** How much a slow client reads at once, and how often. */
 const READ_BYTES = 16 * 1024;
 const READ_EVERY_MS = 250;
 const MEGABYTE = 1024 * 1024;
@@ -18,7 +18,7 @@ export const memory: Scenario = {
   run: async (context) => [...(await perOrder(context)), await slowReaders(context)],
 };
 
-/** Resident bytes of a server that has served for a while: V8 takes its share with the first requests. */
+/** Compares resident bytes of servers under load for a while, as V8 grows with the first requests. */
 async function perOrder(context: Context): Promise<Row[]> {
   const count = context.orders(ORDERS);
   const empty = await startService(context.database(0, 'empty'));
@@ -81,7 +81,7 @@ async function slowReaders(context: Context): Promise<Row> {
   }
 }
 
-/** Resident bytes while so many read. */
+/** Resident bytes while `count` clients read slowly. */
 async function withSlowReaders(service: Service, count: number): Promise<number> {
   const sockets = Array.from({ length: count }, () => readSlowly(service));
   await sleep(5_000);

@@ -43,9 +43,9 @@ export const refusedKey: Scenario = {
   },
 };
 
-/** The same on both sides, as far as their sense allows. */
+/** Equivalent headers for both sides. */
 interface Headers {
-  /** Whether ours refuses them. */
+  /** Whether store-orders refuses them. */
   readonly isRefused?: boolean;
   readonly own: Readonly<Record<string, string>>;
   readonly peer: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ import { startService } from '../http/harness.ts';
 const VERSIONS = Object.keys(CONTRACTS);
 
 for (const [version, contract] of Object.entries(CONTRACTS)) {
-  test(`every operation of ${version} is routed under its own name`, async (t) => {
+  test(`every operation of ${version} is routed and counted under its operationId`, async (t) => {
     const { call, metrics } = await startService(t);
     for (const [template, item] of Object.entries(contract.paths)) {
       const path = `/${version}${template.replaceAll(/\{\w+\}/g, '1')}`;
@@ -23,7 +23,7 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
     }
   });
 
-  test(`every operation of ${version} is secured, and every example is what the service sends`, () => {
+  test(`every operation of ${version} requires a key, and every example of an error is what the service sends`, () => {
     assert.deepEqual(contract.security, [{ apiKey: [] }]);
     for (const item of Object.values(contract.paths)) {
       for (const operation of Object.values(item)) assert.equal(operation.security, undefined);
@@ -39,7 +39,7 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
   });
 }
 
-test('every route is in a contract, or serves one', async (t) => {
+test('every route is an operation of a contract or serves one', async (t) => {
   const { server } = await startService(t);
   const documented = VERSIONS.flatMap((version) => [
     ...[`/openapi/${version}.json`, `/openapi/${version}.yaml`],
@@ -48,7 +48,7 @@ test('every route is in a contract, or serves one', async (t) => {
   assert.deepEqual(new Set(server.router.templates), new Set(documented));
 });
 
-test('the contract is served to anybody, as YAML and as JSON, with an ETag', async (t) => {
+test('the contract is served without a key, as YAML and as JSON, with an ETag', async (t) => {
   const { call } = await startService(t, {
     BASE_URL: 'https://api.pets.example/v1',
     STAGING_BASE_URL: 'https://staging.pets.example/v1',
@@ -76,16 +76,16 @@ test('the contract is served to anybody, as YAML and as JSON, with an ETag', asy
   }
 });
 
-/** Of operations that validate parameters or a body, of which v1 has none. */
+/** Codes of operations that validate parameters or a body; v1 has none. */
 const NOT_IN_V1 = ['parameter_invalid', 'body_invalid', 'unsupported_media_type'];
 
-test('the contract lists every code that v1 can have', () => {
+test('the contract lists exactly the error codes of v1', () => {
   const { code } = CONTRACTS.v1!.components.schemas.Error!.properties;
   const codes = ERROR_CODES.filter((each) => !NOT_IN_V1.includes(each));
   assert.deepEqual((code as Record<string, unknown>)['x-extensible-enum'], codes);
 });
 
-test('docs/errors.md explains every code, and no other', () => {
+test('docs/errors.md documents every error code and its status, and no other', () => {
   const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `([a-z_]+)` *\| (\d{3}) *\|/gm)];
   assert.deepEqual(

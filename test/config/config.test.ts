@@ -16,7 +16,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-test('without settings the service is for this machine only', () => {
+test('without settings the service listens on 127.0.0.1 and uses SQLite', () => {
   const config = readConfig({});
   assert.equal(config.host, '127.0.0.1');
   assert.equal(config.port, 8080);
@@ -28,7 +28,7 @@ test('without settings the service is for this machine only', () => {
   assert.ok(Object.isFrozen(config));
 });
 
-test('flags come before the environment, and an empty value is none', () => {
+test('flags override the environment, and an empty value counts as unset', () => {
   assert.equal(readConfig({ PORT: '1' }, { PORT: '2' }).port, 2);
   assert.equal(readConfig({ PORT: '1' }, {}).port, 1);
   assert.equal(readConfig({ PORT: '' }).port, 8080);
@@ -42,7 +42,7 @@ test('the base path is the path of BASE_URL', () => {
   assert.equal(deep.rootUrl, 'https://a.example/shop');
 });
 
-const WRONG: readonly (readonly [string, string])[] = [
+const INVALID: readonly (readonly [string, string])[] = [
   ['PORT', 'http'],
   ['PORT', '65536'],
   ['PORT', '-1'],
@@ -77,8 +77,8 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['REUSE_PORT', 'yes'],
   ['LOG_LEVEL', 'verbose'],
 ];
-for (const [variable, value] of WRONG) {
-  test(`${variable}=${value} is refused by name, with what would be right`, () => {
+for (const [variable, value] of INVALID) {
+  test(`${variable}=${value} is refused with a message that names the variable and what is valid`, () => {
     const problems = problemsOf({ [variable]: value });
     assert.equal(problems.length, 1, problems.join());
     assert.match(problems[0]!, new RegExp(`^${variable} must `));
@@ -86,12 +86,12 @@ for (const [variable, value] of WRONG) {
   });
 }
 
-test('all mistakes are told at once', () => {
-  const wrong = WRONG.filter(([variable]) => variable !== 'DATABASE_URL_FILE');
+test('all invalid settings are reported at once', () => {
+  const wrong = INVALID.filter(([variable]) => variable !== 'DATABASE_URL_FILE');
   assert.equal(problemsOf(Object.fromEntries(wrong)).length, new Set(wrong.map(([v]) => v)).size);
 });
 
-test('the database URL may stand in a file instead, but not also', (t) => {
+test('the database URL can be set directly or read from a file, but not both', (t) => {
   const path = join(temporaryFolder(t), 'url');
   writeFileSync(path, 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full\n');
   const url = 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full';
@@ -102,7 +102,7 @@ test('the database URL may stand in a file instead, but not also', (t) => {
   );
 });
 
-test('no password is in the message about a URL that is wrong', () => {
+test('the message about an invalid database URL does not contain its password', () => {
   for (const url of [
     'postgres://u:sec/ret@h/d',
     'postgres://u:sec#ret@h:x/d',
@@ -123,7 +123,7 @@ test('no password is in the message about a URL that is wrong', () => {
   }
 });
 
-test('what was given by a flag is called by it', () => {
+test('a message about an invalid flag names the flag, not the variable', () => {
   const flags = { PORT: 'abc', OPERATIONS_PORT: 'x', DATABASE_URL: 'data.db' };
   assert.throws(
     () => readConfig({ LOG_LEVEL: 'loud' }, flags),
@@ -135,22 +135,22 @@ test('what was given by a flag is called by it', () => {
   );
 });
 
-test('without a known port the base URL is relative', () => {
+test('the default base URL is derived from host and port, and is relative if the port is unknown', () => {
   assert.equal(readConfig({ PORT: '0' }).rootUrl, '');
   assert.equal(readConfig({ HOST: '::' }).rootUrl, 'http://localhost:8080');
   assert.equal(readConfig({ HOST: '::1' }).rootUrl, 'http://[::1]:8080');
 });
 
-test('the two listeners need two ports', () => {
+test('the two listeners must not share host and port', () => {
   assert.equal(problemsOf({ PORT: '9000', OPERATIONS_PORT: '9000' }).length, 1);
   assert.deepEqual(problemsOf({ PORT: '0', OPERATIONS_PORT: '0' }), []);
   assert.deepEqual(problemsOf({ PORT: '9', OPERATIONS_PORT: '9', OPERATIONS_HOST: '::1' }), []);
 });
 
-test('the sunset is not before the deprecation (RFC 9745)', () => {
+test('the sunset must not be earlier than the deprecation (RFC 9745)', () => {
   const dates = { PET_LOOKUP_DEPRECATED_AT: '2026-06-01', PET_LOOKUP_SUNSET_AT: '2026-05-01' };
   assert.match(problemsOf(dates).join(), /PET_LOOKUP_SUNSET_AT must be no earlier/);
-  // A sunset alone is enough to say so.
+  // A sunset alone implies a deprecation at the same time.
   const { petLookup } = readConfig({ PET_LOOKUP_SUNSET_AT: '2020-01-01' });
   assert.deepEqual(petLookup, { deprecatedAt: Date.UTC(2020, 0), sunsetAt: Date.UTC(2020, 0) });
 });

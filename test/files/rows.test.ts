@@ -43,7 +43,7 @@ function write(format: Format, orders: readonly Order[]): string {
 }
 
 for (const format of FORMATS) {
-  test(`what is written as ${format} is read again without loss, in chunks of any size`, async () => {
+  test(`orders written as ${format} are read back without loss, in chunks of any size`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyOrder, { maxLength: 20 }),
@@ -60,7 +60,7 @@ for (const format of FORMATS) {
   });
 }
 
-test('the answer of listOrders is read as it is', async () => {
+test('a response of listOrders is read without conversion', async () => {
   const [first, second] = await rows('[{"id":9007199254740993,"complete":false},{"id":2}]');
   assert.deepEqual(fieldsOf(first), { id: 9007199254740993n, complete: false });
   assert.deepEqual(fieldsOf(second), { id: 2n });
@@ -68,11 +68,11 @@ test('the answer of listOrders is read as it is', async () => {
   assert.deepEqual(await rows('  [ \n ] \n'), []);
 });
 
-test('an empty file has no rows, in whatever it is white', async () => {
+test('an empty or blank file has no rows', async () => {
   for (const content of ['', '\n', '  \r\n\t']) assert.deepEqual(await rows(content), []);
 });
 
-test('byte order marks, CRLF, blank lines and a missing last newline are no trouble', async () => {
+test('byte order marks, CRLF, blank lines and a missing last newline are accepted', async () => {
   const bom = '\ufeff';
   for (const content of [
     `${bom}{"id":1}\r\n\r\n{"id":2}`,
@@ -85,7 +85,7 @@ test('byte order marks, CRLF, blank lines and a missing last newline are no trou
   }
 });
 
-test('NDJSON problems are named by line', async () => {
+test('NDJSON problems are reported by line', async () => {
   const lines = ['{"id":1}', '{"id":', '', '[1]', '"x"', '{"id":2} {"id":3}', '{"id":4}'];
   assert.deepEqual(problems(await rows(lines.join('\n'))), [
     'line 2: is not valid JSON',
@@ -95,7 +95,7 @@ test('NDJSON problems are named by line', async () => {
   ]);
 });
 
-test('array problems are named by line and item', async () => {
+test('JSON array problems are reported by line and item', async () => {
   const text = '[{"id":1},\n{"id":"}],[\\""},\n\n  7,{"a":[{}]},,\n{"id":2}]';
   const found = await rows(text);
   assert.deepEqual(problems(found), [
@@ -105,7 +105,7 @@ test('array problems are named by line and item', async () => {
   assert.equal(found.length, 6);
 });
 
-test('brackets that do not fit are a problem, and no row is lost behind them', async () => {
+test('mismatched brackets are reported', async () => {
   for (const text of [
     '[{"id":1}}[{"id":2}]',
     '[{"id":1],{"id":2}]',
@@ -116,14 +116,14 @@ test('brackets that do not fit are a problem, and no row is lost behind them', a
   }
 });
 
-test('an array that ends too early or too late is a problem', async () => {
+test('an array that is not closed, or is followed by more data, is reported', async () => {
   for (const text of ['[{"id":1}', '[{"id":1},', '[', '[{"id":1}}', '["', '[{]']) {
     assert.match(problems(await rows(text)).join(), /not closed/, text);
   }
   assert.match(problems(await rows('[{"id":1}] {"id":2}')).join(), /something follows/);
 });
 
-test('CSV problems are named by line', async () => {
+test('CSV problems are reported by line', async () => {
   const found = await rows('id,quantity\n1,2\n3\n4,5,6\n');
   assert.deepEqual(problems(found), [
     'line 3: has 1 fields, the header has 2',
@@ -133,13 +133,13 @@ test('CSV problems are named by line', async () => {
   assert.match(broken.join(), /^line \d: is not valid CSV/);
 });
 
-test('a CSV header with unknown or repeated columns is a problem', async () => {
+test('unknown and repeated columns in a CSV header are reported', async () => {
   assert.match(problems(await rows('id,petid\n1,2\n')).join(), /line 1.*"petid"/);
   assert.match(problems(await rows('id,id\n1,2\n')).join(), /line 1.*twice/);
   assert.match(problems(await rows('garbage\n1\n')).join(), /"garbage"/);
 });
 
-test('bytes that are not UTF-8 are a problem of their row', async () => {
+test('invalid UTF-8 is reported for its row', async () => {
   const broken = Buffer.concat([Buffer.from('{"id":1}\n{"status":"'), Buffer.from([0xff, 0xc3])]);
   assert.deepEqual(problems(await rows(Buffer.concat([broken, Buffer.from('"}\n{"id":2}')]))), [
     'line 2: is not valid UTF-8',
@@ -152,7 +152,7 @@ test('bytes that are not UTF-8 are a problem of their row', async () => {
   assert.deepEqual(problems(await rows(csv, 1 << 18, PET_COLUMNS)), ['line 2: is not valid UTF-8']);
 });
 
-test('U+FFFD is a character like any other, also beside bytes that are not UTF-8', async () => {
+test('U+FFFD is a valid character, even in a file with invalid UTF-8', async () => {
   const good = Buffer.from('id,name\n1,a\ufffdb\n');
   for (const size of [1, 3, 1 << 18]) {
     assert.deepEqual((await rows(good, size, PET_COLUMNS)).map(fieldsOf), [
@@ -179,7 +179,7 @@ test('U+FFFD is a character like any other, also beside bytes that are not UTF-8
   assert.deepEqual(problems(await rows(last, 4, PET_COLUMNS)), ['line 4: is not valid UTF-8']);
 });
 
-test('rows of CSV files are good or bad, in the line where they end, as their bytes are', async () => {
+test('exactly the CSV rows with invalid UTF-8 are reported, by the line where they end', async () => {
   const field = fc.array(fc.constantFrom('a', 'é', '\ufffd', '\n', '\r\n', 'BAD', '€', '𝄞'), {
     maxLength: 6,
   });
@@ -208,7 +208,7 @@ test('rows of CSV files are good or bad, in the line where they end, as their by
   );
 });
 
-test('each line of a CSV file may end as it likes', async () => {
+test('lines of a CSV file may end in LF, CRLF or CR, and LF and CRLF may be mixed', async () => {
   for (const csv of [
     'id,name\n1,a\r\n2,b\n3,c\r\n',
     'id,name\r\n1,a\n2,b\r\n3,c',
@@ -224,7 +224,7 @@ test('each line of a CSV file may end as it likes', async () => {
   }
 });
 
-test('a JSON object that has a field twice is a problem, whatever the field is written like', async () => {
+test('a repeated field of a JSON object is reported, even if its name is escaped', async () => {
   const lines = [
     '{"id":1,"id":2}',
     '{"id":1,"petId":2,"i\\u0064" : 1}',
@@ -243,12 +243,12 @@ test('a JSON object that has a field twice is a problem, whatever the field is w
   ]);
 });
 
-test('unpaired surrogates are refused: they have no UTF-8', async () => {
+test('unpaired surrogates are refused, as UTF-8 cannot represent them', async () => {
   const [row] = await rows('{"id":1,"name":"a\\ud800"}');
   assert.throws(() => petOf(fieldsOf(row)), /unpaired surrogates/);
 });
 
-test('a row that is too long is a problem, and the next one is read', async () => {
+test('a row that is too long is reported, and the next row is read', async () => {
   const long = `{"id":1,"status":"${'x'.repeat(3 * MAX_ROW_BYTES)}"}`;
   for (const text of [`${long}\n{"id":2}`, `[${long},{"id":2}]`]) {
     const found = await rows(text);
@@ -260,32 +260,35 @@ test('a row that is too long is a problem, and the next one is read', async () =
   assert.match(problems(csv).join(), /line 2: is not valid CSV/);
 });
 
-const refused = (fields: Fields, reason: RegExp) =>
+const assertRefused = (fields: Fields, reason: RegExp) =>
   assert.throws(
     () => orderOf(fields),
     (error) => error instanceof FieldProblem && reason.test(error.message),
   );
 
-test('a field that is not what it should be is refused with a reason', async () => {
-  refused({ id: 2n ** 63n }, /id must be within int64; it is 9223372036854775808/);
-  refused({ id: '7' }, /id must be a number; it is the string "7"/);
-  refused({ id: '07' }, /id must be an integer.*"07"/);
-  refused({ quantity: -1n }, /quantity must be 0 or more; it is -1/);
-  refused({ shipDate: '2026-11-20T05:18:56' }, /shipDate must be a date-time with an offset/);
-  refused({ shipDate: 5n }, /shipDate must be a string/);
-  refused({ complete: 'yes' }, /complete must be true or false/);
-  refused({ complete: 1n }, /complete must be true or false/);
-  refused({ status: 'sent' }, /status must be pending, shipped or cancelled; it is "sent"/);
-  refused({ petID: 1n }, /unknown field "petID"/);
-  refused({ id: {} }, /an object/);
-  refused({ ['__proto__']: 1n } as Fields, /^$|unknown/);
+test('an invalid field is refused with a reason', async () => {
+  assertRefused({ id: 2n ** 63n }, /id must be within int64; it is 9223372036854775808/);
+  assertRefused({ id: '7' }, /id must be a number; it is the string "7"/);
+  assertRefused({ id: '07' }, /id must be an integer.*"07"/);
+  assertRefused({ quantity: -1n }, /quantity must be 0 or more; it is -1/);
+  assertRefused({ shipDate: '2026-11-20T05:18:56' }, /shipDate must be a date-time with an offset/);
+  assertRefused({ shipDate: 5n }, /shipDate must be a string/);
+  assertRefused({ complete: 'yes' }, /complete must be true or false/);
+  assertRefused({ complete: 1n }, /complete must be true or false/);
+  assertRefused({ status: 'sent' }, /status must be pending, shipped or cancelled; it is "sent"/);
+  assertRefused({ petID: 1n }, /unknown field "petID"/);
+  assertRefused({ id: {} }, /an object/);
+  assertRefused({ ['__proto__']: 1n } as Fields, /^$|unknown/);
   for (const number of ['1.0', '1e3', '-0', '5.00000000000000000000001']) {
     const [row] = await rows(`{"id":${number}}`);
-    refused(fieldsOf(row), new RegExp(`id must be an integer, in digits only; it is ${number}$`));
+    assertRefused(
+      fieldsOf(row),
+      new RegExp(`id must be an integer, in digits only; it is ${number}$`),
+    );
   }
 });
 
-test('null and an empty CSV field are no value; the status is pending by default', async () => {
+test('null and empty CSV fields count as no value, and the status defaults to pending', async () => {
   const [row] = await rows('{"id":null,"petId":null,"complete":true,"status":null}');
   const nothing = { id: undefined, petId: undefined, quantity: undefined, shipDate: undefined };
   assert.deepEqual(orderOf(fieldsOf(row)), { ...nothing, complete: true, status: 'pending' });
@@ -293,30 +296,30 @@ test('null and an empty CSV field are no value; the status is pending by default
   assert.deepEqual(orderOf(fieldsOf(csv)), { ...nothing, complete: true, status: 'shipped' });
 });
 
-test('a row without any value is refused: a spreadsheet leaves such rows at its end', async () => {
+test('a row without any value, such as spreadsheets append, is refused', async () => {
   const [object] = await rows('{}');
-  refused(fieldsOf(object), /^has no value in any field$/);
+  assertRefused(fieldsOf(object), /^has no value in any field$/);
   const [nulls] = await rows('{"id":null,"status":null}');
-  refused(fieldsOf(nulls), /^has no value in any field$/);
+  assertRefused(fieldsOf(nulls), /^has no value in any field$/);
   const [, csv] = await rows('id,petId,quantity\n1,2,3\n,,\n');
-  refused(fieldsOf(csv), /^has no value in any field$/);
+  assertRefused(fieldsOf(csv), /^has no value in any field$/);
 });
 
-test('all that is wrong with a row is named', async () => {
-  refused(
+test('all problems of a row are reported together', async () => {
+  assertRefused(
     { id: true, quantity: -1n, shipDate: 'soon', size: 1n },
     /unknown field "size"; id must be .*; quantity must be .*; shipDate must be /,
   );
 });
 
-test('a time that is refused is told what it lacks', async () => {
-  refused({ shipDate: '2026-11-20T05:18:56' }, /a date-time with an offset, as .* or /);
-  refused({ shipDate: '2026-11-20T05:18:56+0100' }, /offset has a colon, as \+01:00/);
-  refused({ shipDate: '2026-02-30T05:18:56Z' }, /a day and a time that exist/);
-  refused({ shipDate: 'tomorrow' }, /a date-time with an offset/);
+test('the message about an invalid time says what is wrong with it', async () => {
+  assertRefused({ shipDate: '2026-11-20T05:18:56' }, /a date-time with an offset, as .* or /);
+  assertRefused({ shipDate: '2026-11-20T05:18:56+0100' }, /offset has a colon, as \+01:00/);
+  assertRefused({ shipDate: '2026-02-30T05:18:56Z' }, /a day and a time that exist/);
+  assertRefused({ shipDate: 'tomorrow' }, /a date-time with an offset/);
 });
 
-test('what spreadsheets write that is no CSV of ours is named, with the way out', async () => {
+test('unsupported spreadsheet formats are reported with instructions', async () => {
   for (const [content, problem] of [
     ['id;petId\n1;2\n', /semicolons between its columns: save it as CSV with commas/],
     ['id\tpetId\n1\t2\n', /tabs between its columns/],
@@ -330,7 +333,7 @@ test('what spreadsheets write that is no CSV of ours is named, with the way out'
   }
 });
 
-test('a pet needs an id', () => {
+test('a pet must have an id', () => {
   assert.deepEqual(petOf({ id: 1n, name: 'Ada' }), { id: 1n, name: 'Ada', tag: undefined });
   assert.throws(() => petOf({ name: 'Ada' }), /id is missing/);
 });

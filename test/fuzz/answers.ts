@@ -4,14 +4,14 @@ export interface FuzzAnswer {
   readonly status: number;
   readonly head: string;
   readonly body: Buffer;
-  /** Whether all of it has come. */
+  /** Whether it arrived completely. */
   readonly isWhole: boolean;
 }
 
 /**
- * The final answers in what a connection received, as its steps lead to expect them: no answer to HEAD
- * has a body, for example.
- * @throws Error where the bytes are no answer
+ * Parses the final responses that a connection received. The steps tell which responses have no body, such as
+ * those to HEAD.
+ * @throws Error if the bytes are not a response
  */
 export function answersIn(received: Buffer, steps: readonly Step[]): FuzzAnswer[] {
   const answers: FuzzAnswer[] = [];
@@ -24,7 +24,7 @@ export function answersIn(received: Buffer, steps: readonly Step[]): FuzzAnswer[
       answers.push({ status, head, body: Buffer.alloc(0), isWhole: false });
       break;
     }
-    if (status === 0) throw new Error(`no answer begins with ${JSON.stringify(head.slice(0, 60))}`);
+    if (status === 0) throw new Error(`not a response: ${JSON.stringify(head.slice(0, 60))}`);
     at = end + 4;
     if (status === 100) continue;
     const isEmpty = status === 304 || status === 204 || steps[answers.length]?.body === 'none';

@@ -3,34 +3,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from './random.ts';
 import { JUNK, type Script } from './script.ts';
 
-/** A connection that has not ended by then is a finding. */
+/** A connection that is still open after this time is a finding. */
 const LIMIT_MS = 15_000;
-/** A client that has heard all it expects waits so long for more before it closes. */
+/** How long a client waits for more after all expected responses, before it closes. */
 const QUIET_MS = 30;
-/** Packets of junk that a flood sends at most. */
+/** Maximum number of junk packets in a flood. */
 const FLOOD_PACKETS = 2_000;
 
-export interface Played {
+export interface PlayResult {
   readonly received: Buffer;
-  /** closed: by the server in good order, or by the client when it had heard enough. */
+  /** closed: without a reset, by the server or by the client after all expected responses. */
   readonly end: 'closed' | 'reset by the client' | 'reset by the server' | 'never';
 }
 
 /**
- * Plays a script on a connection of its own.
- * @param isEnough whether what was received holds all mandatory answers
+ * Runs a script on a connection of its own.
+ * @param isEnough whether the received bytes contain all mandatory responses
  */
 export async function play(
   { steps, delivery, ending, delayMs, stallAt }: Script,
   port: number,
   random: Random,
   isEnough: (received: Buffer) => boolean,
-): Promise<Played> {
+): Promise<PlayResult> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const chunks: Buffer[] = [];
   let wasReset = false;
   let limit: NodeJS.Timeout | undefined;
-  const ended = new Promise<Played['end']>((resolve) => {
+  const ended = new Promise<PlayResult['end']>((resolve) => {
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNRESET')
         resolve(wasReset ? 'reset by the client' : 'reset by the server');
@@ -38,7 +38,7 @@ export async function play(
     socket.on('close', () => resolve(wasReset ? 'reset by the client' : 'closed'));
     limit = setTimeout(() => resolve('never'), LIMIT_MS);
   });
-  // The server has said all it will say.
+  // The server has closed its side.
   socket.on('end', () => socket.end());
   let isSent = false;
   let quiet: NodeJS.Timeout | undefined;
@@ -97,7 +97,7 @@ async function send(
     pieces: 1 + random.below(600),
     dribble: 1 + random.below(40),
   };
-  // At most so many pieces, whatever their size.
+  // At most 50 pieces, whatever their size.
   const size = Math.max(most[delivery], Math.ceil(bytes.length / 50));
   for (let at = 0; at < bytes.length && socket.writable; at += size) {
     socket.write(bytes.subarray(at, at + size));
@@ -105,7 +105,7 @@ async function send(
   }
 }
 
-/** Each write is a packet of its own for the server, as long as it takes them. */
+/** Sends each write as a packet of its own, as long as the socket accepts them. */
 async function flood(socket: Socket): Promise<void> {
   for (let sent = 0; sent < FLOOD_PACKETS && socket.writable; sent += 1) {
     if (!socket.write(JUNK)) break;

@@ -9,24 +9,24 @@ import { run } from '../process/program.ts';
 import { play } from './client.ts';
 import { Random } from './random.ts';
 import { type Script, type Step, scriptOf, type Target } from './script.ts';
-import { FuzzServer, type Holdings } from './server.ts';
+import { FuzzServer, type ResourceUsage } from './server.ts';
 import { type Cancels, isAnswered, verify } from './verify.ts';
 
-/** A list of 5.5 MB, more than the system's buffers take of a connection whose client does not read. */
+/** A list of 5.5 MB, more than the system buffers for a client that does not read. */
 const ORDERS = 60_000;
-/** Between two orders that scripts are about; has no divisor in common with ORDERS. */
+/** Distance between the ids of successive target orders; coprime to ORDERS. */
 const STRIDE = 7_919;
-/** Connections of one server process, after which it is asked what it holds and then stopped. */
+/** Connections per server process, before its resources are measured and it is stopped. */
 const ROUND = 2_500;
-const AT_A_TIME = 128;
-/** Connections before the process is first asked what it holds: caches are warm then. */
+const CONCURRENCY = 128;
+/** Connections before the first measurement of resources, to warm up caches. */
 const WARM_UP = 250;
-/** What it may hold more at the end of a round; all it is meant to keep is one list and its compressed form. */
+/** Permitted growth in a round; the process is meant to keep one list and its compressed form only. */
 const MAX_GROWTH_BYTES = 24 * 1024 * 1024;
-/** Until all connections of a round are gone from the server, after the last client has left. */
+/** How long the server may take to close all connections after the last client has disconnected. */
 const SETTLE_MS = 6_000;
-/** Clients that are in the middle of a list when the server is told to stop. */
-const READERS_AT_THE_END = 24;
+/** Clients that are in the middle of a list at shutdown. */
+const READERS_AT_SHUTDOWN = 24;
 
 const { values: flags } = parseArgs({
   options: {
@@ -53,7 +53,7 @@ for (const finding of findings) console.log(finding);
 console.log(`seed ${seed}: ${played} connections in ${seconds} s, ${findings.length} findings`);
 process.exitCode = findings.length > 0 ? 1 : 0;
 
-/** A store of pending orders, made once for all rounds. @returns the secret of its key */
+/** Creates the store of pending orders that each round copies. @returns the secret of its key */
 async function makeSeed(path: string): Promise<string> {
   const orders = Array.from(
     { length: ORDERS },
@@ -69,7 +69,7 @@ async function makeSeed(path: string): Promise<string> {
   return key.stdout.trim();
 }
 
-/** One server, from its start to its stop in good order. */
+/** Runs one server from its start to a graceful shutdown. */
 async function runRound(round: number, count: number): Promise<void> {
   const path = join(folder, `round-${round}.db`);
   copyFileSync(join(folder, 'seed.db'), path);
@@ -78,7 +78,7 @@ async function runRound(round: number, count: number): Promise<void> {
   let order = 0;
   // Spread over the list, so that many of its blocks change.
   const target: Target = { secret, newOrder: () => ((order++ * STRIDE) % ORDERS) + 1 };
-  const find = (what: string) => findings.push(`round ${round}, after ${played}: ${what}`);
+  const report = (what: string) => findings.push(`round ${round}, after ${played}: ${what}`);
   try {
     await playAll(server, WARM_UP, target, cancels);
     const before = await settled(server);
@@ -88,26 +88,24 @@ async function runRound(round: number, count: number): Promise<void> {
       const after = await settled(server);
       const grown = after.bytes - before.bytes;
       if (grown > MAX_GROWTH_BYTES)
-        find(`holds ${(grown / 2 ** 20).toFixed(0)} MiB more than before`);
-      if (after.sockets > before.sockets) find(`holds ${after.sockets - before.sockets} sockets`);
+        report(`holds ${(grown / 2 ** 20).toFixed(0)} MiB more than before`);
+      if (after.sockets > before.sockets) report(`holds ${after.sockets - before.sockets} sockets`);
       // A database connection may open or close a file meanwhile.
       const opened = server.descriptors() - descriptors;
-      if (opened > 2) find(`holds ${opened} descriptors more than before`);
+      if (opened > 2) report(`holds ${opened} descriptors more than before`);
       await stopWhileReading(server, target, cancels);
     }
-    if (server.ended !== 'exit 0') find(`the server has ended with ${server.ended}`);
-    if (server.stderr !== '') find(`stderr: ${server.stderr.slice(0, 600)}`);
+    if (server.ended !== 'exit 0') report(`the server ended with ${server.ended}`);
+    if (server.stderr !== '') report(`stderr: ${server.stderr.slice(0, 600)}`);
   } catch (error) {
-    find(
-      `the server has ended with ${server.ended}: ${(error as Error).message}\n${server.stderr}`,
-    );
+    report(`the server ended with ${server.ended}: ${(error as Error).message}\n${server.stderr}`);
   } finally {
     server.kill();
   }
-  for (const difference of compare(path, cancels)) find(difference);
+  for (const difference of compare(path, cancels)) report(difference);
 }
 
-/** Plays so many scripts, some at a time, until the server is gone. */
+/** Plays `count` scripts, CONCURRENCY at a time, or until the server ends. */
 async function playAll(
   server: FuzzServer,
   count: number,
@@ -119,12 +117,12 @@ async function playAll(
     while (left > 0 && server.ended === undefined) {
       left -= 1;
       played += 1;
-      // Of its own, so that a connection is the same for the same seed, however the others come and go.
+      // One per connection, so that each depends on the seed only, not on the timing of the others.
       const random = new Random(seed ^ Math.imul(played, 0x9e3779b9));
       await playOne(scriptOf(played, random, target), server, random, cancels);
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, playSome));
+  await Promise.all(Array.from({ length: CONCURRENCY }, playSome));
 }
 
 async function playOne(
@@ -137,7 +135,7 @@ async function playOne(
   const result = await play(script, server.port, random, (received) =>
     isAnswered(script, received),
   );
-  // What the connections say of a process that has ended is no news.
+  // Once the process has ended, failures of its connections are not findings of their own.
   const found = verify(script, result, cancels).filter(() => server.ended === undefined);
   if (found.length === 0) return;
   const names = steps.map(({ name }) => name).join(', ');
@@ -146,18 +144,18 @@ async function playOne(
   );
 }
 
-/** What the server holds when it has seen all connections end. */
-async function settled(server: FuzzServer): Promise<Holdings> {
+/** The resource usage once the server has closed all connections, or SETTLE_MS have passed. */
+async function settled(server: FuzzServer): Promise<ResourceUsage> {
   const until = performance.now() + SETTLE_MS;
   for (;;) {
-    const holdings = await server.holdings();
-    // Listeners are not counted. Some connection may still be closing in stages.
-    if (holdings.sockets === 0 || performance.now() > until) return holdings;
+    const usage = await server.usage();
+    // Listeners are not counted. Some connections may still be closing in stages.
+    if (usage.sockets === 0 || performance.now() > until) return usage;
     await pause(50);
   }
 }
 
-/** Stops the server while clients stand still in the middle of an answer, each at another place. */
+/** Stops the server while clients pause in the middle of a response, each at a different point. */
 async function stopWhileReading(
   server: FuzzServer,
   target: Target,
@@ -165,24 +163,24 @@ async function stopWhileReading(
 ): Promise<void> {
   const random = new Random(seed);
   const head = `Host: x\r\nAuthorization: Bearer ${target.secret}\r\n`;
-  const readers = Array.from({ length: READERS_AT_THE_END }, async (_, index) => {
+  const readers = Array.from({ length: READERS_AT_SHUTDOWN }, async (_, index) => {
     const id = target.newOrder();
     const cancel = `DELETE /v1/store/orders/${id} HTTP/1.1\r\n${head}`;
     const list: Step = {
-      name: 'list at the end',
+      name: 'list at shutdown',
       bytes: `GET /v1/store/orders HTTP/1.1\r\n${head}\r\n`,
       statuses: [200],
       body: 'list',
     };
-    const half = { name: 'half at the end', statuses: [400, 408], isOptional: true };
-    const behind: Step[] = [
-      { name: 'cancel at the end', bytes: `${cancel}\r\n`, statuses: [204], cancels: id },
-      { ...half, bytes: `${cancel}Content-Length: 9\r\n\r\nabc` },
-      { ...half, bytes: cancel.slice(0, 30) },
+    const incomplete = { name: 'incomplete at shutdown', statuses: [400, 408], isOptional: true };
+    const following: Step[] = [
+      { name: 'cancel at shutdown', bytes: `${cancel}\r\n`, statuses: [204], cancels: id },
+      { ...incomplete, bytes: `${cancel}Content-Length: 9\r\n\r\nabc` },
+      { ...incomplete, bytes: cancel.slice(0, 30) },
     ];
     const script: Script = {
       index: played,
-      steps: [list, ...behind.slice(index % 4, (index % 4) + 1)],
+      steps: [list, ...following.slice(index % 4, (index % 4) + 1)],
       delivery: 'whole',
       ending: 'stall',
       delayMs: 1_200,
@@ -194,7 +192,7 @@ async function stopWhileReading(
   await Promise.all([server.stop(), ...readers]);
 }
 
-/** What the store says beside what clients were told. */
+/** Compares the store with the responses to clients. @returns the differences */
 function compare(path: string, { confirmed, unknown }: Cancels): string[] {
   const db = new DatabaseSync(path);
   const rows = db
@@ -204,11 +202,11 @@ function compare(path: string, { confirmed, unknown }: Cancels): string[] {
   db.close();
   const cancelled = new Map(rows.map(({ order_id, times }) => [order_id, times]));
   const lost = [...confirmed].filter((id) => !cancelled.has(id));
-  const uninvited = [...cancelled.keys()].filter((id) => !confirmed.has(id) && !unknown.has(id));
+  const unrequested = [...cancelled.keys()].filter((id) => !confirmed.has(id) && !unknown.has(id));
   const twice = rows.filter(({ times }) => times > 1).map(({ order_id }) => order_id);
   return [
     ...lost.map((id) => `order ${id} was answered 204 and is not cancelled`),
-    ...uninvited.map((id) => `order ${id} is cancelled though no answer said so`),
+    ...unrequested.map((id) => `order ${id} is cancelled though no response said so`),
     ...twice.map((id) => `order ${id} was cancelled twice`),
   ];
 }

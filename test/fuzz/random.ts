@@ -1,4 +1,4 @@
-/** Pseudo-random numbers that a seed determines: the mulberry32 generator. */
+/** Pseudo-random numbers from a seed: the mulberry32 generator. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to 1, without 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to `limit`, without `limit`. */
+  /** An integer from 0 (inclusive) to `limit` (exclusive). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }

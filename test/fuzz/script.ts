@@ -1,36 +1,36 @@
 import type { Random } from './random.ts';
 
-/** One request of a connection, or bytes that are none, and what the contract says of them. */
+/** A request, or bytes that are not one, and the response that the contract requires. */
 export interface Step {
   readonly name: string;
   readonly bytes: string;
-  /** The statuses that may answer it; empty where it must not be answered. */
+  /** The permitted statuses of the response; empty if there must be none. */
   readonly statuses: readonly number[];
-  /** It may also go unanswered: incomplete, or broken behind a request that is still being answered. */
+  /** It may get no response: incomplete, or malformed after a request that is still being answered. */
   readonly isOptional?: boolean;
-  /** It never becomes a request. */
+  /** The parser cannot read it as a request. */
   readonly isUnreadable?: boolean;
-  /** The connection is closed after the answer, and nothing that follows has an effect. */
+  /** The connection is closed after the response, and later bytes have no effect. */
   readonly closes?: boolean;
-  /** The order that is cancelled if, and only if, the answer is 204. */
+  /** The order that is cancelled if and only if the response is 204. */
   readonly cancels?: number;
-  /** What a 200 holds. */
+  /** The expected body of a 200. */
   readonly body?: 'list' | 'gzip' | 'none';
 }
 
 export interface Script {
   readonly index: number;
   readonly steps: readonly Step[];
-  /** How the bytes are sent: at once, in a few pieces, or in many small ones. */
+  /** How the bytes are sent: all at once, in a few pieces, or in many small ones. */
   readonly delivery: 'whole' | 'pieces' | 'dribble';
   /**
-   * What the client does then. read: reads all answers. halfClose: closes its side first. reset: resets
-   * the connection. stall: stops reading for a while, then reads all. flood: sends junk before it reads.
+   * What the client does next. read: reads all responses. halfClose: closes its side first. reset: resets the
+   * connection. stall: stops reading for a while, then reads all. flood: sends junk before it reads.
    */
   readonly ending: 'read' | 'halfClose' | 'reset' | 'stall' | 'flood';
-  /** Milliseconds before the reset, or without reading. */
+  /** Milliseconds before a reset, or of a stall. */
   readonly delayMs: number;
-  /** Bytes that a client reads before it stalls. */
+  /** Bytes that the client reads before it stalls. */
   readonly stallAt: number;
 }
 
@@ -38,10 +38,10 @@ const MAX_STEPS = 6;
 /** Longer than a request may wait for the store. */
 const LONG_STALL_MS = 2_300;
 
-/** What a script needs of the store under test. */
+/** What a script needs to know about the store under test. */
 export interface Target {
   readonly secret: string;
-  /** A pending order that no other step is about. */
+  /** A pending order that no other step uses. */
   readonly newOrder: () => number;
 }
 
@@ -69,29 +69,29 @@ const ENDINGS = [
 
 function stepsOf(random: Random, target: Target, ending: Script['ending']): Step[] {
   const request = requests(random, target);
-  // These two need an answer that does not fit into the buffers of the system.
+  // These two need a response that does not fit into the buffers of the system.
   const steps = ending === 'stall' || ending === 'flood' ? [request.list()] : [];
-  if (ending === 'flood') return [...steps, behind(steps, request.junk())];
+  if (ending === 'flood') return [...steps, after(steps, request.junk())];
   const count = 1 + random.below(MAX_STEPS);
   while (steps.length < count) steps.push(random.pick(VALID)(request));
   if (random.chance(0.5)) return steps;
   if (random.chance(0.5)) steps.pop();
-  const last = behind(steps, random.pick(LAST)(request));
+  const last = after(steps, random.pick(LAST)(request));
   steps.push(last);
-  if (!isHalf(last) && random.chance(0.5)) {
+  if (!isIncomplete(last) && random.chance(0.5)) {
     steps.push({ name: 'cancel after the end', bytes: request.cancel().bytes, statuses: [] });
   }
   return steps;
 }
 
-/** What the parser cannot read gets no answer of its own while a request before it still waits for one. */
-function behind(steps: readonly Step[], last: Step): Step {
+/** Unreadable bytes get no response of their own while an earlier request still waits for one. */
+function after(steps: readonly Step[], last: Step): Step {
   return steps.length > 0 && last.isUnreadable ? { ...last, isOptional: true } : last;
 }
 
-/** Bytes that follow would be taken for the rest of it. */
-function isHalf({ name }: Step): boolean {
-  return name.startsWith('half') || name === 'large body';
+/** Whether later bytes would be read as the rest of this step. */
+function isIncomplete({ name }: Step): boolean {
+  return name.startsWith('incomplete') || name === 'large body';
 }
 
 /** The first bytes of a TLS connection. */
@@ -145,7 +145,7 @@ function requests(random: Random, { secret, newOrder }: Target) {
       };
     },
     notFound: (): Step => {
-      return { name: 'no path', bytes: head('GET /v1/nowhere HTTP/1.1'), statuses: [404] };
+      return { name: 'unknown path', bytes: head('GET /v1/nowhere HTTP/1.1'), statuses: [404] };
     },
     wrongMethod: (): Step => {
       return { name: 'PUT', bytes: head(`PUT ${orders} HTTP/1.1`), statuses: [405] };
@@ -177,7 +177,7 @@ function requests(random: Random, { secret, newOrder }: Target) {
     connect: (): Step => refused('CONNECT', 400, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'),
     connectWithBody: (): Step => {
       const bytes = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc';
-      return refused('CONNECT with half a body', 400, bytes);
+      return refused('CONNECT with an incomplete body', 400, bytes);
     },
     otherVersion: (): Step => {
       const version = random.pick(['0.9', '2.0']);
@@ -211,16 +211,17 @@ function requests(random: Random, { secret, newOrder }: Target) {
     },
     longUrl: (): Step => refused('long URL', 414, head(`GET /${'x'.repeat(9_000)} HTTP/1.1`)),
     junk: (): Step => ({ ...refused('junk', 400, JUNK), isUnreadable: true }),
-    halfHead: (): Step => {
+    incompleteHead: (): Step => {
       const bytes = remove(newOrder());
-      return half('half a head', bytes.slice(0, 1 + random.below(bytes.length - 2)));
+      return incomplete('incomplete head', bytes.slice(0, 1 + random.below(bytes.length - 2)));
     },
-    halfBody: (): Step => half('half a body', `${remove(newOrder(), 'Content-Length: 9')}abc`),
+    incompleteBody: (): Step =>
+      incomplete('incomplete body', `${remove(newOrder(), 'Content-Length: 9')}abc`),
   };
 }
 
-/** A request that does not go on; answered at most when it is known that it never will. */
-function half(name: string, bytes: string): Step {
+/** A request that is never completed; answered, if at all, when it times out or the client closes. */
+function incomplete(name: string, bytes: string): Step {
   return { name, bytes, statuses: [400, 408], isOptional: true, closes: true };
 }
 
@@ -254,6 +255,6 @@ const LAST: readonly ((request: Requests) => Step)[] = [
   (request) => request.largeHeader(),
   (request) => request.longUrl(),
   (request) => request.junk(),
-  (request) => request.halfHead(),
-  (request) => request.halfBody(),
+  (request) => request.incompleteHead(),
+  (request) => request.incompleteBody(),
 ];

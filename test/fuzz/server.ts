@@ -3,23 +3,23 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What a process holds, after a garbage collection. */
-export interface Holdings {
-  /** Of the heap and of buffers outside it. */
+/** The resources that a process uses after a garbage collection. */
+export interface ResourceUsage {
+  /** Bytes of the heap and of buffers outside it. */
   readonly bytes: number;
-  /** Connections. */
+  /** Open connections. */
   readonly sockets: number;
 }
 
 const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
 const PROBE = new URL('probe.ts', import.meta.url).href;
 
-/** The program under test, in a process of its own that can be asked what it holds. */
+/** The program under test, in a process of its own that reports its resource usage. */
 export class FuzzServer {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly port: number;
-  /** All it wrote to stderr: anything there is a finding. */
+  /** Everything written to stderr; any output is a finding. */
   stderr = '';
   /** Exit code and signal; undefined while it runs. */
   ended: string | undefined;
@@ -63,12 +63,12 @@ export class FuzzServer {
     throw new Error(`the server did not start:\n${log}${errors.join('')}`);
   }
 
-  async holdings(): Promise<Holdings> {
+  async usage(): Promise<ResourceUsage> {
     const answered = once(this.#child, 'message');
-    this.#child.send('holdings');
-    const holdings = await Promise.race([answered, this.#exited]);
-    if (this.ended !== undefined) throw new Error('it ended before it said what it holds');
-    return (holdings as [Holdings])[0];
+    this.#child.send('usage');
+    const usage = await Promise.race([answered, this.#exited]);
+    if (this.ended !== undefined) throw new Error('the server ended before it reported its usage');
+    return (usage as [ResourceUsage])[0];
   }
 
   /** Open file descriptors; Linux only. */
@@ -76,7 +76,7 @@ export class FuzzServer {
     return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 
-  /** Asks it to stop in good order. */
+  /** Shuts it down gracefully. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.#exited;

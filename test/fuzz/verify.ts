@@ -1,25 +1,25 @@
 import { gunzipSync } from 'node:zlib';
 import { answersIn, type FuzzAnswer } from './answers.ts';
-import type { Played } from './client.ts';
+import type { PlayResult } from './client.ts';
 import type { Script, Step } from './script.ts';
 
-/** What is known of the orders that scripts have asked to cancel. */
+/** The orders that scripts asked to cancel, as far as clients know. */
 export interface Cancels {
-  /** A 204 said that it is cancelled. */
+  /** Confirmed as cancelled by a 204. */
   readonly confirmed: Set<number>;
-  /** The connection ended before the answer. */
+  /** The connection ended before the response. */
   readonly unknown: Set<number>;
 }
 
-/** Whether every step that must be answered has been. */
+/** Whether every mandatory response has arrived. */
 export function isAnswered({ steps }: Script, received: Buffer): boolean {
   const mandatory = steps.filter(({ isOptional, statuses }) => !isOptional && statuses.length > 0);
   const whole = answersIn(received, steps).filter(({ isWhole }) => isWhole);
   return whole.length >= mandatory.length;
 }
 
-/** Compares the answers of a connection with its script; records its cancels. @returns the findings */
-export function verify(script: Script, { received, end }: Played, cancels: Cancels): string[] {
+/** Compares the responses on a connection with its script, and records its cancels. @returns the findings */
+export function verify(script: Script, { received, end }: PlayResult, cancels: Cancels): string[] {
   const findings: string[] = [];
   let answers: FuzzAnswer[];
   try {
@@ -28,10 +28,10 @@ export function verify(script: Script, { received, end }: Played, cancels: Cance
     answers = [];
     findings.push((error as Error).message);
   }
-  const mayLack = end === 'reset by the client';
+  const mayBeMissing = end === 'reset by the client';
   if (end === 'never') findings.push('the connection does not end');
   let next = 0;
-  const gone: number[] = [];
+  const cancelled: number[] = [];
   for (const step of script.steps) {
     const answer = answers[next];
     if (step.statuses.length === 0 || (step.isOptional && answer === undefined)) continue;
@@ -40,34 +40,38 @@ export function verify(script: Script, { received, end }: Played, cancels: Cance
     if (step.cancels !== undefined) {
       if (isWhole && answer.status === 204) {
         cancels.confirmed.add(step.cancels);
-        gone.push(step.cancels);
-      } else if (!isWhole && mayLack) cancels.unknown.add(step.cancels);
+        cancelled.push(step.cancels);
+      } else if (!isWhole && mayBeMissing) cancels.unknown.add(step.cancels);
     }
-    if (isWhole) findings.push(...problemsOf(step, answer, gone));
-    else if (!mayLack)
+    if (isWhole) findings.push(...problemsOf(step, answer, cancelled));
+    else if (!mayBeMissing)
       findings.push(
-        `${step.name}: ${answer === undefined ? 'no answer' : 'half an answer'} (${end})`,
+        `${step.name}: ${answer === undefined ? 'no response' : 'an incomplete response'} (${end})`,
       );
   }
-  if (answers.length > next) findings.push(`${answers.length - next} answers more than requests`);
+  if (answers.length > next) findings.push(`${answers.length - next} more responses than requests`);
   return findings;
 }
 
-function problemsOf(step: Step, { status, body }: FuzzAnswer, gone: readonly number[]): string[] {
+function problemsOf(
+  step: Step,
+  { status, body }: FuzzAnswer,
+  cancelled: readonly number[],
+): string[] {
   if (!step.statuses.includes(status)) return [`${step.name}: answered ${status}`];
   if (status >= 400) {
     const record = JSON.parse(body.toString());
     return record.status === status && typeof record.code === 'string'
       ? []
-      : [`${step.name}: ${body} is no Error record of a ${status}`];
+      : [`${step.name}: ${body} is not an Error record of a ${status}`];
   }
   if (step.body !== 'list' && step.body !== 'gzip') return [];
-  // To decompress is most of what a connection costs here.
-  if (step.body === 'gzip' && gone.length === 0) return [];
+  // Decompression dominates the cost of a connection here.
+  if (step.body === 'gzip' && cancelled.length === 0) return [];
   const list = step.body === 'gzip' ? gunzipSync(body) : body;
   const isWhole = list.indexOf('[{') === 0 && list.lastIndexOf('}]') === list.length - 2;
-  if (!isWhole) return [`${step.name}: no whole list`];
-  return gone
+  if (!isWhole) return [`${step.name}: not a complete list`];
+  return cancelled
     .filter((id) => list.includes(`"id":${id},`))
-    .map((id) => `${step.name}: order ${id} is in it, which was cancelled before`);
+    .map((id) => `${step.name}: contains order ${id}, which was cancelled before`);
 }

@@ -8,7 +8,7 @@ import { startService, testService } from './harness.ts';
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-test('every operation of the contract refuses a call without a key', async (t) => {
+test('every operation of the contract is 401 without a key', async (t) => {
   const { call } = await startService(t);
   const operations = Object.entries(CONTRACTS).flatMap(([version, { paths }]) =>
     Object.entries(paths).map(([template, item]) => [`/${version}${template}`, item] as const),
@@ -24,7 +24,7 @@ test('every operation of the contract refuses a call without a key', async (t) =
   }
 });
 
-test('who has no key learns nothing of the paths below the base path', async (t) => {
+test('without a key every path below the base path is 401, whether it exists or not', async (t) => {
   const { call } = await startService(t);
   const none = { authorization: '' };
   for (const path of ['/v1', '/v1/', '/v1/nope', `${ORDERS}/x/y`, '/v1?x', '/v1//']) {
@@ -37,7 +37,7 @@ test('who has no key learns nothing of the paths below the base path', async (t)
   }
 });
 
-test('the scheme is read in any case', async (t) => {
+test('the authorization scheme is case-insensitive', async (t) => {
   const { call, secret } = await startService(t);
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
     assert.equal((await call('GET', ORDERS, { authorization: `${scheme} ${secret}` })).status, 200);
@@ -45,7 +45,7 @@ test('the scheme is read in any case', async (t) => {
   assert.equal((await call('GET', ORDERS, { authorization: `Bearer   ${secret}` })).status, 200);
 });
 
-test('what is no bearer credential is malformed', async (t) => {
+test('an Authorization header without a valid bearer credential is api_key_malformed', async (t) => {
   const { call, secret } = await startService(t);
   const malformed = [
     'Bearer',
@@ -64,7 +64,7 @@ test('what is no bearer credential is malformed', async (t) => {
   }
 });
 
-test('what was never a key of this service is invalid', async (t) => {
+test('a secret that was never issued is api_key_invalid', async (t) => {
   const { call, secret } = await startService(t);
   const wrongChecksum = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0');
   const invalid = ['x', 'a'.repeat(8192), wrongChecksum, newSecret('production'), secret.slice(1)];
@@ -76,7 +76,7 @@ test('what was never a key of this service is invalid', async (t) => {
   }
 });
 
-testService('a key works until it expires', async (t) => {
+testService('a key is accepted until it expires', async (t) => {
   const { call, store } = await startService(t);
   const now = Date.now();
   const make = async (expiresAt: number) => {
@@ -91,7 +91,7 @@ testService('a key works until it expires', async (t) => {
   assert.equal(code(expired), 'api_key_expired');
 });
 
-test('a key that expires while it is remembered stops at once', async (t) => {
+test('a remembered key is refused as soon as it expires', async (t) => {
   const { call, store } = await startService(t);
   const secret = newSecret('production');
   const details = { name: 'x', environment: 'production', now: 0 } as const;
@@ -103,7 +103,7 @@ test('a key that expires while it is remembered stops at once', async (t) => {
   assert.equal((await call('GET', ORDERS, headers)).status, 401);
 });
 
-test('a key of the other environment is refused, either way', async (t) => {
+test('production refuses keys of staging, and staging refuses keys of production', async (t) => {
   const production = await startService(t);
   const staging = await startService(t, { ENVIRONMENT: 'staging' });
   for (const [one, other] of [
@@ -118,7 +118,7 @@ test('a key of the other environment is refused, either way', async (t) => {
   assert.match(production.secret, /^so_live_/);
 });
 
-testService('a revoked key is refused within a second, a new one works at once', async (t) => {
+testService('a revoked key is refused within a second, and a new key works at once', async (t) => {
   const { call, store, key, secret } = await startService(t);
   assert.equal((await call('GET', ORDERS)).status, 200);
   await store.apply([{ type: 'revokeKey', id: key.id }]);
@@ -136,7 +136,7 @@ testService('a revoked key is refused within a second, a new one works at once',
   assert.notEqual(another, secret);
 });
 
-test('a store that cannot be asked about a key makes it 503, not 401', async (t) => {
+test('a request whose key cannot be looked up is 503, not 401', async (t) => {
   const { call } = await startService(t, {}, (real) => ({
     ...real,
     keys: () => Promise.reject(new StoreUnavailable('gone', 'failed')),
@@ -144,7 +144,7 @@ test('a store that cannot be asked about a key makes it 503, not 401', async (t)
   assert.equal((await call('GET', ORDERS)).status, 503);
 });
 
-test('no secret gets into the log, wherever it was sent', async (t) => {
+test('a secret is never logged, wherever the request contains it', async (t) => {
   const { call, secret, log } = await startService(t);
   await call('GET', ORDERS);
   await call('GET', `${ORDERS}?access_token=${secret}`);
@@ -155,5 +155,5 @@ test('no secret gets into the log, wherever it was sent', async (t) => {
   for (const part of [body, body.slice(0, 8), body.slice(-8)]) {
     assert.ok(!log().includes(part), part);
   }
-  assert.equal(log().trim().split('\n').length, 5, 'one line a request');
+  assert.equal(log().trim().split('\n').length, 5, 'one line per request');
 });

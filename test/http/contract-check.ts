@@ -7,7 +7,7 @@ import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
 
 export interface Answer {
   readonly status: number;
-  /** By lower-case name. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
   readonly body: string;
 }
@@ -46,10 +46,10 @@ for (const [version, { components }] of Object.entries(CONTRACTS)) {
 }
 const validators = new Map<unknown, ValidateFunction>();
 
-/** Statuses of what is no request of any operation; info.description of the contract lists them. */
+/** Statuses of requests that match no operation, as listed in info.description of the contract. */
 const OUTSIDE_OPERATIONS = [400, 405, 408, 413, 414, 417, 431, 505];
 
-/** The operation that a request is for, and its version: HEAD counts as GET (RFC 9110, 9.3.2). */
+/** The operation of a request, and its version; HEAD counts as GET (RFC 9110, 9.3.2). */
 function operationFor(method: string, path: string, rootPath: string) {
   const target = path.split('?', 1)[0]!;
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
@@ -65,7 +65,7 @@ function operationFor(method: string, path: string, rootPath: string) {
   return undefined;
 }
 
-/** Fails unless an answer is one that the contract documents for the request. */
+/** Fails unless the contract documents the response for the request. */
 export function checkAnswer(method: string, path: string, rootPath: string, answer: Answer): void {
   const { status, headers, body } = answer;
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/);
@@ -100,7 +100,7 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
   validate(version, schema, JSON.parse(body), `${status} body`);
 }
 
-/** Whatever the operation, and if there is none: an Error record with a code of the table. */
+/** Checks an error of any operation or of none: an Error record with a known code. */
 function checkError(method: string, { status, headers, body }: Answer): void {
   assert.equal(headers['content-type'], 'application/json');
   if (method === 'HEAD') return;

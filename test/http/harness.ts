@@ -19,12 +19,12 @@ import { type Answer, checkAnswer } from './contract-check.ts';
 
 const engines = new WeakMap<TestContext, Engine>();
 
-/** A test of the service, on every engine. */
-export function testService(what: string, prove: (t: TestContext) => Promise<void>): void {
+/** Defines a test of the service on every engine. */
+export function testService(name: string, run: (t: TestContext) => Promise<void>): void {
   for (const engine of ENGINES) {
-    test(`${what} (${engine.name})`, async (t) => {
+    test(`${name} (${engine.name})`, async (t) => {
       engines.set(t, engine);
-      await prove(t);
+      await run(t);
     });
   }
 }
@@ -33,15 +33,15 @@ export interface Service {
   readonly server: PublicServer;
   readonly port: number;
   readonly store: Store;
-  /** Of its database. */
+  /** The URL of its database. */
   readonly url: string;
   readonly metrics: Metrics;
-  /** A valid key of the service's environment. */
+  /** The secret of a valid key for the environment of the service. */
   readonly secret: string;
   readonly key: ApiKey;
   /** Everything logged so far. */
   readonly log: () => string;
-  /** Asks with a valid key, unless headers name another authorization; checks against the contract. */
+  /** Sends a request, by default with a valid key, and checks the response against the contract. */
   readonly call: (
     method: string,
     path: string,
@@ -50,7 +50,7 @@ export interface Service {
   ) => Promise<Answer>;
 }
 
-/** The service on a real store and a free port of this machine. */
+/** Starts the service on a real store and a free port of 127.0.0.1. */
 export async function startService(
   t: TestContext,
   settings: Settings = {},
@@ -92,7 +92,7 @@ export async function startService(
       ...{ host: '127.0.0.1', port, agent, method, path },
       headers: { authorization: `Bearer ${secret}`, ...headers },
     });
-    // A server that does not want all of a body closes the connection once it has answered.
+    // A server that refuses the rest of a body closes the connection after its response.
     sent.on('error', () => {});
     sent.end(body);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -107,7 +107,7 @@ export async function startService(
   return { server, port, store, url, metrics, secret, key, log: () => lines.join(''), call };
 }
 
-/** A body as it was before it was compressed. */
+/** Decompresses a body if it has a content coding. */
 function decoded(body: Buffer, coding: unknown): string {
   if (body.length === 0 || coding === undefined) return body.toString();
   return gunzipSync(body).toString();

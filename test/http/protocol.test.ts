@@ -11,7 +11,7 @@ import { startService } from './harness.ts';
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-test('a method that a path has not is 405 with Allow', async (t) => {
+test('a method that the path does not support is 405 with Allow', async (t) => {
   const { call } = await startService(t);
   const cases: [string, string, string][] = [
     ['POST', ORDERS, 'GET, HEAD'],
@@ -40,7 +40,7 @@ test('an unknown path is 404', async (t) => {
   }
 });
 
-test('a URL that cannot be decoded, or has a fragment, is 400', async (t) => {
+test('a URL that cannot be decoded is 400', async (t) => {
   const { call } = await startService(t);
   for (const path of [`${ORDERS}/%`, `${ORDERS}/%zz`, `${ORDERS}/%c3%28`, '/%ff']) {
     const answer = await call('DELETE', path);
@@ -59,7 +59,7 @@ test('a URL that is too long is 414', async (t) => {
   assert.equal((await call('DELETE', `${ORDERS}/${'9'.repeat(MAX_URL_BYTES)}`)).status, 414);
 });
 
-test('a body that calls itself too large is 413 before it is read', async (t) => {
+test('a body whose Content-Length exceeds the limit is 413 before it is read', async (t) => {
   const { call } = await startService(t);
   const headers = { 'content-length': String(MAX_BODY_BYTES + 1) };
   const answer = await call('DELETE', `${ORDERS}/1`, headers, 'x');
@@ -68,7 +68,7 @@ test('a body that calls itself too large is 413 before it is read', async (t) =>
   assert.equal(answer.headers.connection, 'close');
 });
 
-test('an answer says how long its connection stays, which is longer', async (t) => {
+test('Keep-Alive states a timeout below the actual one, and is absent if the connection closes', async (t) => {
   const { call } = await startService(t);
   for (const [method, path] of [
     ['GET', ORDERS],
@@ -83,7 +83,7 @@ test('an answer says how long its connection stays, which is longer', async (t) 
   assert.deepEqual([headers.connection, headers['keep-alive']], ['close', undefined]);
 });
 
-test('a sane X-Request-Id comes back, any other is replaced', async (t) => {
+test('a valid X-Request-Id is echoed, an invalid one is replaced', async (t) => {
   const { call } = await startService(t);
   const sent = async (id: string) =>
     (await call('GET', ORDERS, { 'x-request-id': id })).headers['x-request-id'];
@@ -95,7 +95,7 @@ test('a sane X-Request-Id comes back, any other is replaced', async (t) => {
   }
 });
 
-test('every request leaves one log line that its X-Request-Id finds', async (t) => {
+test('every request is logged in one line with its X-Request-Id', async (t) => {
   const { call, log } = await startService(t);
   const paths = [ORDERS, `${ORDERS}/1`, '/nope', `${ORDERS}/%zz`, '/openapi/v1.json'];
   for (const path of paths) {
@@ -110,25 +110,25 @@ test('every request leaves one log line that its X-Request-Id finds', async (t) 
   }
 });
 
-test('a log line is JSON whatever the path, and says whose request it was', async (t) => {
+test('a log line is valid JSON for any path, and records the key and address of the client', async (t) => {
   const { call, log, key } = await startService(t);
   for (const path of ['/v1/"\\', "/v1/'<>{}", '/v1/%22%0A', `${ORDERS}/${'9'.repeat(500)}`]) {
     const { status, headers, body } = await call('DELETE', path);
     const line = log()
       .split('\n')
       .find((each) => each.includes(`"${headers['x-request-id']}"`));
-    const { level, time, ms, ...said } = JSON.parse(line!);
+    const { level, time, ms, ...fields } = JSON.parse(line!);
     assert.equal(level, 30);
     assert.ok(Math.abs(Date.now() - time) < 60_000 && ms >= 0);
     const requestId = headers['x-request-id'];
     const { code } = JSON.parse(body);
-    const whose = { key: key.id, client: '127.0.0.1' };
-    const expected = { requestId, method: 'DELETE', path, status, code, ...whose, msg: 'request' };
-    assert.deepEqual(said, expected);
+    const caller = { key: key.id, client: '127.0.0.1' };
+    const expected = { requestId, method: 'DELETE', path, status, code, ...caller, msg: 'request' };
+    assert.deepEqual(fields, expected);
   }
 });
 
-test('a base path of its own moves every operation and nothing else', async (t) => {
+test('the path of BASE_URL moves every operation, but not the served contract', async (t) => {
   const { call } = await startService(t, { BASE_URL: 'https://pets.example/shop/v1/' });
   assert.equal((await call('GET', '/shop/v1/store/orders')).status, 200);
   assert.equal((await call('GET', '/v1/store/orders')).status, 404);

@@ -21,7 +21,7 @@ const cases: [string, string, string, string][] = [
   ['POST', '/a/b', 'none', ''],
   ['DELETE', '/a/b/1', 'parameter', '1'],
   ['GET', '/a/b/1', 'none', '1'],
-  // What percent-encoding hides is found, but it parts no segments and is decoded once.
+  // Percent-encoding is decoded once, after the path is split into segments.
   ['GET', '/%61/b', 'whole', ''],
   ['DELETE', '/a/b/%31', 'parameter', '1'],
   ['DELETE', '/a/b/%2531', 'parameter', '%31'],
@@ -31,7 +31,7 @@ const cases: [string, string, string, string][] = [
   ['GET', '/a%2Fb', 'none', ''],
   ['DELETE', '/a/b/%', 'none', ''],
   ['DELETE', '/a/b/%ff', 'none', ''],
-  // Paths are compared as they stand: RFC 3986, section 6.2.1.
+  // Paths are not normalized (RFC 3986, section 6.2.1).
   ['GET', '/A/b', 'none', ''],
   ['GET', '/a/b/', 'none', ''],
   ['DELETE', '/a/b/', 'none', ''],
@@ -43,7 +43,7 @@ const cases: [string, string, string, string][] = [
 ];
 
 for (const [method, path, operation, parameter] of cases) {
-  test(`${method} ${path.slice(0, 40)} goes to ${operation}`, () => {
+  test(`${method} ${path.slice(0, 40)} is routed to ${operation}`, () => {
     const found = routes().find(method, path);
     const parameters = Object.values(found.parameters).join();
     assert.deepEqual([found.route.operation, parameters], [operation, parameter]);

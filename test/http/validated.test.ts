@@ -41,7 +41,7 @@ const OPERATION: OperationObject = {
   },
 };
 
-/** A server with one operation, which answers with the input that it got. */
+/** A server with one operation, which responds with the input that its handler received. */
 async function startServer(t: TestContext) {
   const secret = newSecret('production');
   const key = newApiKey(secret, { name: 'k', environment: 'production', now: 0 });
@@ -82,7 +82,7 @@ async function startServer(t: TestContext) {
   return { post, port, secret, signals };
 }
 
-test('a handler gets typed parameters and a body with every digit', async (t) => {
+test('a handler receives typed parameters and a body with exact integers', async (t) => {
   const { post } = await startServer(t);
   const path = '/things/9007199254740993/parts/a%20b%2Fc?limit=500&status=pending,shipped';
   const { status, body } = await post(path, '{"petId":-9223372036854775808,"quantity":1}');
@@ -96,7 +96,7 @@ test('a handler gets typed parameters and a body with every digit', async (t) =>
   assert.deepEqual(body.body, { petId: '-9223372036854775808n', quantity: '1n' });
 });
 
-test('everything that is wrong with parameters is named', async (t) => {
+test('all invalid parameters are reported', async (t) => {
   const { post } = await startServer(t);
   const query = 'limit=0&status=new&limit=5&nope=1&before=2026-11-20T00:00:00&=x&a%zz=1';
   const { status, body } = await post(`/things/05/parts/x?${query}`, '{"quantity":1}');
@@ -122,12 +122,12 @@ test('everything that is wrong with parameters is named', async (t) => {
 });
 
 for (const [what, text, errors] of [
-  ['no JSON', '{', ['"": is not valid JSON']],
-  ['nothing', '', ['"": is not valid JSON']],
-  ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), ['"": is not valid UTF-8']],
-  ['a field twice', '{"quantity":1,"quant\\u0069ty":2}', ['"": has the field "quantity" twice']],
-  ['a list', '[]', ['"": must be object']],
-  ['a fraction for an object', '1.5', ['"": must be object']],
+  ['invalid JSON', '{', ['"": is not valid JSON']],
+  ['no content', '', ['"": is not valid JSON']],
+  ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), ['"": is not valid UTF-8']],
+  ['a repeated field', '{"quantity":1,"quant\\u0069ty":2}', ['"": has the field "quantity" twice']],
+  ['an array for an object', '[]', ['"": must be object']],
+  ['a number for an object', '1.5', ['"": must be object']],
   [
     'U+0000',
     '{"quantity":1,"a":"\\u0000"}',
@@ -135,14 +135,14 @@ for (const [what, text, errors] of [
   ],
   ['a missing field', '{}', ['"/quantity": is required']],
   ['an unknown field', '{"quantity":1,"a/b~":0}', ['"/a~1b~0": is not a known field']],
-  ['a fraction', '{"quantity":5.0}', 'int'],
-  ['an exponent', '{"quantity":1e3}', 'int'],
-  ['a string', '{"quantity":"5"}', 'int'],
-  ['less than the minimum', '{"quantity":0}', 'int'],
-  ['more than int64', '{"quantity":9223372036854775808}', 'int'],
-  ['null', '{"quantity":null}', 'int'],
+  ['a fraction for an integer', '{"quantity":5.0}', 'int'],
+  ['an exponent in an integer', '{"quantity":1e3}', 'int'],
+  ['a string for an integer', '{"quantity":"5"}', 'int'],
+  ['an integer below the minimum', '{"quantity":0}', 'int'],
+  ['an integer beyond int64', '{"quantity":9223372036854775808}', 'int'],
+  ['null for an integer', '{"quantity":null}', 'int'],
 ] as const) {
-  test(`a body with ${what} is refused with a pointer`, async (t) => {
+  test(`a body with ${what} is 400 with a pointer to the problem`, async (t) => {
     const { post } = await startServer(t);
     const { status, body } = await post('/things/1/parts/x', text);
     assert.equal(status, 400);
@@ -155,7 +155,7 @@ for (const [what, text, errors] of [
   });
 }
 
-test('a body is to be JSON, within the limit, and an unknown method is 405', async (t) => {
+test('a body that is not JSON is 415, one that is too large 413, and another method 405', async (t) => {
   const { post, port, secret } = await startServer(t);
   for (const type of ['text/plain', 'application/jsonp', 'application/json; charset=latin1']) {
     const { status, body } = await post('/things/1/parts/x', '{"quantity":1}', type);
@@ -170,7 +170,7 @@ test('a body is to be JSON, within the limit, and an unknown method is 405', asy
   assert.deepEqual([got.status, got.headers.get('allow')], [405, 'POST']);
 });
 
-test('problems of parameters and of the body are named together', async (t) => {
+test('invalid parameters and body fields are reported together', async (t) => {
   const { post } = await startServer(t);
   const { status, body } = await post('/things/x/parts/y?status=a,b', '{}');
   assert.equal(status, 400);
@@ -180,7 +180,7 @@ test('problems of parameters and of the body are named together', async (t) => {
   );
 });
 
-test('a schema that cannot be validated exactly is refused when it is compiled', () => {
+test('compiling a schema that cannot be validated exactly fails', () => {
   const validation = new ContractValidation();
   for (const schema of [
     { type: 'number' },
@@ -195,7 +195,7 @@ test('a schema that cannot be validated exactly is refused when it is compiled',
   assert.throws(() => validation.parameters([header]), /is not supported/);
 });
 
-test('a handler is told when its client has left', async (t) => {
+test('the signal of a handler is aborted when its client disconnects', async (t) => {
   const { port, secret, signals } = await startServer(t);
   const socket = connect(port, '127.0.0.1');
   const head = `Host: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json`;

@@ -11,7 +11,7 @@ import {
   withoutSecrets,
 } from '../../src/keys/api-key.ts';
 
-test('a secret says its environment, and no two are alike', () => {
+test('a secret identifies its environment and is unique', () => {
   const secrets = new Set<string>();
   for (let index = 0; index < 1_000; index += 1) {
     const live = newSecret('production');
@@ -25,7 +25,7 @@ test('a secret says its environment, and no two are alike', () => {
   assert.equal(secrets.size, 2_000);
 });
 
-test('a secret with one character changed is recognised as none', () => {
+test('a secret with one character changed is not recognised as a secret', () => {
   const secret = newSecret('production');
   const place = fc.nat({ max: secret.length - 1 });
   const letter = fc.constantFrom(...'0123456789ABCXYZabcxyz_-= \n');
@@ -40,7 +40,7 @@ test('a secret with one character changed is recognised as none', () => {
   }
 });
 
-test('of a secret only its SHA-256 is kept', () => {
+test('a key contains only the SHA-256 digest of its secret', () => {
   const secret = newSecret('production');
   const key = newApiKey(secret, { name: 'shop', environment: 'production', now: 5 });
   const sha256 = createHash('sha256').update(secret).digest();
@@ -61,7 +61,7 @@ test('a key is valid until it expires or is revoked', () => {
   assert.equal(standingOf({ ...key, expiresAt: undefined }, Number.MAX_SAFE_INTEGER), 'valid');
 });
 
-test('text for logs is freed of secrets, wherever they stand', () => {
+test('secrets are redacted from log text wherever they appear', () => {
   const secret = newSecret('staging');
   const text = withoutSecrets(`a=${secret}&b=${newSecret('production').slice(0, 12)} c`);
   assert.equal(text, 'a=so_[secret]&b=so_[secret] c');

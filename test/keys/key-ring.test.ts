@@ -5,25 +5,25 @@ import { KeyClock } from '../../src/keys/key-clock.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeyUse } from '../../src/keys/key-use.ts';
 
-/** A ring over some keys, and how many digests were looked up each time. */
+/** A key ring over some keys; `lookups` has the number of digests of each lookup. */
 function ringOf(...secrets: readonly string[]) {
   const keys = secrets.map((secret, index) =>
     newApiKey(secret, { name: `key ${index}`, environment: 'production', now: 0 }),
   );
-  const asked: number[] = [];
+  const lookups: number[] = [];
   const uses: string[][] = [];
   const ring = new KeyRing({
     findKeys: async (digests) => {
-      asked.push(digests.length);
+      lookups.push(digests.length);
       const names = new Set(digests.map(String));
-      // In no particular order: last first.
+      // A store may return keys in any order.
       return keys.filter(({ digest }) => names.has(String(digest))).reverse();
     },
     environment: 'production',
     clock: new KeyClock(),
     onUse: (ids) => uses.push([...ids]),
   });
-  return { ring, keys, asked, uses };
+  return { ring, keys, lookups, uses };
 }
 
 const [a, b, unknown] = Array.from({ length: 3 }, () => newSecret('production')) as [
@@ -32,17 +32,17 @@ const [a, b, unknown] = Array.from({ length: 3 }, () => newSecret('production'))
   string,
 ];
 
-test('secrets are looked up once each, and answered in their order', async () => {
-  const { ring, keys, asked } = ringOf(a, b);
+test('each distinct secret is looked up once, and results are in the order of the secrets', async () => {
+  const { ring, keys, lookups } = ringOf(a, b);
   const found = await ring.lookUp([b, unknown, a, b, unknown]);
   assert.deepEqual(
     found.map(({ key, refusal }) => key?.name ?? refusal),
     [keys[1]!.name, 'api_key_invalid', keys[0]!.name, keys[1]!.name, 'api_key_invalid'],
   );
-  assert.deepEqual(asked, [3]);
+  assert.deepEqual(lookups, [3]);
 });
 
-test('a good key is recalled, and only a good one', async () => {
+test('a valid key is remembered after a lookup, an unknown one is not', async () => {
   const { ring } = ringOf(a);
   assert.equal(ring.recall(a), undefined);
   await ring.lookUp([a, unknown]);
@@ -50,13 +50,13 @@ test('a good key is recalled, and only a good one', async () => {
   assert.equal(ring.recall(unknown), undefined);
 });
 
-test('what never was a secret of this environment is refused without a look', () => {
+test('a secret that is malformed or of another environment is refused without a lookup', () => {
   const { ring } = ringOf();
   assert.equal(ring.recall('so_live_nonsense')?.refusal, 'api_key_invalid');
   assert.equal(ring.recall(newSecret('staging'))?.refusal, 'api_key_wrong_environment');
 });
 
-test('a key that was found revoked is not recalled, however lately it was good', async () => {
+test('a key found revoked is forgotten, even if it was valid a moment before', async () => {
   const { ring, keys } = ringOf(a);
   await ring.lookUp([a]);
   keys[0] = { ...keys[0]!, revokedAt: 1 };
@@ -65,7 +65,7 @@ test('a key that was found revoked is not recalled, however lately it was good',
   assert.equal(ring.recall(a), undefined);
 });
 
-test('a key that has expired meanwhile is refused though it is remembered', async () => {
+test('a remembered key is refused once it has expired', async () => {
   const { ring, keys } = ringOf(a);
   const key = keys[0] as { -readonly [Name in keyof ApiKey]: ApiKey[Name] };
   key.expiresAt = Date.now() + 60_000;
@@ -74,7 +74,7 @@ test('a key that has expired meanwhile is refused though it is remembered', asyn
   assert.equal(ring.recall(a)?.refusal, 'api_key_expired');
 });
 
-test('trust begins when the look began, not when it ended', async (t) => {
+test('the time a key is remembered counts from the start of its lookup, not the end', async (t) => {
   const secret = newSecret('production');
   const key = newApiKey(secret, { name: 'k', environment: 'production', now: 0 });
   let now = 1_000;
@@ -93,7 +93,7 @@ test('trust begins when the look began, not when it ended', async (t) => {
   assert.equal(ring.recall(secret), undefined);
 });
 
-test('the use of a good key is told, and not again for an hour', async () => {
+test('the use of a valid key is reported at most once an hour', async () => {
   const { ring, keys, uses } = ringOf(a, b);
   keys[1] = { ...keys[1]!, revokedAt: 1 };
   await ring.lookUp([a, b, unknown, a]);
@@ -106,7 +106,7 @@ test('the use of a good key is told, and not again for an hour', async () => {
   assert.equal(uses.length, 2);
 });
 
-test('a key that has expired stays so when the clock is set back', async () => {
+test('an expired key stays expired when the clock is set back', async () => {
   let timeOfDay = 5_000_000;
   const clock = new KeyClock(() => timeOfDay);
   const key = newApiKey(a, {
@@ -123,7 +123,7 @@ test('a key that has expired stays so when the clock is set back', async () => {
   assert.equal(clock.now(), 7_000_000);
 });
 
-test('of the uses of keys one write is under way at a time, and none for a while after a failure', async (t) => {
+test('key uses are recorded by one write at a time, and by none for a minute after a failure', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const writes: { ids: readonly string[]; end: (error?: Error) => void }[] = [];

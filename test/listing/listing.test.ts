@@ -10,11 +10,11 @@ import {
 import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
 import { type Order, orderJson } from '../../src/orders/order.ts';
 
-/** A store as plain as can be: a map, and the revision at which each order last changed. */
+/** A minimal store in memory: orders by id, each with the revision of its last change. */
 class PlainStore implements ChangeSource {
   readonly orders = new Map<bigint, { order: Order; revision: bigint }>();
   revision = 0n;
-  looks = 0;
+  reads = 0;
 
   apply(commands: readonly OrderCommand[]): void {
     this.revision += 1n;
@@ -26,7 +26,7 @@ class PlainStore implements ChangeSource {
   }
 
   async changes(since: Moment | undefined, visit: (orders: readonly Order[]) => void) {
-    this.looks += 1;
+    this.reads += 1;
     const revision = this.revision;
     if (since !== undefined && since.revision > revision) return undefined;
     const changed = this.#sorted().filter((entry) => entry.revision > (since?.revision ?? 0n));
@@ -37,7 +37,7 @@ class PlainStore implements ChangeSource {
     return { storeId: 'plain', revision, mark: 0n };
   }
 
-  /** The list made the slow way. */
+  /** The expected list, serialized from scratch. */
   json(): string {
     const listed = this.#sorted().filter(({ order }) => order.status !== 'cancelled');
     return `[${listed.map(({ order }) => orderJson(order)).join(',')}]`;
@@ -59,20 +59,20 @@ const place = (id: bigint): OrderCommand => ({
   order: { id, status: 'pending', petId: id * 3n, shipDate: Number(id) * 1000, complete: false },
 });
 
-test('an empty store lists as an empty array', async () => {
+test('the list of an empty store is an empty array', async () => {
   const snapshot = await new Listing(new PlainStore()).current();
   assert.equal(bytes(snapshot), '[]');
   assert.equal(snapshot.count, 0);
 });
 
-test('after any sequence of changes the list is the JSON made the slow way', async () => {
+test('after any sequence of changes the list equals one serialized from scratch', async () => {
   const id = fc.bigInt({ min: -40n, max: 4_000n });
   const command = fc.oneof(
     { weight: 3, arbitrary: id.map(place) },
     { weight: 2, arbitrary: id.map((order): OrderCommand => ({ type: 'cancel', id: order })) },
     { weight: 1, arbitrary: id.map((order): OrderCommand => ({ type: 'ship', id: order })) },
   );
-  // A run of neighbours placed or cancelled at once fills blocks up or empties them.
+  // Placing or cancelling a run of consecutive ids at once fills or empties blocks.
   const run = fc
     .tuple(id, fc.integer({ min: 1, max: 3_000 }), fc.boolean())
     .map(([first, count, placing]) =>
@@ -98,7 +98,7 @@ test('after any sequence of changes the list is the JSON made the slow way', asy
   );
 });
 
-test('a snapshot that was handed out stays what it was', async () => {
+test('a snapshot never changes once it is returned', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply(Array.from({ length: 3_000 }, (_, index) => place(BigInt(index))));
@@ -112,17 +112,21 @@ test('a snapshot that was handed out stays what it was', async () => {
   assert.equal(bytes(snapshot), before);
 });
 
-test('one change makes one new block; the others are shared', async () => {
+test('a change rebuilds only its block; the others are shared', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply(Array.from({ length: 10_000 }, (_, index) => place(BigInt(index))));
   const before = new Set((await listing.current()).chunks);
   store.apply([{ type: 'cancel', id: 5_000n }]);
   const after = (await listing.current()).chunks;
-  assert.equal(after.filter((chunk) => !before.has(chunk)).length, 2, 'the first is a new view');
+  assert.equal(
+    after.filter((chunk) => !before.has(chunk)).length,
+    2,
+    'the changed block, and a new view of the first',
+  );
 });
 
-test('blocks stay few however the orders leave', async () => {
+test('the number of blocks stays low when most orders leave the list', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply(Array.from({ length: 20_000 }, (_, index) => place(BigInt(index))));
@@ -137,15 +141,13 @@ test('blocks stay few however the orders leave', async () => {
   assert.ok(chunks.length < 12, `${chunks.length} chunks for ${count} orders`);
 });
 
-test('orders that come one by one, downwards or here and there, leave no crumbs', async () => {
+test('orders placed one by one, descending or scattered, do not fragment the list', async () => {
   const id = (index: number) => BigInt(index);
   const orders = {
-    downwards: Array.from({ length: 3_000 }, (_, index) => id(20_000 - index)),
-    'here and there': Array.from({ length: 3_000 }, (_, index) =>
-      id(1_000 + ((index * 7_919) % 9_973)),
-    ),
+    descending: Array.from({ length: 3_000 }, (_, index) => id(20_000 - index)),
+    scattered: Array.from({ length: 3_000 }, (_, index) => id(1_000 + ((index * 7_919) % 9_973))),
   };
-  for (const [how, ids] of Object.entries(orders)) {
+  for (const [pattern, ids] of Object.entries(orders)) {
     const store = new PlainStore();
     const listing = new Listing(store);
     store.apply(Array.from({ length: 512 }, (_, index) => place(id(index))));
@@ -155,36 +157,36 @@ test('orders that come one by one, downwards or here and there, leave no crumbs'
       await listing.current();
     }
     const { count, chunks } = await listing.current();
-    assert.ok(chunks.length < 20, `${how}: ${chunks.length} chunks for ${count} orders`);
+    assert.ok(chunks.length < 20, `${pattern}: ${chunks.length} chunks for ${count} orders`);
   }
 });
 
-test('whoever asks while a look is under way shares the next one, which begins later', async () => {
+test('requests that arrive during a store read share the next read', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
   const first = listing.current();
-  while (store.looks === 0) await new Promise(setImmediate);
+  while (store.reads === 0) await new Promise(setImmediate);
   store.apply([{ type: 'cancel', id: 0n }]);
   const others = Array.from({ length: 50 }, () => listing.current());
   assert.equal((await first).moment.revision, 1n);
   for (const other of others) assert.equal(bytes(await other), store.json());
-  assert.equal(store.looks, 2);
+  assert.equal(store.reads, 2);
 });
 
-test('those who ask in one turn of the event loop share a look, which begins after they asked', async () => {
+test('requests in one turn of the event loop share one store read, which starts after all of them', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   const first = listing.current();
   store.apply([place(1n)]);
   const second = listing.current();
-  assert.equal(store.looks, 0);
+  assert.equal(store.reads, 0);
   assert.equal(bytes(await first), store.json());
   assert.equal(await second, await first);
-  assert.equal(store.looks, 1);
+  assert.equal(store.reads, 1);
 });
 
-test('a look that fails leaves the list as it was, and the next one tries again', async () => {
+test('a failed store read leaves the list unchanged, and the next request retries', async () => {
   const store = new PlainStore();
   let isDown = false;
   const listing = new Listing({
@@ -203,7 +205,7 @@ test('a look that fails leaves the list as it was, and the next one tries again'
   assert.equal(bytes(await listing.current()), store.json());
 });
 
-test('a store that went back in time is listed anew', async () => {
+test('the list is rebuilt when the store has gone back to an earlier revision', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply([place(1n)]);

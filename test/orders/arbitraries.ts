@@ -6,12 +6,12 @@ export const int64 = fc.oneof(
   fc.constantFrom(INT64_MIN, -1n, 0n, 1n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX),
 );
 
-/** Any millisecond that RFC 3339 can write in UTC. */
+/** Any millisecond that RFC 3339 can represent in UTC. */
 export const shipDate = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
 
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
-/** An order with any values, any of them missing but the id and the status. */
+/** An order with arbitrary values; any field but id and status may be missing. */
 export const anyOrder: fc.Arbitrary<Order> = fc.record(
   {
     id: int64,

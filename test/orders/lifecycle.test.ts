@@ -7,7 +7,7 @@ import { anyOrder } from './arbitraries.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 
-/** The whole table: what each command comes out as, by the status the order has. */
+/** The complete transition table: the outcome of each command, by the status of the order. */
 const TABLE: Readonly<Record<OrderStatus | 'none', Readonly<Record<string, string>>>> = {
   none: {
     cancel: 'order_not_found',
@@ -17,27 +17,27 @@ const TABLE: Readonly<Record<OrderStatus | 'none', Readonly<Record<string, strin
   pending: {
     cancel: 'cancelled',
     ship: 'shipped',
-    'place the same': 'unchanged',
-    'place another': 'order_differs',
+    'place an identical order': 'unchanged',
+    'place a different order': 'order_differs',
   },
   shipped: {
     cancel: 'order_already_shipped',
     ship: 'unchanged',
-    'place the same': 'unchanged',
-    'place another': 'order_differs',
+    'place an identical order': 'unchanged',
+    'place a different order': 'order_differs',
   },
   cancelled: {
     cancel: 'order_already_cancelled',
     ship: 'order_already_cancelled',
-    'place the same': 'unchanged',
-    'place another': 'order_differs',
+    'place an identical order': 'unchanged',
+    'place a different order': 'order_differs',
   },
 };
 
 function commandFor(name: string, order: Order): OrderCommand {
   if (name === 'cancel') return { type: 'cancel', id: order.id };
   if (name === 'ship') return { type: 'ship', id: order.id };
-  if (name === 'place another') {
+  if (name === 'place a different order') {
     return { type: 'place', order: { ...order, complete: !order.complete } };
   }
   return { type: 'place', order };
@@ -45,7 +45,7 @@ function commandFor(name: string, order: Order): OrderCommand {
 
 for (const [status, row] of Object.entries(TABLE)) {
   for (const [name, expected] of Object.entries(row)) {
-    test(`${name} with an order that is ${status}: ${expected}`, () => {
+    test(`status ${status}: ${name} → ${expected}`, () => {
       fc.assert(
         fc.property(anyOrder, (any) => {
           const order = { ...any, status: status as OrderStatus };
@@ -60,7 +60,7 @@ for (const [status, row] of Object.entries(TABLE)) {
   }
 }
 
-test('cancelling changes the status and nothing else', () => {
+test('cancelling changes only the status', () => {
   fc.assert(
     fc.property(anyOrder, (any) => {
       const order: Order = { ...any, status: 'pending' };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { INT64_MAX, INT64_MIN, orderJson, parseInt64 } from '../../src/orders/order.ts';
 import { anyOrder, int64 } from './arbitraries.ts';
 
-test('every int64 has exactly one spelling that is read, its canonical decimal form', () => {
+test('parseInt64 accepts every int64 in canonical decimal form, and nothing else', () => {
   fc.assert(
     fc.property(int64, (id) => {
       assert.equal(parseInt64(String(id)), id);
@@ -18,12 +18,12 @@ test('every int64 has exactly one spelling that is read, its canonical decimal f
   );
 });
 
-test('neighbours beyond 2^53 stay apart', () => {
+test('adjacent ids above 2^53 stay distinct', () => {
   assert.equal(parseInt64('9007199254740993'), 9007199254740993n);
   assert.equal(parseInt64('9007199254740992'), 9007199254740992n);
 });
 
-test('int64 ends where it ends', () => {
+test('parseInt64 accepts the limits of int64 and refuses values beyond them', () => {
   assert.equal(parseInt64('9223372036854775807'), INT64_MAX);
   assert.equal(parseInt64('9223372036854775808'), undefined);
   assert.equal(parseInt64('-9223372036854775808'), INT64_MIN);
@@ -32,12 +32,12 @@ test('int64 ends where it ends', () => {
 
 const NOT_CANONICAL = ['', '-0', '+5', '007', '0x10', '1e3', '5.0', ' 5', '5 ', '5\n', '٥', '--5'];
 for (const text of [...NOT_CANONICAL, '9'.repeat(400)]) {
-  test(`${JSON.stringify(text.slice(0, 20))} is an alias of nothing`, () => {
+  test(`${JSON.stringify(text.slice(0, 20))} is not a canonical int64`, () => {
     assert.equal(parseInt64(text), undefined);
   });
 }
 
-test('the JSON of an order has the fields of the contract in its order, int64 as integers', () => {
+test('the JSON of an order has its fields in the order of the contract, and int64 values as integers', () => {
   const json = orderJson({
     id: 9007199254740993n,
     status: 'shipped',
@@ -52,7 +52,7 @@ test('the JSON of an order has the fields of the contract in its order, int64 as
   );
 });
 
-test('a field without a value is left out, never null', () => {
+test('a field without a value is omitted, never null', () => {
   assert.equal(orderJson({ id: 1n, status: 'pending' }), '{"id":1}');
   assert.equal(
     orderJson({ id: 1n, status: 'pending', complete: false }),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { formatTimestamp, parseTimestamp } from '../../src/orders/timestamp.ts';
 import { shipDate } from './arbitraries.ts';
 
-const READ: readonly (readonly [string, string])[] = [
+const VALID: readonly (readonly [string, string])[] = [
   ['2026-11-20T05:18:56Z', '2026-11-20T05:18:56.000Z'],
   ['2026-11-20t05:18:56z', '2026-11-20T05:18:56.000Z'],
   ['2026-11-20T05:18:56+00:00', '2026-11-20T05:18:56.000Z'],
@@ -18,11 +18,12 @@ const READ: readonly (readonly [string, string])[] = [
   ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
   ['2017-01-01T00:59:60.5+01:00', '2017-01-01T00:00:00.500Z'],
 ];
-for (const [text, utc] of READ) {
-  test(`${text} is ${utc}`, () => assert.equal(formatTimestamp(parseTimestamp(text)!), utc));
+for (const [text, utc] of VALID) {
+  test(`${text} is parsed as ${utc}`, () =>
+    assert.equal(formatTimestamp(parseTimestamp(text)!), utc));
 }
 
-const REFUSED = [
+const INVALID = [
   '',
   '2026-11-20',
   '2026-11-20T05:18:56',
@@ -43,11 +44,12 @@ const REFUSED = [
   '0000-01-01T00:00:00+01:00',
   '٢٠٢٦-11-20T05:18:56Z',
 ];
-for (const text of REFUSED) {
-  test(`"${text}" is no RFC 3339 date-time`, () => assert.equal(parseTimestamp(text), undefined));
+for (const text of INVALID) {
+  test(`"${text}" is not an RFC 3339 date-time`, () =>
+    assert.equal(parseTimestamp(text), undefined));
 }
 
-test('what is written is read as the same moment', () => {
+test('a formatted timestamp is parsed as the same time', () => {
   fc.assert(
     fc.property(shipDate, (time) => {
       assert.equal(parseTimestamp(formatTimestamp(time)), time);

@@ -41,7 +41,7 @@ for (const command of COMMANDS) {
   });
 }
 
-test('wrong usage is exit 2, with a word on stderr', async (t) => {
+test('invalid usage exits with 2 and a message on stderr', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const wrong = [
     ['nonsense'],
@@ -74,7 +74,7 @@ test('wrong usage is exit 2, with a word on stderr', async (t) => {
   }
 });
 
-test('a mistyped flag is named, and a database that is copied onto itself', async () => {
+test('an unknown flag is named, and copying a database onto itself is refused', async () => {
   const mistyped = await run(['keys', 'create', '--nmae', 'x']);
   assert.match(mistyped.stderr, /unknown option '--nmae'/);
   const same = await run(['copy', '--from', 'sqlite:a.db', '--to', 'sqlite:./a.db']);
@@ -82,7 +82,7 @@ test('a mistyped flag is named, and a database that is copied onto itself', asyn
   assert.match(same.stderr, /are the same database/);
 });
 
-test('commands that only read do not make a database', async (t) => {
+test('commands that need an existing store do not create a database', async (t) => {
   const path = join(temporaryFolder(t), 'store.db');
   for (const args of [
     ['export'],
@@ -98,7 +98,7 @@ test('commands that only read do not make a database', async (t) => {
   }
 });
 
-test('DATABASE_URL names the database, --database comes first', async (t) => {
+test('DATABASE_URL names the database, and --database overrides it', async (t) => {
   const folder = temporaryFolder(t);
   const url = (name: string) => `sqlite:${join(folder, name)}`;
   const input = '{"id":1}\n';
@@ -108,7 +108,7 @@ test('DATABASE_URL names the database, --database comes first', async (t) => {
   assert.ok(existsSync(join(folder, 'b.db')));
 });
 
-test('show tells an order and its history', async (t) => {
+test('show prints an order and its history', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const cli = (...args: string[]) => run([...args, '--database', database]);
   const input = '{"id":9007199254740993,"petId":4,"quantity":2}\n';
@@ -128,7 +128,7 @@ test('show tells an order and its history', async (t) => {
   assert.equal((await cli('show', '1')).code, 1);
 });
 
-test('ship ships what it can and names the rest: exit 1', async (t) => {
+test('ship ships the orders it can, names the others and exits with 1', async (t) => {
   const { call, database } = await serve(t);
   const input = '{"id":1}\n{"id":2}\n{"id":-3}\n{"id":4,"status":"shipped"}\n';
   await run(['import', '-', '--database', database], { input });
@@ -147,7 +147,7 @@ test('ship ships what it can and names the rest: exit 1', async (t) => {
   ]);
 });
 
-test('cancel cancels what it can and names the rest: exit 1', async (t) => {
+test('cancel cancels the orders it can, names the others and exits with 1', async (t) => {
   const { database } = await serve(t);
   const input = '{"id":1}\n{"id":2,"status":"cancelled"}\n{"id":3,"status":"shipped"}\n';
   await run(['import', '-', '--database', database], { input });
@@ -166,7 +166,7 @@ test('cancel cancels what it can and names the rest: exit 1', async (t) => {
   );
 });
 
-test('list shows orders by status and from an id on, and says that there are more', async (t) => {
+test('list filters by status and first id, and says if there are more orders', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const input = Array.from({ length: 3_000 }, (_, index) => {
     const status = index % 1_000 === 999 ? 'shipped' : 'pending';
@@ -185,7 +185,7 @@ test('list shows orders by status and from an id on, and says that there are mor
   assert.deepEqual((await list('--from', '2999')).ids, ['2999', '3000']);
 });
 
-test('keys are made, listed without their secrets, and revoked', async (t) => {
+test('keys are created, listed without their secrets, and revoked', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const cli = (...args: string[]) => run([...args, '--database', database]);
   const made = await cli('keys', 'create', '--name', 'web shop', '--expires', '2999-01-01');
@@ -206,7 +206,7 @@ test('keys are made, listed without their secrets, and revoked', async (t) => {
   ]);
 });
 
-test('a backup is taken while the service runs, and holds one state whole', async (t) => {
+test('a backup of a running service holds one consistent state', async (t) => {
   const folder = temporaryFolder(t);
   const { call, database, secret } = await serve(t, ['--sample', '3000']);
   const cancelling = (async () => {
@@ -232,19 +232,19 @@ test('a backup is taken while the service runs, and holds one state whole', asyn
   assert.equal(status, 200);
   const original = (await call('GET', ORDERS)).headers.etag;
   const idOf = (etag: unknown) => String(etag).split('-')[0];
-  assert.notEqual(idOf(restoredHeaders.etag), idOf(original), 'two stores, two ETags');
+  assert.notEqual(idOf(restoredHeaders.etag), idOf(original), 'a restored store has its own ETags');
 
   const again = await run(['backup', target, '--database', database]);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /already exists/);
   const elsewhere = await run(['backup', join(folder, 'new', 'b.db'), '--database', database]);
-  assert.equal(elsewhere.code, 0, 'the folder is made');
+  assert.equal(elsewhere.code, 0, 'the folder is created');
   const nowhere = await run(['backup', join(target, 'b.db'), '--database', database]);
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /cannot write/);
 });
 
-test('export, show, keys list and backup read a database on a read-only disk', async (t) => {
+test('export, show, keys list and backup work on a read-only disk', async (t) => {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(folder, 'store.db')}`;
   await run(['import', '-', '--database', database], { input: '{"id":1}\n' });
@@ -266,14 +266,14 @@ test('export, show, keys list and backup read a database on a read-only disk', a
   assert.match(stderr, /cannot be written|cannot be opened/);
 });
 
-test('samples are the same for the same seed', async () => {
+test('sample prints the same orders for the same seed', async () => {
   const once = await run(['sample', '50', '--seed', '7']);
   assert.equal(once.stdout.split('\n').length, 51);
   assert.equal((await run(['sample', '50', '--seed', '7'])).stdout, once.stdout);
   assert.notEqual((await run(['sample', '50', '--seed', '8'])).stdout, once.stdout);
 });
 
-test('a reader that has had enough is no error', async (t) => {
+test('a reader that closes its pipe early is not an error', async (t) => {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(folder, 'store.db')}`;
   const script = `
@@ -290,7 +290,7 @@ test('a reader that has had enough is no error', async (t) => {
   assert.doesNotMatch(stderr, /EPIPE|Error/);
 });
 
-test('a command whose messages are not read does what it is to do', async (t) => {
+test('a command succeeds although its stderr is closed', async (t) => {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(folder, 'store.db')}`;
   const child = spawn(process.execPath, [PROGRAM, 'import', '-', '--database', database], {
@@ -303,14 +303,14 @@ test('a command whose messages are not read does what it is to do', async (t) =>
   assert.equal((await run(['export', '--database', database])).stdout.trim().length > 0, true);
 });
 
-test('an old Node is told what is needed', async (t) => {
+test('an old Node.js is refused with the version that is needed', async (t) => {
   const folder = temporaryFolder(t);
-  const pretend = join(folder, 'old.cjs');
+  const preload = join(folder, 'old.cjs');
   writeFileSync(
-    pretend,
+    preload,
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } });",
   );
-  const { code, stderr } = await run(['serve'], { nodeFlags: ['--require', pretend] });
+  const { code, stderr } = await run(['serve'], { nodeFlags: ['--require', preload] });
   assert.equal(code, 1);
   assert.match(stderr, /needs Node.js 24.15 or newer; this is 22.1.0/);
 });

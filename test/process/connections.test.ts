@@ -10,7 +10,7 @@ const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
 /** The first bytes of a TLS connection. */
 const JUNK = Buffer.from('16030102000100', 'hex');
 
-/** The bytes of requests with the key of a service. */
+/** Builds requests with the key of a service; `last` has further header lines. */
 const requestsOf =
   ({ secret }: Running) =>
   (method: string, path: string, last = '', version = '1.1') =>
@@ -19,7 +19,7 @@ const requestsOf =
 const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A client that reads nothing after its first bytes, until `received` reads the rest. */
+/** A client that stops reading after the first bytes, until `received` reads the rest. */
 async function stalledReader({ port }: Running, request: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(request);
@@ -27,7 +27,7 @@ async function stalledReader({ port }: Running, request: string): Promise<Socket
   return socket;
 }
 
-/** All answers of a connection, until the service closes it. */
+/** All responses on a connection, until the service closes it. */
 async function received(socket: Socket) {
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk);
@@ -39,7 +39,7 @@ async function listed({ call }: Running): Promise<number[]> {
   return orders.map(({ id }) => id);
 }
 
-test('CONNECT and a reset at the same moment do not end the process', async (t) => {
+test('a connection reset right after CONNECT does not end the process', async (t) => {
   const service = await serve(t, ['--sample', '10']);
   for (const request of [
     CONNECT,
@@ -51,11 +51,11 @@ test('CONNECT and a reset at the same moment do not end the process', async (t) 
   assert.equal(service.child.exitCode, null);
 });
 
-test('a connection that was just accepted gets its answer although the service is told to stop', async (t) => {
+test('a connection accepted just before graceful shutdown still gets its response', async (t) => {
   const service = await serve(t, ['--sample', '10']);
   const sockets = Array.from({ length: 20 }, () => connect(service.port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  // It is accepted after those above.
+  // This connection is accepted after the ones above.
   assert.equal((await service.call('GET', ORDERS, { connection: 'close' })).status, 200);
   const exited = once(service.child, 'exit');
   service.child.kill('SIGTERM');
@@ -78,7 +78,7 @@ async function resetAfter(port: number, bytes: string): Promise<void> {
   await once(socket, 'close');
 }
 
-test('CONNECT behind requests is refused in its turn, and what follows it has no effect', async (t) => {
+test('a pipelined CONNECT is refused in its turn, and requests after it have no effect', async (t) => {
   const service = await serve(t, ['--sample', '50']);
   const request = requestsOf(service);
   const [first, second] = (await pendingIds(service)).map((id) => `${ORDERS}/${id}`);
@@ -97,14 +97,14 @@ async function pendingIds({ call }: Running): Promise<number[]> {
   return orders.filter(({ complete }) => !complete).map(({ id }) => id);
 }
 
-test('CONNECT with half a body is refused, and the connection closed', async (t) => {
+test('CONNECT with an incomplete body is refused and the connection closed', async (t) => {
   const { raw } = await serve(t);
   const answers = await raw('CONNECT a:1 HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc');
   assert.deepEqual(statuses(answers), [400]);
   assert.equal(answers[0]!.headers.connection, 'close');
 });
 
-test('a request of another version of HTTP is refused with 505 and has no effect', async (t) => {
+test('a request of an unsupported HTTP version is 505 and has no effect', async (t) => {
   const service = await serve(t, ['--sample', '20']);
   const before = await listed(service);
   for (const version of ['0.9', '2.0']) {
@@ -117,14 +117,14 @@ test('a request of another version of HTTP is refused with 505 and has no effect
   assert.deepEqual(await listed(service), before);
 });
 
-test('junk behind an answer under way is not read, and the answer comes whole', async (t) => {
+test('junk sent during a response is not read, and the response arrives complete', async (t) => {
   const service = await serve(t, ['--sample', '100000']);
   const socket = await stalledReader(service, requestsOf(service)('GET', ORDERS));
   for (let packet = 0; packet < 200; packet += 1) {
     socket.write(JUNK);
     await pause(1);
   }
-  // More than the buffers of the system take: what is left shows that the service does not read on.
+  // More than the system buffers hold: unsent bytes show that the service has stopped reading.
   socket.write(Buffer.alloc(32 * 1024 * 1024, JUNK));
   await pause(500);
   assert.ok(socket.writableLength > 0);
@@ -134,7 +134,7 @@ test('junk behind an answer under way is not read, and the answer comes whole', 
   assert.equal(service.stderr().includes('MaxListenersExceededWarning'), false);
 });
 
-test('the time of a request runs from its turn, not from its arrival behind a slow download', async (t) => {
+test('the deadline of a pipelined request starts at its turn, not at its arrival', async (t) => {
   const service = await serve(t, ['--sample', '100000']);
   const request = requestsOf(service);
   const socket = await stalledReader(
@@ -145,7 +145,7 @@ test('the time of a request runs from its turn, not from its arrival behind a sl
   assert.deepEqual(statuses(await received(socket)), [200, 304]);
 });
 
-test('a request whose body has come is carried out, whatever follows it', async (t) => {
+test('a request with a complete body is executed, whatever follows it', async (t) => {
   const service = await serve(t, ['--sample', '50']);
   const [id] = await pendingIds(service);
   const socket = connect({ port: service.port, host: '127.0.0.1', noDelay: true });
@@ -156,7 +156,7 @@ test('a request whose body has come is carried out, whatever follows it', async 
   assert.deepEqual(statuses(await received(socket)), [204]);
 });
 
-test('a client that goes on sending reads the answer that closes its connection', async (t) => {
+test('a client that keeps sending still receives the response that closes its connection', async (t) => {
   const service = await serve(t, ['--sample', '10']);
   const request = requestsOf(service);
   const body = Buffer.alloc(2_000_000, 'x');
@@ -171,10 +171,10 @@ test('a client that goes on sending reads the answer that closes its connection'
   }
 });
 
-test('a stop in good order cuts no answer off that waits for its client to read', async (t) => {
+test('graceful shutdown completes responses to clients that have paused reading', async (t) => {
   const service = await serve(t, ['--sample', '60000']);
   const list = requestsOf(service)('GET', ORDERS);
-  // Each stands still at another place: for some all of the list is handed over, but not all is out.
+  // Each client pauses at a different point; for some the list is fully buffered but not fully sent.
   const readers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
       pausedReader(service.port, list, index < 20 ? 1 : index * 50_000),
@@ -192,7 +192,7 @@ test('a stop in good order cuts no answer off that waits for its client to read'
   assert.equal(await stopped, 0);
 });
 
-/** A client that stops reading once it has so many bytes. */
+/** A client that pauses reading once it has received `bytes` bytes. */
 async function pausedReader(port: number, request: string, bytes: number) {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -212,11 +212,11 @@ async function pausedReader(port: number, request: string, bytes: number) {
   return { socket, text: () => Buffer.concat(chunks).toString('latin1') };
 }
 
-test('a stop in good order sends a list whole before half a request, and to a client that sends on', async (t) => {
-  for (const [what, half, goesOn] of [
-    ['half a body', 'Content-Length: 9\r\n', false],
+test('graceful shutdown completes a list even if an incomplete or further requests follow it', async (t) => {
+  for (const [what, half, keepsSending] of [
+    ['an incomplete body', 'Content-Length: 9\r\n', false],
     ['an expectation', 'Content-Length: 9\r\nExpect: 100-continue\r\n', false],
-    ['more requests', undefined, true],
+    ['further requests', undefined, true],
   ] as const) {
     const service = await serve(t, ['--sample', '60000']);
     const request = requestsOf(service);
@@ -225,9 +225,9 @@ test('a stop in good order sends a list whole before half a request, and to a cl
     await pause(200);
     const stopped = service.stop();
     const sending = setInterval(() => {
-      if (goesOn && socket.writable) socket.write(request('GET', '/v1/nowhere'));
+      if (keepsSending && socket.writable) socket.write(request('GET', '/v1/nowhere'));
     }, 100);
-    // Longer than a request that has begun to arrive may go on arriving.
+    // Longer than an incomplete request may still take.
     await pause(2_500);
     socket.on('data', () => {
       socket.pause();
@@ -243,12 +243,12 @@ test('a stop in good order sends a list whole before half a request, and to a cl
   }
 });
 
-test('requests that wait behind an answer that is not read are not read either', async (t) => {
+test('pipelined requests are not read while a response waits for its client to read', async (t) => {
   const service = await serve(t);
   const socket = connect(service.port, '127.0.0.1');
   socket.on('error', () => {});
   socket.pause();
-  // Small answers, of which none makes Node itself stop reading.
+  // Small responses, none of which makes Node.js itself stop reading.
   const contract = 'GET /openapi/v1.yaml HTTP/1.1\r\nHost: x\r\n\r\n';
   const answered = async (count: number) => {
     const metrics = await (await fetch(`${service.operations}/metrics`)).text();
@@ -256,7 +256,7 @@ test('requests that wait behind an answer that is not read are not read either',
       /requests_total\{operation="none",version="none",status="200"\} (\d+)/.exec(metrics) ?? [];
     assert.equal(Number(done), count);
   };
-  // Until the next ones wait for their client to read.
+  // Until responses wait for their client to read.
   for (let sent = 20; ; sent += 20) {
     socket.write(contract.repeat(20));
     const isAnswered = await eventually(() => answered(sent), undefined, 1_000).then(
@@ -268,12 +268,12 @@ test('requests that wait behind an answer that is not read are not read either',
   const large = contract.replace('\r\n\r\n', `\r\nA: ${'x'.repeat(31_000)}\r\n\r\n`);
   socket.write(large.repeat(300));
   await pause(500);
-  assert.ok(socket.writableLength > 0, 'it was taken to be held in memory');
+  assert.ok(socket.writableLength > 0, 'the service read requests into memory');
   assert.equal(socket.destroyed, false);
   socket.destroy();
 });
 
-test('chunks in a request that asks for another protocol are refused at once', async (t) => {
+test('an invalid chunk in a request with Upgrade is refused at once', async (t) => {
   const service = await serve(t, ['--sample', '5']);
   const upgrade = 'Connection: Upgrade\r\nUpgrade: x\r\nTransfer-Encoding: chunked\r\n';
   const answers = await service.raw(

@@ -6,12 +6,12 @@ import { openStore } from '../../src/store/open.ts';
 import { eventually, query } from '../postgres.ts';
 import { ENGINES, type Engine, newPostgresDatabase, open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { run, serve, started } from './program.ts';
+import { run, serve, spawnProgram } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 const MANY = 60_000;
 
-/** A store that has a bit of everything. */
+/** Fills a store with records of every kind. */
 async function fill(database: string, count: number): Promise<void> {
   const sample = await run(['sample', String(count)]);
   const env = { DATABASE_URL: database };
@@ -37,11 +37,11 @@ async function fill(database: string, count: number): Promise<void> {
   await store.close();
 }
 
-/** All that can be seen of a store. */
-async function everything(database: string) {
+/** Everything observable of a store. */
+async function contentsOf(database: string) {
   const env = { DATABASE_URL: database };
   const store = await openStore(database, { create: false, purpose: 'write' });
-  // Where it was moved to is what a store and its copy differ in.
+  // A store and its copy differ in movedTo.
   const { movedTo: _, ...status } = await store.status();
   const pets = [await store.pet(2n ** 53n + 1n), await store.pet(-1n)];
   const histories = [
@@ -59,27 +59,27 @@ async function everything(database: string) {
   };
 }
 
-const other = (engine: Engine) => ENGINES.find(({ name }) => name !== engine.name)!;
+const otherEngine = (engine: Engine) => ENGINES.find(({ name }) => name !== engine.name)!;
 
 for (const engine of ENGINES) {
-  const into = other(engine);
-  test(`a copy from ${engine.name} to ${into.name} and back has all of it`, async (t) => {
+  const into = otherEngine(engine);
+  test(`copying from ${engine.name} to ${into.name} and back preserves everything`, async (t) => {
     const urls = [
       await engine.newDatabase(t),
       await into.newDatabase(t),
       await engine.newDatabase(t),
     ];
     await fill(urls[0]!, 2_000);
-    const expected = await everything(urls[0]!);
+    const expected = await contentsOf(urls[0]!);
     for (const [index, to] of urls.slice(1).entries()) {
       const { code, stderr } = await run(['copy', '--from', urls[index]!, '--to', to]);
       assert.equal(code, 0, stderr);
       assert.match(stderr, /Copied 2,002 orders .* and verified them/);
-      assert.deepEqual(await everything(to), expected);
+      assert.deepEqual(await contentsOf(to), expected);
     }
   });
 
-  test(`lists of a store that moved from ${engine.name} keep their ETag, and it goes on counting`, async (t) => {
+  test(`after a move from ${engine.name}, lists keep their ETag, and revisions and ids continue`, async (t) => {
     const [from, to] = [await engine.newDatabase(t), await into.newDatabase(t)];
     const first = await serve(t, ['--sample', '50'], { database: from });
     const before = await first.call('GET', ORDERS);
@@ -99,10 +99,10 @@ for (const engine of ENGINES) {
     assert.deepEqual(list.at(-1), { id: 51, petId: 5 });
   });
 
-  test(`a copy to ${into.name} that was killed is no store, and is simply run again`, async (t) => {
+  test(`an interrupted copy to ${into.name} cannot be used, and can be run again`, async (t) => {
     const [from, to] = [await engine.newDatabase(t), await into.newDatabase(t)];
     await fill(from, MANY);
-    const copying = started(t, ['copy', '--from', from, '--to', to]);
+    const copying = spawnProgram(t, ['copy', '--from', from, '--to', to]);
     await eventually(async () => assert.ok(await isUnderWay(to)));
     assert.equal(copying.exitCode, null);
     copying.kill('SIGKILL');
@@ -114,10 +114,10 @@ for (const engine of ENGINES) {
     assert.equal(back.code, 1);
     assert.match(back.stderr, /a copy into it has not ended/);
     assert.equal((await run(['copy', '--from', from, '--to', to])).code, 0);
-    assert.deepEqual(await everything(to), await everything(from));
+    assert.deepEqual(await contentsOf(to), await contentsOf(from));
   });
 
-  test(`a key of a store on ${engine.name} that is revoked while it is copied has not been moved`, async (t) => {
+  test(`copying from ${engine.name} fails if a key is revoked meanwhile`, async (t) => {
     const [from, to] = [await engine.newDatabase(t), await into.newDatabase(t)];
     await fill(from, MANY);
     const copying = run(['copy', '--from', from, '--to', to]);
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
     assert.match(stderr, /the store changed while it was copied/);
   });
 
-  test(`a store on ${engine.name} that changes while it is copied has not been moved`, async (t) => {
+  test(`copying from ${engine.name} fails if an order changes meanwhile`, async (t) => {
     const [from, to] = [await engine.newDatabase(t), await into.newDatabase(t)];
     await fill(from, MANY);
     const store = await open(t, from);
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
     assert.equal((await run(['export', '--database', to])).code, 1);
   });
 
-  test(`a store on ${into.name} is not copied over`, async (t) => {
+  test(`a copy does not overwrite a store on ${into.name}`, async (t) => {
     const [from, to] = [await engine.newDatabase(t), await into.newDatabase(t)];
     await fill(from, 10);
     await run(['import', '-', '--database', to], { input: '{"id":7}\n' });
@@ -163,13 +163,13 @@ async function isUnderWay(to: string): Promise<boolean> {
   return row![0] === 't' && row![1] === 'f';
 }
 
-test('a backup of a PostgreSQL store is an SQLite one, taken while it is in use', async (t: TestContext) => {
+test('a backup of a PostgreSQL store is an SQLite store with the same contents', async (t: TestContext) => {
   const database = await newPostgresDatabase(t);
   await fill(database, 2_000);
   const path = join(temporaryFolder(t), 'backups', 'today.db');
   const { code, stderr } = await run(['backup', path, '--database', database]);
   assert.equal(code, 0, stderr);
-  const [original, backup] = [await everything(database), await everything(`sqlite:${path}`)];
+  const [original, backup] = [await contentsOf(database), await contentsOf(`sqlite:${path}`)];
   assert.notEqual(backup.status.storeId, original.status.storeId);
   const status = { ...backup.status, storeId: original.status.storeId };
   assert.deepEqual({ ...backup, status }, original);

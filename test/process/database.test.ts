@@ -5,14 +5,20 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Cluster, eventually, freePort } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { allIsWell, DATABASE, ORDERS, scene, surviveRestart } from './database-scene.ts';
-import { run, runApart, serve, started } from './program.ts';
+import {
+  assertHealthy,
+  assertSurvivesRestart,
+  DATABASE,
+  ORDERS,
+  startScenario,
+} from './database-scenario.ts';
+import { run, runInOwnProcess, serve, spawnProgram } from './program.ts';
 
-test('a database that is stopped and started again', { timeout: 60_000 }, (t) =>
-  surviveRestart(t, 'fast'),
+test('no acknowledged cancel is lost when the database is restarted', { timeout: 60_000 }, (t) =>
+  assertSurvivesRestart(t, 'fast'),
 );
 
-test('a node that is started while the database is down waits, not ready, and serves when it is up', {
+test('a node started while the database is down is alive but not ready, and serves once it is up', {
   timeout: 60_000,
 }, async (t) => {
   const cluster = await Cluster.start();
@@ -20,7 +26,7 @@ test('a node that is started while the database is down waits, not ready, and se
   await cluster.stop();
   const operationsPort = await freePort();
   const flags = ['--port', '0', '--operations-port', String(operationsPort)];
-  const node = started(t, ['serve', ...flags, '--database', cluster.url()]);
+  const node = spawnProgram(t, ['serve', ...flags, '--database', cluster.url()]);
   const ask = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${operationsPort}${path}`);
     return { status: response.status, text: await response.text() };
@@ -39,13 +45,13 @@ test('a node that is started while the database is down waits, not ready, and se
   assert.deepEqual(await once(node, 'exit'), [0, null]);
 });
 
-test('a password that is changed in the file is used for the next connection', {
+test('a password changed in DATABASE_URL_FILE is used for new connections', {
   timeout: 60_000,
 }, async (t) => {
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
   await cluster.admin(`CREATE ROLE shop LOGIN SUPERUSER PASSWORD 'first'`);
-  await cluster.askForPassword('shop');
+  await cluster.requirePassword('shop');
   const file = join(temporaryFolder(t), 'url');
   const url = (password: string) => cluster.url().replace('postgres@', `shop:${password}@`);
   writeFileSync(file, url('first'));
@@ -61,7 +67,7 @@ test('a password that is changed in the file is used for the next connection', {
   const missing = await run(['export', '--database', url('x').replace(':x@', '@')]);
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /requires a password; set one in the URL, PGPASSWORD or PGPASS/);
-  const given = await runApart(['export', '--database', url('x').replace(':x@', '@')], {
+  const given = await runInOwnProcess(['export', '--database', url('x').replace(':x@', '@')], {
     env: { PGPASSWORD: 'second' },
   });
   assert.equal(given.code, 0, given.stderr);
@@ -71,10 +77,10 @@ test('a password that is changed in the file is used for the next connection', {
   assert.match(seen.stderr, /The password in --database can be seen/);
 });
 
-test('an older state in the place of the database is listed anew, under other ETags', {
+test('after the database goes back to an older state, lists are rebuilt with new ETags', {
   timeout: 60_000,
 }, async (t) => {
-  const { cluster, node, call } = await scene(t);
+  const { cluster, node, call } = await startScenario(t);
   const disconnected = async (sql: string) => {
     await cluster.admin(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
@@ -82,14 +88,14 @@ test('an older state in the place of the database is listed anew, under other ET
     await cluster.admin(sql);
   };
   await eventually(() => disconnected(`CREATE DATABASE past TEMPLATE ${DATABASE}`));
-  await eventually(() => allIsWell(node, call), node.stdout);
+  await eventually(() => assertHealthy(node, call), node.stdout);
   assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
   const lost = await call('GET', ORDERS);
   await eventually(() => disconnected(`ALTER DATABASE ${DATABASE} RENAME TO lost`));
   await cluster.admin(`ALTER DATABASE past RENAME TO ${DATABASE}`);
-  await eventually(() => allIsWell(node, call), node.stdout);
+  await eventually(() => assertHealthy(node, call), node.stdout);
   assert.equal(JSON.parse((await call('GET', ORDERS)).body).length, 2_000);
-  // At the same revision as the state that was lost, with another change.
+  // The same revision as in the lost state, but a different change.
   assert.equal((await call('DELETE', `${ORDERS}/2`)).status, 204);
   const now = await call('GET', ORDERS);
   assert.notEqual(now.headers.etag, lost.headers.etag);

@@ -27,7 +27,7 @@ async function refusal(t: TestContext, path: string): Promise<string> {
   return stderr;
 }
 
-test('a file that is no database is refused, and stays as it is', async (t) => {
+test('a file that is not a database is refused', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   writeFileSync(path, 'This is a letter, not a database.'.repeat(50));
   assert.match(await refusal(t, path), /not an SQLite database/);
@@ -41,7 +41,7 @@ test('a database of another program is refused', async (t) => {
   assert.match(await refusal(t, path), /database of another program/);
 });
 
-test('a database of a newer version is refused', async (t) => {
+test('a database of a newer release is refused', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   await (await serve(t, [], { database: `sqlite:${path}` })).stop();
   const db = new DatabaseSync(path);
@@ -50,7 +50,7 @@ test('a database of a newer version is refused', async (t) => {
   assert.match(await refusal(t, path), /version 99.*newer release/);
 });
 
-test('a folder, and a path through a file, are refused', async (t) => {
+test('a folder and a path below a file are refused', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'a.db'));
   assert.match(await refusal(t, join(folder, 'a.db')), /not a file/);
@@ -58,7 +58,7 @@ test('a folder, and a path through a file, are refused', async (t) => {
   assert.match(await refusal(t, join(folder, 'file', 'a.db')), /cannot make its folder/);
 });
 
-test('where the clock is behind what the store has seen, that is said, and keys expire by the later time', async (t) => {
+test('if the clock is behind the last change, the service warns and keys expire by the later time', async (t) => {
   const first = await serve(t, ['--sample', '10']);
   const { database } = first;
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
@@ -76,7 +76,7 @@ test('where the clock is behind what the store has seen, that is said, and keys 
   assert.match(stdout(), /"level":40.*"seconds":86\d{3}.*the clock is behind the last change/);
 });
 
-test('pages that are damaged: an error that says what to do, not ready, and nothing is answered from them', async (t) => {
+test('with damaged pages, requests are 503, the service is not ready and an error says what to do', async (t) => {
   const { call, database, operations, stdout } = await serve(t, ['--sample', '60000']);
   const path = database.slice('sqlite:'.length);
   assert.equal((await call('GET', ORDERS)).status, 200);
@@ -99,7 +99,7 @@ test('pages that are damaged: an error that says what to do, not ready, and noth
   assert.match(error!, /"cause":"damaged".*store\.db is damaged/);
 });
 
-/** Overwrites most pages of a database in use, of which a connection has few in memory. */
+/** Overwrites most pages of a database in use; a connection has only a few in memory. */
 function damage(path: string): void {
   const db = new DatabaseSync(path);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -111,7 +111,7 @@ function damage(path: string): void {
   closeSync(file);
 }
 
-test('while another process holds the write lock lists go on and cancels are 503 within a second', async (t) => {
+test('while another process holds the write lock, lists succeed and cancels are 503', async (t) => {
   const { call, database } = await serve(t, ['--sample', '100']);
   const other = new DatabaseSync(database.slice('sqlite:'.length));
   other.exec('BEGIN IMMEDIATE');
@@ -123,7 +123,7 @@ test('while another process holds the write lock lists go on and cancels are 503
         ms: performance.now() - from,
       })),
     );
-    // A late comer waits for the batch before its own.
+    // A later request also waits for the batch before its own.
     const later = new Promise((resolve) => setTimeout(resolve, 100)).then(async () => {
       const started = performance.now();
       const { status } = await call('DELETE', `${ORDERS}/50`);
@@ -144,17 +144,17 @@ test('while another process holds the write lock lists go on and cancels are 503
   assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
 });
 
-test('on a full disk cancels are 503 and lists go on; with room again all is well', async (t) => {
+test('on a full disk lists succeed and cancels are 503, until there is space again', async (t) => {
   const folder = temporaryFolder(t);
-  const { call, child } = await onSmallDisk(t, folder);
-  // Seen from outside the namespace: the root of the process that is in it.
+  const { call, child } = await serveOnSmallDisk(t, folder);
+  // The folder as seen from outside the namespace: below the root of the process inside.
   const filler = join('/proc', String(child.pid), 'root', folder, 'filler');
   let block = 64 * 1024;
-  const junk: string[] = [];
+  const fillers: string[] = [];
   while (block >= 512) {
     try {
-      const name = `${filler}-${junk.length}`;
-      junk.push(name);
+      const name = `${filler}-${fillers.length}`;
+      fillers.push(name);
       writeFileSync(name, Buffer.alloc(block, 1));
     } catch {
       block /= 2;
@@ -174,7 +174,7 @@ test('on a full disk cancels are 503 and lists go on; with room again all is wel
   );
   const refused = [...statuses].filter(([, status]) => status === 503);
   assert.ok(refused.length > 0, 'the disk was full');
-  for (const name of junk) rmSync(name, { force: true });
+  for (const name of fillers) rmSync(name, { force: true });
   for (const [id] of refused) assert.equal((await call('DELETE', `${ORDERS}/${id}`)).status, 204);
   const left = JSON.parse((await call('GET', ORDERS)).body);
   assert.deepEqual(
@@ -183,8 +183,8 @@ test('on a full disk cancels are 503 and lists go on; with room again all is wel
   );
 });
 
-/** The service with its database on a disk of 1 MiB, which only it sees. */
-async function onSmallDisk(t: TestContext, folder: string) {
+/** Starts the service with its database on a 1 MiB disk in a mount namespace of its own. */
+async function serveOnSmallDisk(t: TestContext, folder: string) {
   const seed = `sqlite:${join(folder, 'store.db')}`;
   const holder = spawn(
     'unshare',

@@ -10,7 +10,7 @@ import { open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { PROGRAM, type RunOptions, run, serve } from './program.ts';
 
-/** The command line on a new database, and a way to write files beside it. */
+/** The command line on a new database, and a function that writes files next to it. */
 function commandLine(t: TestContext) {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(folder, 'store.db')}`;
@@ -26,7 +26,7 @@ function commandLine(t: TestContext) {
   };
 }
 
-test('export gives back what import took, in every format', async (t) => {
+test('export returns what import read, in every format', async (t) => {
   const { cli, file } = commandLine(t);
   const orders =
     '{"id":-9223372036854775808,"status":"cancelled"}\n' +
@@ -42,7 +42,7 @@ test('export gives back what import took, in every format', async (t) => {
   }
 });
 
-test('an import for which int64 has not enough ids left places nothing, and a dry run says so', async (t) => {
+test('an import that would exhaust the int64 ids places nothing, and a dry run reports it', async (t) => {
   const { cli, file } = commandLine(t);
   const rows = Array.from({ length: 5_000 }, (_, index) => `{"petId":${index}}`);
   const highest = '{"id":9223372036854775805}';
@@ -60,13 +60,13 @@ test('an import for which int64 has not enough ids left places nothing, and a dr
   const enough = file('b.ndjson', [highest, rows[0], rows[1]].join('\n'));
   assert.equal((await cli(['import', '--dry-run', enough])).code, 0);
   assert.equal((await cli(['import', enough])).code, 0);
-  // The ids that are taken by now count too.
+  // Ids taken by now count too.
   const { code, stderr } = await cli(['import', '--dry-run', file('c.ndjson', rows[2]!)]);
   assert.equal(code, 1);
   assert.match(stderr, /int64 has 0 left/);
 });
 
-test('an input without rows is refused: nothing came of what was to write it', async (t) => {
+test('an input without rows is refused', async (t) => {
   const { cli } = commandLine(t);
   for (const [command, input] of [
     [['import', '-'], ''],
@@ -80,7 +80,7 @@ test('an input without rows is refused: nothing came of what was to write it', a
   }
 });
 
-test('what a server lists can be imported elsewhere as it is', async (t) => {
+test('a list from the service can be imported into another store unchanged', async (t) => {
   const { call } = await serve(t, ['--sample', '50']);
   const { body } = await call('GET', '/v1/store/orders');
   const { cli } = commandLine(t);
@@ -92,7 +92,7 @@ test('what a server lists can be imported elsewhere as it is', async (t) => {
   );
 });
 
-test('bad rows are listed with their lines, and nothing is imported', async (t) => {
+test('invalid rows are reported by line, and nothing is imported', async (t) => {
   const { cli, file } = commandLine(t);
   const lines = [
     '{"id":1}',
@@ -111,7 +111,7 @@ test('bad rows are listed with their lines, and nothing is imported', async (t) 
   assert.equal((await cli(['export'])).stdout, '');
 });
 
-test('of many bad rows the first twenty are described, and all counted', async (t) => {
+test('the first twenty invalid rows are described, and all are counted', async (t) => {
   const { cli } = commandLine(t);
   const { stderr } = await cli(['import', '-'], { input: '{"quantity":-1}\n'.repeat(1_234) });
   assert.match(stderr, /1,234 bad rows/);
@@ -119,7 +119,7 @@ test('of many bad rows the first twenty are described, and all counted', async (
   assert.match(stderr, /and 1,214 more/);
 });
 
-test('orders without an id get the next ones, above all in the store and in the file', async (t) => {
+test('orders without an id get ids above all ids in the store and in the file', async (t) => {
   const { cli } = commandLine(t);
   await cli(['import', '-'], { input: '{"id":10}\n' });
   await cli(['import', '-'], { input: '{"quantity":1}\n{"id":20}\n{"quantity":2}\n' });
@@ -136,7 +136,7 @@ test('orders without an id get the next ones, above all in the store and in the 
   ]);
 });
 
-test('an order that stands identically is skipped, one that differs refuses the file', async (t) => {
+test('an identical existing order is skipped; a different one makes the import fail', async (t) => {
   const { cli } = commandLine(t);
   const first = '{"id":1,"quantity":1}\n{"id":2,"shipDate":"2026-11-20T01:00:00+01:00"}\n';
   await cli(['import', '-'], { input: first });
@@ -155,7 +155,7 @@ test('an order that stands identically is skipped, one that differs refuses the 
   assert.equal((await cli(['export'])).stdout.trim().split('\n').length, 3);
 });
 
-test('a dry run checks all and writes nothing', async (t) => {
+test('a dry run checks everything and writes nothing', async (t) => {
   const { cli, folder } = commandLine(t);
   const ok = await cli(['import', '-', '--dry-run'], { input: '{"id":1}\n{"quantity":1}\n' });
   assert.equal(ok.code, 0);
@@ -168,7 +168,7 @@ test('a dry run checks all and writes nothing', async (t) => {
   assert.equal((await cli(['export'])).stdout.split('\n').length, 2);
 });
 
-/** Read from beside, quicker than a command could. */
+/** The number of pending orders, read directly: faster than running a command. */
 function ordersIn(database: string): number {
   try {
     const db = new DatabaseSync(database.slice('sqlite:'.length), { readOnly: true });
@@ -176,7 +176,7 @@ function ordersIn(database: string): number {
     db.close();
     return Number(pending);
   } catch {
-    return 0; // It is only just being made.
+    return 0; // The database is still being created.
   }
 }
 
@@ -184,7 +184,7 @@ for (const [kind, rowOf] of [
   ['without ids', () => '{"petId":1,"quantity":2}\n'],
   ['with ids', (index: number) => `{"id":${index + 1},"quantity":2}\n`],
 ] as const) {
-  test(`an import ${kind} that was killed is simply run again`, async (t) => {
+  test(`an import ${kind} that was killed resumes when it is run again`, async (t) => {
     const { cli, file, database } = commandLine(t);
     const count = 60_000;
     const path = file('a.ndjson', Array.from({ length: count }, (_, i) => rowOf(i)).join(''));
@@ -199,7 +199,7 @@ for (const [kind, rowOf] of [
     await ended;
     const before = await exported();
     assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
-    // Meanwhile some of its orders move on, and others come in above them.
+    // In between, some of its orders ship, and orders with higher ids are placed.
     await cli(['ship', '1', '2']);
     await cli(['import', '-'], { input: `{"id":${count + 1}}\n{"id":${count + 2}}\n` });
     const again = await cli(['import', path, '--json']);
@@ -213,7 +213,7 @@ for (const [kind, rowOf] of [
   });
 }
 
-test('an import that was placed, but whose end nobody heard of, is not placed again', async (t) => {
+test('an import killed after it placed its last row places nothing when it is run again', async (t) => {
   const { cli, file, database } = commandLine(t);
   const path = file('a.ndjson', '{"quantity":1}\n'.repeat(30));
   const input = await openInput(path, process.stdin);
@@ -229,7 +229,7 @@ test('an import that was placed, but whose end nobody heard of, is not placed ag
   assert.equal(counts.pending, 30n);
 });
 
-test('an order that comes in meanwhile and differs loses no other', async (t) => {
+test('an import that fails on a conflicting order loses no other order when it is run again', async (t) => {
   const { cli, file, database } = commandLine(t);
   const count = 200_000;
   const rows = Array.from({ length: count }, (_, i) => `{"id":${i + 1},"petId":1}\n`);
@@ -242,7 +242,7 @@ test('an order that comes in meanwhile and differs loses no other', async (t) =>
   await cli(['import', '-'], { input: `{"id":${count - 1_000},"petId":2}\n` });
   assert.deepEqual(await ended, [1, null]);
   const again = await cli(['import', path]);
-  assert.equal(again.code, 1, 'it differs still');
+  assert.equal(again.code, 1, 'the order still differs');
   assert.match(again.stderr, /order 199000 is in the store with another petId/);
   file('a.ndjson', rows.filter((_, i) => i + 1 !== count - 1_000).join(''));
   assert.equal((await cli(['import', path])).code, 0);
@@ -250,18 +250,18 @@ test('an order that comes in meanwhile and differs loses no other', async (t) =>
   assert.equal(ids.length, count);
 });
 
-test('of two imports of one file at the same time none doubles an order', async (t) => {
+test('concurrent imports of one file each import all of it or fail', async (t) => {
   const { cli, file } = commandLine(t);
   const path = file('a.ndjson', '{"petId":1}\n'.repeat(1_500));
   await cli(['import', '-'], { input: '' });
   const results = await Promise.all([cli(['import', path]), cli(['import', path])]);
   const exported = (await cli(['export'])).stdout.trim().split('\n').length;
   const done = results.filter(({ code }) => code === 0).length;
-  // Both may succeed one after another, which is two imports; never one and a half.
+  // Run one after another, both may succeed, which makes two imports, but never one and a half.
   assert.equal(exported, done * 1_500, results.map(({ stderr }) => stderr).join());
 });
 
-test('a file that changes while it is read is refused', async (t) => {
+test('a file that changes during its import is refused', async (t) => {
   const { cli, file, database } = commandLine(t);
   const content = '{"petId":1,"quantity":2}\n'.repeat(100_000);
   const path = file('a.ndjson', content);
@@ -283,7 +283,7 @@ test('a file that changes while it is read is refused', async (t) => {
   assert.ok(!stdout.includes('"quantity":3'));
 });
 
-test('files that are none, folders and unreadable input are refused in words', async (t) => {
+test('a missing file, a folder and invalid UTF-8 are refused with a clear message', async (t) => {
   const { cli, folder, file } = commandLine(t);
   for (const path of [join(folder, 'none'), folder]) {
     const { code, stderr } = await cli(['import', path]);
@@ -294,7 +294,7 @@ test('files that are none, folders and unreadable input are refused in words', a
   assert.match((await cli(['import', broken])).stderr, /line 1: is not valid UTF-8/);
 });
 
-test('pets are imported, and replace those with their id', async (t) => {
+test('pets are imported, and invalid rows are reported by line', async (t) => {
   const { cli, file } = commandLine(t);
   assert.equal((await cli(['pets', 'import', file('p.csv', 'id,name,tag\n1,Ada,cat\n')])).code, 0);
   const bad = await cli(['pets', 'import', '-'], { input: '{"id":2}\n{"name":"x"}\n{"id":2}\n' });
@@ -302,7 +302,7 @@ test('pets are imported, and replace those with their id', async (t) => {
   assert.match(bad.stderr, /line 2: id is missing\n {2}line 3: repeats the id 2 of line 1/);
 });
 
-test('what is wrong with rows is told as JSON too', async (t) => {
+test('import --json reports invalid rows as JSON', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const input = 'id,status\n1,Pending\nx,shipped\n';
   const { code, stdout } = await run(['import', '--json', '-', '--database', database], { input });

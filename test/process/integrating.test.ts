@@ -8,12 +8,12 @@ import { CONTRACTS } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { run, serve } from './program.ts';
 
-/** The blocks of JavaScript in a text. */
+/** The JavaScript code blocks of a Markdown text. */
 function programsIn(markdown: string): string[] {
   return [...markdown.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
 }
 
-test('the program in docs/integrating.md cancels the order it is told to, beyond what a double can tell apart', async (t) => {
+test('the program in docs/integrating.md cancels exactly the given order, even above 2^53', async (t) => {
   const { origin, secret, database } = await serve(t);
   const ids = ['9007199254740991', '9007199254740992', '9007199254740993', '9007199254740994'];
   const input = ids.map((id) => `{"id":${id}}\n`).join('');
@@ -35,7 +35,7 @@ test('the program in docs/integrating.md cancels the order it is told to, beyond
   );
 });
 
-test('the line in the contract reads ids exactly', async () => {
+test('the example code in the contract parses ids exactly', async () => {
   const [line] = programsIn(CONTRACTS.v1!.info.description);
   const body = '[{"id":9007199254740993,"quantity":1,"complete":true}]';
   const read = new Function('response', `return (async () => {${line}; return orders;})()`);

@@ -17,7 +17,7 @@ import { temporaryFolder } from '../temporary.ts';
 
 const BIN = fileURLToPath(new URL('../../bin', import.meta.url));
 
-/** An installed project whose Node.js is the shell script `node`. */
+/** An installed project whose bundled Node.js is the shell script `node`. */
 function installed(t: TestContext, node: string) {
   const folder = temporaryFolder(t);
   cpSync(BIN, join(folder, 'bin'), { recursive: true });
@@ -35,7 +35,7 @@ function installed(t: TestContext, node: string) {
 
 const MISSING = 'echo "node: error while loading shared libraries: libatomic.so.1" >&2; exit 127';
 
-test('the Node.js that comes along is linked, also over a link that leads nowhere', async (t) => {
+test('the bundled Node.js is linked, replacing a dangling link', async (t) => {
   const { link, run, target } = installed(t, 'echo v26.10.0');
   symlinkSync('../nowhere', link);
   await run();
@@ -44,14 +44,14 @@ test('the Node.js that comes along is linked, also over a link that leads nowher
   assert.equal(readlinkSync(link), target);
 });
 
-test('where it cannot start, the Node.js of the system is linked if it is new enough', async (t) => {
+test('if the bundled Node.js cannot start, a system Node.js that is new enough is linked', async (t) => {
   const { link, run, target } = installed(t, MISSING);
   symlinkSync(target, link);
   await run();
   assert.equal(readlinkSync(link), process.execPath);
 });
 
-test('where neither will do, one line says what to install', async (t) => {
+test('if neither can be used, one line says what to install', async (t) => {
   const { folder, link, run, target } = installed(t, MISSING);
   symlinkSync(target, link);
   const old = join(folder, 'old.cjs');

@@ -7,14 +7,14 @@ import { newPostgresDatabase, open } from '../store/engines.ts';
 import { type Running, run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
-/** Cancels in all, each followed by a list on another node; test/slow/nodes.ts has more. */
+/** Total number of cancels, each followed by a list on another node; test/slow/nodes.ts runs more. */
 const ROUNDS = Number(process.env.ROUNDS ?? 600);
-/** Clients that do this side by side. */
+/** Concurrent clients. */
 const CLIENTS = 12;
-/** Orders waiting to be cancelled, per client: lists stay short. */
+/** Pending orders per client; few, so that lists stay short. */
 const STOCK = 10;
 
-/** Nodes on one database, started at the same moment, and a key for them. */
+/** Starts nodes concurrently on one database, and creates a key. */
 async function serveNodes(t: TestContext, count: number, database: string) {
   const nodes = await Promise.all(
     Array.from({ length: count }, () => serve(t, [], { database, expectsKey: false })),
@@ -27,7 +27,7 @@ async function serveNodes(t: TestContext, count: number, database: string) {
 }
 
 for (const count of [2, 3]) {
-  test(`${count} nodes that start together on an empty database make one store and one first key`, async (t) => {
+  test(`${count} nodes started concurrently on an empty database create one store and one first key`, async (t) => {
     const database = await newPostgresDatabase(t);
     const { nodes } = await serveNodes(t, count, database);
     const firstKeys = nodes.filter(({ stderr }) => /so_live_/.test(stderr()));
@@ -42,7 +42,7 @@ for (const count of [2, 3]) {
   });
 }
 
-test('what one node acknowledges every other one shows at once, as one snapshot under one ETag', {
+test('a change acknowledged by one node is in the next list of any other, and an ETag identifies one list', {
   timeout: 300_000,
 }, async (t) => {
   const database = await newPostgresDatabase(t);
@@ -85,11 +85,11 @@ function placing(id: bigint) {
   return { type: 'place', order: { id, status: 'pending', complete: false } } as const;
 }
 
-/** Checks lists: one ETag is one list on all nodes, and both of a pair have the same fate in each. */
+/** Checks that an ETag identifies one list on all nodes, and that the orders of a pair change together. */
 class Lists {
   readonly seen = new Map<string, string>();
 
-  /** The ids in a list. */
+  /** Checks a list. @returns the ids in it */
   check({ status, headers, body }: Answer): Set<bigint> {
     assert.equal(status, 200);
     const etag = String(headers.etag);
@@ -106,7 +106,7 @@ class Lists {
   }
 }
 
-/** Pairs of negative ids, -2 and -3 and so on, that are placed, shipped and cancelled together. */
+/** Places pairs of orders with the ids -2 and -3 and so on, and ships or cancels both together. @returns their number */
 async function shipPairs(store: Store, isOver: () => boolean): Promise<number> {
   let count = 0;
   while (!isOver()) {
@@ -121,7 +121,7 @@ async function shipPairs(store: Store, isOver: () => boolean): Promise<number> {
   return count;
 }
 
-/** The command line beside the nodes: imports orders, and ships some of them. */
+/** Imports orders and ships some of them from the command line. @returns the number of imports */
 async function importAndShip(database: string, isOver: () => boolean): Promise<number> {
   let count = 0;
   while (!isOver()) {
@@ -136,7 +136,7 @@ async function importAndShip(database: string, isOver: () => boolean): Promise<n
   return count;
 }
 
-test('a node that freezes holds no other one up', async (t) => {
+test('a frozen node does not block the others', async (t) => {
   const database = await newPostgresDatabase(t);
   const { nodes, call } = await serveNodes(t, 3, database);
   const store = await open(t, database);
@@ -146,7 +146,7 @@ test('a node that freezes holds no other one up', async (t) => {
   let longest = 0;
   for (let round = 0; round < 10; round += 1) {
     const mine = ids.slice(round * 300, (round + 1) * 300);
-    // Its clients are not waited for while it stands still.
+    // Its clients are not awaited while it is frozen.
     const onFrozen = mine.slice(0, 100).map((id) => call(0, 'DELETE', `${ORDERS}/${id}`));
     await new Promise((resolve) => setTimeout(resolve, 3 * round));
     frozen.child.kill('SIGSTOP');
@@ -160,5 +160,5 @@ test('a node that freezes holds no other one up', async (t) => {
     frozen.child.kill('SIGCONT');
     for (const { status } of await Promise.all(onFrozen)) assert.ok([204, 503].includes(status));
   }
-  t.diagnostic(`the longest cancel beside a frozen node took ${Math.round(longest)} ms`);
+  t.diagnostic(`the slowest cancel while a node is frozen took ${Math.round(longest)} ms`);
 });

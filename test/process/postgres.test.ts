@@ -11,11 +11,11 @@ import { run, serve } from './program.ts';
 const ORDERS = '/v1/store/orders';
 const CERTIFICATE = fileURLToPath(new URL('../tls/server.crt', import.meta.url));
 
-/** The same database for a new role, which may do what `grants` say. */
-async function asRole(t: TestContext, url: string, grants: (role: string) => string) {
+/** Creates a role with the privileges in `grants`. @returns the URL of the database for that role */
+async function urlForRole(t: TestContext, url: string, grants: (role: string) => string) {
   const role = `role_${new URL(url).pathname.slice(1)}`;
   await query(url, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-  // By then the database is gone, and with it all that the role has rights on.
+  // By then the database is dropped, and with it all privileges of the role.
   t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${role}`));
   for (const grant of grants(role).split(';')) await query(url, grant);
   const own = new URL(url);
@@ -24,7 +24,7 @@ async function asRole(t: TestContext, url: string, grants: (role: string) => str
   return own.href;
 }
 
-test('pets are imported without holding up the cancels of a node', async (t) => {
+test('importing pets does not block the cancels of a node', async (t) => {
   const url = await newPostgresDatabase(t);
   const { call } = await serve(t, ['--sample', '200'], { database: url });
   const ids: number[] = JSON.parse((await call('GET', ORDERS)).body)
@@ -50,24 +50,24 @@ const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
 const GRANTS = (role: string) =>
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`;
 
-test('a role that has nothing but its rights on the tables can do everything but migrate', async (t) => {
+test('a role with privileges on the tables only can do everything but migrate', async (t) => {
   const url = await newPostgresDatabase(t);
-  // Before PostgreSQL 15 everybody could make tables there.
+  // Before PostgreSQL 15 every role could create tables there.
   await query(url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-  const early = await asRole(t, url, () => 'SELECT 1');
-  const refused = await run([...SERVE, early]);
+  const roleUrl = await urlForRole(t, url, () => 'SELECT 1');
+  const refused = await run([...SERVE, roleUrl]);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /needs the migration 001-initial.*run "store-orders migrate"/);
   assert.doesNotMatch(refused.stderr, /secret|\n +at /);
 
   assert.equal((await run(['migrate', '--database', url])).code, 0);
-  const role = new URL(early).username;
+  const role = new URL(roleUrl).username;
   await query(url, GRANTS(role));
-  const { call, stop } = await serve(t, ['--sample', '20'], { database: early });
+  const { call, stop } = await serve(t, ['--sample', '20'], { database: roleUrl });
   assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
   assert.equal(JSON.parse((await call('GET', ORDERS)).body).length, 19);
   assert.equal((await call('GET', '/v1/pets/1')).status, 404);
-  const env = { DATABASE_URL: early };
+  const env = { DATABASE_URL: roleUrl };
   for (const [args, input] of [
     [['import', '-'], '{"petId":1}\n'],
     [['pets', 'import', '-'], '{"id":1}\n'],
@@ -85,7 +85,7 @@ test('a role that has nothing but its rights on the tables can do everything but
   assert.equal(await stop(), 0);
 });
 
-test('a node that is older than the schema refuses to run', async (t) => {
+test('a node that is older than the schema refuses to start', async (t) => {
   const url = await newPostgresDatabase(t);
   await run(['migrate', '--database', url]);
   await query(url, `INSERT INTO store_orders_migrations VALUES ('999-future.postgres.sql')`);
@@ -94,7 +94,7 @@ test('a node that is older than the schema refuses to run', async (t) => {
   assert.match(stderr, /newer than this release.*999-future.*newer release that made it/);
 });
 
-test('what stands in the way of using a database is said in words, without its password', async (t) => {
+test('the message about an unusable database states the reason, without the password', async (t) => {
   const url = await newPostgresDatabase(t);
   await query(url, 'CREATE TABLE orders (id integer)');
   const elsewhere = `postgres://u:secret@127.0.0.1:${await freePort()}/x`;
@@ -116,7 +116,7 @@ test('what stands in the way of using a database is said in words, without its p
   }
 });
 
-test('commands that only read make no tables', async (t) => {
+test('commands that need an existing store, and a dry run, create no tables', async (t) => {
   const url = await newPostgresDatabase(t);
   for (const args of [
     ['export'],
@@ -134,7 +134,7 @@ test('commands that only read make no tables', async (t) => {
   assert.deepEqual(await query(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`), []);
 });
 
-test('the URL may come from a file, and the tables be in another schema', async (t) => {
+test('the URL can be read from a file, and the tables can be in another schema', async (t) => {
   const url = await newPostgresDatabase(t);
   await query(url, 'CREATE SCHEMA shop');
   const path = join(temporaryFolder(t), 'url');
@@ -144,7 +144,7 @@ test('the URL may come from a file, and the tables be in another schema', async 
   assert.deepEqual(await query(url, 'SELECT id FROM shop.orders'), [['1']]);
 });
 
-test('sslmode means what it means everywhere', async (t) => {
+test('sslmode has the meaning that libpq gives it', async (t) => {
   const secured = await Cluster.start({ ssl: 'on' });
   t.after(() => secured.remove());
   const plain = process.env.TEST_DATABASE_URL!;
@@ -165,7 +165,7 @@ test('sslmode means what it means everywhere', async (t) => {
   assert.match(await attempt(`${plain}?sslmode=require`), /does not support SSL/);
 });
 
-test('of several hosts the one that is the primary is used', async (t) => {
+test('an unreachable host in a URL with several hosts is skipped', async (t) => {
   const url = await newPostgresDatabase(t);
   const { host, pathname } = new URL(url);
   const several = `postgres://postgres@127.0.0.1:${await freePort()},${host}${pathname}`;

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
 
-/** A run that takes longer has gone astray; its exit code is null then. */
+/** A run that takes longer is killed; its exit code is then null. */
 const RUN_LIMIT_MS = 100_000;
 
 export interface Result {
@@ -24,11 +24,11 @@ export interface RunOptions {
   readonly input?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeFlags?: readonly string[];
-  /** A command that runs the program in other surroundings. */
+  /** A command that runs the program, for example in a namespace. */
   readonly wrapper?: readonly string[];
 }
 
-/** Starts the real program with nothing of the surrounding environment that would configure it. */
+/** Starts the real program without any inherited variable that would configure it. */
 function start(args: readonly string[], options: RunOptions): ChildProcess {
   const { PATH, HOME, TMPDIR } = process.env;
   const { env = {}, nodeFlags = [], wrapper = [] } = options;
@@ -39,8 +39,8 @@ function start(args: readonly string[], options: RunOptions): ChildProcess {
   });
 }
 
-/** The program under way; it ends with the test. */
-export function started(t: TestContext, args: readonly string[]): ChildProcess {
+/** Starts the program; it is killed after the test. */
+export function spawnProgram(t: TestContext, args: readonly string[]): ChildProcess {
   const child = start(args, {});
   const ended = once(child, 'close');
   t.after(async () => {
@@ -50,11 +50,11 @@ export function started(t: TestContext, args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** Runs a command to its end: in this process, or in one of its own where that matters. */
+/** Runs a command until it ends: in this process or, where that matters, in one of its own. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
   const { nodeFlags, wrapper, input, env = {} } = options;
-  const isApart = args[0] === 'serve' || nodeFlags !== undefined || wrapper !== undefined;
-  if (isApart) return runApart(args, options);
+  const needsProcess = args[0] === 'serve' || nodeFlags !== undefined || wrapper !== undefined;
+  if (needsProcess) return runInOwnProcess(args, options);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const [out, err] = [collect(stdout), collect(stderr)];
   const stdin = Readable.from(input === undefined ? [] : [Buffer.from(input)]);
@@ -62,8 +62,11 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   return { code, stdout: out(), stderr: err() };
 }
 
-/** Runs the program to its end, in a process of its own. */
-export async function runApart(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+/** Runs the program until it ends, in a process of its own. */
+export async function runInOwnProcess(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Result> {
   const child = start(args, options);
   const stdout = collect(child.stdout!);
   const stderr = collect(child.stderr!);
@@ -89,19 +92,19 @@ export interface Running {
   readonly database: string;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Of the key that the program printed, if it did. */
+  /** The secret of the first key that the program printed; otherwise empty. */
   readonly secret: string;
   readonly call: (
     method: string,
     path: string,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<Answer>;
-  /** Sends bytes as they are; what comes back until the connection ends, as answers. */
+  /** Sends bytes as they are. @returns the responses until the connection closes */
   readonly raw: (bytes: string | Buffer) => Promise<Answer[]>;
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Runs `serve` on free ports until it listens; it ends with the test. */
+/** Starts `serve` on free ports and waits until it listens; it is killed after the test. */
 export async function serve(
   t: TestContext,
   args: readonly string[] = [],
@@ -118,11 +121,16 @@ export async function serve(
     child.kill('SIGKILL');
     await ended;
   });
-  const origin = await found(child, stdout, /Server listening at (http:\S+?)"/, stderr);
-  const operations = await found(child, stdout, /Operations listening at (http:\S+?)"/, stderr);
+  const origin = await waitForMatch(child, stdout, /Server listening at (http:\S+?)"/, stderr);
+  const operations = await waitForMatch(
+    child,
+    stdout,
+    /Operations listening at (http:\S+?)"/,
+    stderr,
+  );
   const port = Number(new URL(origin).port);
   const needsSecret = (options.expectsKey ?? true) && !args.includes('--no-first-key');
-  const secret = needsSecret ? await found(child, stderr, /(so_\w+_\w{49})\s/, stdout) : '';
+  const secret = needsSecret ? await waitForMatch(child, stderr, /(so_\w+_\w{49})\s/, stdout) : '';
 
   return {
     child,
@@ -156,7 +164,7 @@ export async function serve(
 }
 
 /** Waits until `text` matches, for at most 20 s or until the program ends. */
-async function found(
+async function waitForMatch(
   child: ChildProcess,
   text: () => string,
   pattern: RegExp,
@@ -168,7 +176,7 @@ async function found(
     if (child.exitCode !== null) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`the program did not say ${pattern}:\n${text()}\n${other()}`);
+  throw new Error(`the program did not print ${pattern}:\n${text()}\n${other()}`);
 }
 
 async function exchange(port: number, bytes: string | Buffer): Promise<Answer[]> {
@@ -182,13 +190,13 @@ async function exchange(port: number, bytes: string | Buffer): Promise<Answer[]>
   return answers;
 }
 
-/** The answers in what a connection gave, which must be nothing but whole answers. */
+/** Parses what a connection received; throws on anything but responses. */
 export function parseAnswers(text: string): Answer[] {
   const answers: Answer[] = [];
   let rest = text;
   while (rest !== '') {
     const head = /^HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/.exec(rest);
-    if (head === null) throw new Error(`this is no HTTP answer: ${rest.slice(0, 200)}`);
+    if (head === null) throw new Error(`this is not an HTTP response: ${rest.slice(0, 200)}`);
     const headers: Record<string, string> = {};
     for (const line of head[2]!.split('\r\n').filter((each) => each !== '')) {
       const colon = line.indexOf(':');

@@ -7,13 +7,13 @@ import { parseAnswers, run, serve } from './program.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-/** The bytes of requests without a body that carry a key; `last` is one more header line. */
+/** Builds requests with a key and without a body; `last` is one more header line. */
 const requestsWith =
   (secret: string) =>
   (method: string, path: string, last = '') =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
 
-test('what is no HTTP request is answered with an Error record too', async (t) => {
+test('bytes that are not a valid HTTP request get an Error record', async (t) => {
   const { raw } = await serve(t);
   const host = 'Host: x\r\n';
   const cases: [string, string | Buffer, number, Refusal][] = [
@@ -40,8 +40,13 @@ test('what is no HTTP request is answered with an Error record too', async (t) =
       'bad_framing',
     ],
     ['a fragment', `GET /#x HTTP/1.1\r\n${host}Connection: close\r\n\r\n`, 400, 'url_fragment'],
-    ['too long a URL', `GET /${'x'.repeat(9_000)} HTTP/1.1\r\n${host}\r\n`, 414, 'uri_too_long'],
-    ['far too long a URL', `GET /${'x'.repeat(50_000)}`, 414, 'uri_too_long'],
+    [
+      'a URL that is too long',
+      `GET /${'x'.repeat(9_000)} HTTP/1.1\r\n${host}\r\n`,
+      414,
+      'uri_too_long',
+    ],
+    ['a URL that is far too long', `GET /${'x'.repeat(50_000)}`, 414, 'uri_too_long'],
     [
       'headers too large',
       `GET / HTTP/1.1\r\n${host}A: ${'x'.repeat(40_000)}`,
@@ -63,7 +68,7 @@ test('what is no HTTP request is answered with an Error record too', async (t) =
   }
 });
 
-test('dot segments and absolute targets are read as they stand', async (t) => {
+test('dot segments are not resolved, and absolute request targets are accepted', async (t) => {
   const { raw, secret, port } = await serve(t, ['--sample', '10']);
   const ask = async (method: string, target: string) => {
     const head = `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
@@ -75,14 +80,14 @@ test('dot segments and absolute targets are read as they stand', async (t) => {
   }
   assert.equal((await ask('DELETE', '/v1/store/orders/x/../1')).status, 404);
   assert.equal((await ask('DELETE', '/v1/x/../store/orders/1')).status, 404);
-  assert.equal((await ask('DELETE', '/v1/store/orders/٥')).status, 400, 'no ASCII, no URL');
+  assert.equal((await ask('DELETE', '/v1/store/orders/٥')).status, 400, 'a URL is ASCII');
   const absolute = `http://127.0.0.1:${port}/v1/store/orders`;
   assert.equal((await ask('GET', absolute)).status, 200);
   assert.equal((await ask('DELETE', `${absolute}/1`)).status, 204);
   assert.equal((await ask('OPTIONS', '*')).status, 404);
 });
 
-test('two Authorization headers are refused, though one of them is good', async (t) => {
+test('two Authorization headers are refused even if one is valid', async (t) => {
   const { raw, secret } = await serve(t);
   const good = `Authorization: Bearer ${secret}\r\n`;
   for (const headers of [good + good, `${good}authorization: Bearer x\r\n`]) {
@@ -94,7 +99,7 @@ test('two Authorization headers are refused, though one of them is good', async 
   }
 });
 
-test('a key of Latin-1 bytes or 8 KB is refused like any other', async (t) => {
+test('a key of Latin-1 bytes or of 8 KB is 401', async (t) => {
   const { raw } = await serve(t);
   for (const key of [Buffer.from([0xe9, 0xff]), Buffer.alloc(8192, 'k')]) {
     const head = 'GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
@@ -105,7 +110,7 @@ test('a key of Latin-1 bytes or 8 KB is refused like any other', async (t) => {
   }
 });
 
-test('requests that are sent in one go are answered in their order', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '3000']);
   const head = requestsWith(secret);
   const answers = await raw(
@@ -122,7 +127,7 @@ test('requests that are sent in one go are answered in their order', async (t) =
   assert.equal(JSON.parse(answers[2]!.body).length, 2_999);
 });
 
-test('garbage behind requests gets no answer, and they get theirs', async (t) => {
+test('garbage after pipelined requests gets no response, and the requests get theirs', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '5000']);
   const head = requestsWith(secret);
   const list = head('GET', '/v1/store/orders');
@@ -138,7 +143,7 @@ test('garbage behind requests gets no answer, and they get theirs', async (t) =>
   );
 });
 
-test('a request whose body is broken has no effect: 400, and the order stands', async (t) => {
+test('a request with an invalid body is refused and has no effect', async (t) => {
   const { raw, secret, call } = await serve(t, ['--sample', '10']);
   const before = (await call('GET', '/v1/store/orders')).body;
   const head = `DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
@@ -167,7 +172,7 @@ test('a request whose body is broken has no effect: 400, and the order stands', 
   assert.equal(whole!.status, 204);
 });
 
-test('a client that closes its side after asking gets its answer', async (t) => {
+test('a client that half-closes its connection after a request gets its response', async (t) => {
   const { port, secret } = await serve(t, ['--sample', '20000']);
   for (const line of ['DELETE /v1/store/orders/1', 'GET /v1/store/orders']) {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -183,7 +188,7 @@ test('a client that closes its side after asking gets its answer', async (t) => 
   }
 });
 
-test('an Upgrade that nobody wants is answered, and the connection closed', async (t) => {
+test('a request with Upgrade is answered as usual, and the connection closed', async (t) => {
   const { raw, secret } = await serve(t);
   const [answer] = await raw(
     `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
@@ -193,7 +198,7 @@ test('an Upgrade that nobody wants is answered, and the connection closed', asyn
   assert.equal(answer!.headers.connection, 'close');
 });
 
-test('a request that waits for its turn sees what the one before it did', async (t) => {
+test('a pipelined request sees the effect of the one before it', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '50']);
   const head = requestsWith(secret);
   for (const id of [1, 2, 3, 4, 5, 6]) {
@@ -207,7 +212,7 @@ test('a request that waits for its turn sees what the one before it did', async 
   }
 });
 
-test('what follows an answer that closes the connection has no effect', async (t) => {
+test('requests after one whose response closes the connection have no effect', async (t) => {
   const { raw, secret, call } = await serve(t, ['--sample', '20']);
   const before = (await call('GET', '/v1/store/orders')).body;
   const key = `Authorization: Bearer ${secret}\r\n`;
@@ -226,7 +231,7 @@ test('what follows an answer that closes the connection has no effect', async (t
   assert.equal((await call('GET', '/v1/store/orders')).body, before);
 });
 
-test('a URL that cannot be decoded is answered in its turn', async (t) => {
+test('a pipelined request whose URL cannot be decoded is 400 in its turn', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '2000']);
   const head = requestsWith(secret);
   const answers = await raw(
@@ -238,7 +243,7 @@ test('a URL that cannot be decoded is answered in its turn', async (t) => {
   );
 });
 
-test('a connection with too many requests in wait is cut off', async (t) => {
+test('a connection with too many waiting requests is closed', async (t) => {
   const { port, secret, call } = await serve(t, ['--sample', '100000']);
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -250,7 +255,7 @@ test('a connection with too many requests in wait is cut off', async (t) => {
   assert.equal((await call('GET', '/v1/store/orders')).status, 200);
 });
 
-test('a request whose client has left is logged and counted all the same', async (t) => {
+test('a request whose client disconnected is logged and counted', async (t) => {
   const { port, secret, operations, stop, stdout } = await serve(t, ['--sample', '100000']);
   const socket = connect(port, '127.0.0.1');
   socket.write(
@@ -274,7 +279,7 @@ test('a request whose client has left is logged and counted all the same', async
   assert.equal(line.path, '/v1/store/orders');
 });
 
-test('a refused request is not answered again for what its body is', async (t) => {
+test('a refused request gets one response, even if its body is invalid or incomplete', async (t) => {
   const { raw } = await serve(t);
   const answers = await raw(
     'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
@@ -296,7 +301,7 @@ test('CONNECT is refused with an Error record', async (t) => {
   assert.equal(answer!.status, 400);
 });
 
-test('a body may come slowly; its key must be good still when it has come', async (t) => {
+test('a body may arrive slowly, but the key must still be valid when it is complete', async (t) => {
   const { port, secret, database } = await serve(t, ['--sample', '10']);
   const slowly = async (id: number, meanwhile: () => Promise<unknown>) => {
     const socket = connect(port, '127.0.0.1');
@@ -305,7 +310,7 @@ test('a body may come slowly; its key must be good still when it has come', asyn
         'Connection: close\r\nContent-Length: 2\r\n\r\nx',
     );
     await meanwhile();
-    // Longer than a key is trusted, and than an answer may take.
+    // Longer than a key is remembered and than a response may take.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     socket.write('y');
     let text = '';

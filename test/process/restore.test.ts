@@ -16,11 +16,11 @@ import { type TestContext, test } from 'node:test';
 import { eventually, query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { run, serve, started } from './program.ts';
+import { run, serve, spawnProgram } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
-/** A store of 100 orders with a backup, and commands on it. */
+/** A store of 100 orders, a backup of it, and a function that runs commands on it. */
 async function withBackup(t: TestContext) {
   const folder = temporaryFolder(t);
   const [path, backup] = [join(folder, 'store.db'), join(folder, 'backup.db')];
@@ -32,10 +32,10 @@ async function withBackup(t: TestContext) {
   return { folder, path, backup, database, cli };
 }
 
-const kept = (folder: string) =>
+const keptDatabases = (folder: string) =>
   readdirSync(folder).filter((name) => name.startsWith('store.db.before-'));
 
-test('restore puts a backup in the place of the database, and keeps what was there', async (t) => {
+test('restore replaces the database with a backup and keeps the previous database', async (t) => {
   const { folder, path, backup, database, cli } = await withBackup(t);
   assert.equal((await cli('ship', '1')).code, 0);
   const { code, stderr } = await cli('restore', backup);
@@ -43,7 +43,7 @@ test('restore puts a backup in the place of the database, and keeps what was the
   assert.match(stderr, /Restored 100 orders .* to sqlite:.*store\.db/);
   assert.match((await cli('show', '1')).stdout, /status +pending/);
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  const [before, ...others] = kept(folder);
+  const [before, ...others] = keptDatabases(folder);
   assert.deepEqual(others, []);
   const shown = await run(['show', '1', '--database', `sqlite:${join(folder, before!)}`]);
   assert.match(shown.stdout, /status +shipped/);
@@ -51,7 +51,7 @@ test('restore puts a backup in the place of the database, and keeps what was the
   assert.equal(JSON.parse((await service.call('GET', ORDERS)).body).length, 100);
 });
 
-test('restore leaves nothing of the log of a database whose service was killed', async (t) => {
+test('after a killed service, restore leaves no log files and the previous database keeps their changes', async (t) => {
   const { folder, path, backup, database, cli } = await withBackup(t);
   const killed = await serve(t, [], { database });
   assert.equal((await killed.call('DELETE', `${ORDERS}/1`)).status, 204);
@@ -60,12 +60,12 @@ test('restore leaves nothing of the log of a database whose service was killed',
   assert.equal((await cli('restore', backup)).code, 0);
   for (const name of readdirSync(folder)) assert.doesNotMatch(name, /-(wal|shm|journal)$/);
   assert.equal((await cli('check')).code, 0);
-  const before = `sqlite:${join(folder, kept(folder)[0]!)}`;
+  const before = `sqlite:${join(folder, keptDatabases(folder)[0]!)}`;
   const shown = await run(['show', '1', '--database', before]);
   assert.match(shown.stdout, /status +cancelled/);
 });
 
-test('restore refuses a store in use, and a slip', async (t) => {
+test('restore refuses a store in use, and unsuitable backups and targets', async (t) => {
   const { folder, path, backup, database, cli } = await withBackup(t);
   const refused = async (reason: RegExp, ...args: string[]) => {
     const { code, stderr } = await run(['restore', ...args]);
@@ -94,20 +94,20 @@ test('restore refuses a store in use, and a slip', async (t) => {
     '--database',
     `sqlite:${staging}`,
   );
-  assert.deepEqual(kept(folder), []);
+  assert.deepEqual(keptDatabases(folder), []);
   assert.equal((await cli('check')).code, 0);
 });
 
-test('restore refuses a backup that is not sound, and replaces a database that is not', async (t) => {
+test('restore refuses a damaged backup, and replaces a damaged database', async (t) => {
   const { folder, path, backup, database, cli } = await withBackup(t);
   const torn = join(folder, 'torn.db');
   copyFileSync(backup, torn);
-  tear(torn);
+  zeroLastPages(torn);
   const { code, stderr } = await cli('restore', torn);
   assert.equal(code, 1);
   assert.match(stderr, /torn\.db failed the check; nothing was restored:\n {2}\S/);
-  assert.deepEqual(kept(folder), []);
-  tear(path);
+  assert.deepEqual(keptDatabases(folder), []);
+  zeroLastPages(path);
   const found = await cli('check');
   assert.equal(found.code, 1);
   assert.match(found.stderr, /the store failed the check/);
@@ -116,14 +116,14 @@ test('restore refuses a backup that is not sound, and replaces a database that i
   assert.equal((await run(['check', '--database', database, '--json'])).code, 0);
 });
 
-/** Overwrites the pages with most of the orders. */
-function tear(path: string): void {
+/** Zeroes the last pages of a file, which have most of the orders. */
+function zeroLastPages(path: string): void {
   const { size } = statSync(path);
   truncateSync(path, size - 4 * 4_096);
   truncateSync(path, size);
 }
 
-test('restore makes a database where there is none, and sets aside the log of one that is gone', async (t) => {
+test('restore creates a missing database, and sets aside a leftover log', async (t) => {
   const { folder, backup } = await withBackup(t);
   const path = join(folder, 'new', 'store.db');
   const made = await run(['restore', backup, '--database', `sqlite:${path}`]);
@@ -135,7 +135,7 @@ test('restore makes a database where there is none, and sets aside the log of on
 });
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: check counts the rows, and writes nothing`, async (t) => {
+  test(`${name}: check reports every inconsistency`, async (t) => {
     const database = await newDatabase(t);
     const { stdout: input } = await run(['sample', '50']);
     await run(['import', '-', '--database', database], { input });
@@ -144,7 +144,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(code, 0);
     assert.match(stdout, /^environment +production$/m);
     assert.match(stdout, /^problems +none$/m);
-    await change(database, 'UPDATE store SET pending = pending + 1; DELETE FROM order_events');
+    await changeRows(database, 'UPDATE store SET pending = pending + 1; DELETE FROM order_events');
     const found = await check('--json');
     assert.equal(found.code, 1);
     const { problems } = JSON.parse(found.stdout) as { problems: string[] };
@@ -156,7 +156,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.match(wrong.stderr, /is for production, and staging is asked for/);
   });
 
-  test(`${name}: a store that was moved is not served, not written, and not copied again`, async (t) => {
+  test(`${name}: a moved store cannot be served, written or copied again until it is taken back`, async (t) => {
     const [from, to] = [await newDatabase(t), await newPostgresDatabase(t)];
     const { stdout: input } = await run(['sample', '10']);
     await run(['import', '-', '--database', from], { input });
@@ -192,8 +192,8 @@ test('a backup can be copied any number of times', async (t) => {
   }
 });
 
-/** Changes rows behind the back of the program. */
-async function change(database: string, sql: string): Promise<void> {
+/** Changes rows directly in the database. */
+async function changeRows(database: string, sql: string): Promise<void> {
   if (database.startsWith('postgres:')) {
     await query(database, sql);
     return;
@@ -203,13 +203,13 @@ async function change(database: string, sql: string): Promise<void> {
   db.close();
 }
 
-test('a service that has made a database where one is being restored keeps it', async (t) => {
+test('restore fails, and changes nothing, if a service creates the database meanwhile', async (t) => {
   const folder = temporaryFolder(t);
   const backup = join(folder, 'backup.db');
   const { stdout: input } = await run(['sample', '200000']);
   await run(['import', '-', '--database', `sqlite:${backup}`], { input });
   const path = join(folder, 'store.db');
-  const restoring = started(t, ['restore', backup, '--database', `sqlite:${path}`]);
+  const restoring = spawnProgram(t, ['restore', backup, '--database', `sqlite:${path}`]);
   const exited = once(restoring, 'exit');
   await eventually(async () =>
     assert.ok(readdirSync(folder).some((name) => /partial$/.test(name))),
@@ -223,7 +223,7 @@ test('a service that has made a database where one is being restored keeps it', 
   assert.match((await run(['show', '1', '--database', `sqlite:${path}`])).stdout, /cancelled/);
 });
 
-test('restore follows a link, and replaces an empty file', async (t) => {
+test('restore follows a symbolic link, and replaces an empty file', async (t) => {
   const { folder, path, backup } = await withBackup(t);
   const link = join(folder, 'link.db');
   symlinkSync(path, link);
@@ -235,7 +235,7 @@ test('restore follows a link, and replaces an empty file', async (t) => {
   assert.equal(code, 0, stderr);
 });
 
-test('a restored store is no backup: copy marks it as moved', async (t) => {
+test('copying a restored store marks it as moved, unlike a backup', async (t) => {
   const { backup, database, cli } = await withBackup(t);
   assert.equal((await cli('restore', backup)).code, 0);
   assert.equal(

@@ -8,7 +8,7 @@ const PROCESSES = 3;
 const CLIENTS = 6;
 const CANCELS = 300;
 
-/** Processes that share one port, each with an operations port of its own, and a key for them. */
+/** Starts processes that share one port, each with its own operations port. */
 async function serveTogether(t: TestContext, database: string) {
   const first = await serve(t, ['--reuse-port', '--sample', '500'], { database });
   const port = ['--port', String(first.port)];
@@ -16,7 +16,7 @@ async function serveTogether(t: TestContext, database: string) {
   for (let count = 1; count < PROCESSES; count += 1) {
     processes.push(await serve(t, ['--reuse-port', ...port], { database, expectsKey: false }));
   }
-  /** On a new connection, which the kernel hands to any of them. */
+  /** Sends a request on a new connection, which the kernel assigns to any of the processes. */
   const call = (method: string, path: string) => first.call(method, path, { connection: 'close' });
   return { processes, call };
 }
@@ -28,7 +28,7 @@ async function requestsOf({ operations }: Running): Promise<number> {
 }
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: processes on one port share connections, and none is stale`, async (t) => {
+  test(`${name}: processes that share a port all serve requests, and none returns a stale list`, async (t) => {
     const { processes, call } = await serveTogether(t, await newDatabase(t));
     const cancelled = new Set<number>();
     let next = 0;
@@ -45,8 +45,9 @@ for (const { name, newDatabase } of ENGINES) {
         }
       }),
     );
-    for (const each of processes) assert.ok((await requestsOf(each)) > 0, 'each had requests');
-    // Without the option the port is taken.
+    for (const each of processes)
+      assert.ok((await requestsOf(each)) > 0, 'every process had requests');
+    // Without the option the port is in use.
     const [first] = processes;
     const taken = await run([
       ...['serve', '--port', String(first!.port), '--operations-port', '0'],
@@ -57,7 +58,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 }
 
-test('of processes on one port one may be killed, and the others go on', async (t) => {
+test('if one of the processes that share a port is killed, the others keep serving', async (t) => {
   const { processes, call } = await serveTogether(t, await ENGINES[0]!.newDatabase(t));
   await processes[1]!.stop('SIGKILL');
   for (let round = 0; round < 30; round += 1) {

@@ -10,7 +10,7 @@ import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
-test('a store without keys gets a first one, with curl lines that work as printed', async (t) => {
+test('a store without keys gets a first key, and the printed curl commands work', async (t) => {
   const { stderr, stdout, secret } = await serve(t, ['--sample', '20']);
   const lines = stderr().match(/^ +curl .*$/gm)!;
   assert.equal(lines.length, 2);
@@ -22,7 +22,7 @@ test('a store without keys gets a first one, with curl lines that work as printe
   assert.ok(!stdout().includes(secret));
 });
 
-test('the first key is printed once, or not at all', async (t) => {
+test('the first key is printed once, and not at all with --no-first-key', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const quiet = await serve(t, ['--no-first-key'], { database });
   await quiet.stop();
@@ -39,7 +39,7 @@ test('the first key is printed once, or not at all', async (t) => {
   assert.equal(second.stderr(), '');
 });
 
-test('a store is for one environment: that of its first start, or of the command that made it', async (t) => {
+test('a store belongs to the environment of the service or command that created it', async (t) => {
   const folder = temporaryFolder(t);
   const staging = { env: { ENVIRONMENT: 'staging' } };
   const served = `sqlite:${join(folder, 'served.db')}`;
@@ -63,7 +63,7 @@ test('a store is for one environment: that of its first start, or of the command
   const { secret, stop } = await serve(t, [], { database: other, ...staging });
   assert.match(secret, /^so_test_/);
   await stop();
-  // A command that is not told takes what the store is for.
+  // A command without ENVIRONMENT uses the environment of the store.
   const key = await run(['keys', 'create', '--name', 'c', '--database', other]);
   assert.match(key.stdout, /^so_test_/);
   const refused = await run([
@@ -79,8 +79,8 @@ test('a store is for one environment: that of its first start, or of the command
   assert.match(refused.stderr, /is for staging, and production is asked for/);
 });
 
-test('started by npm, the service ends when npm does', async (t) => {
-  // npm runs a shell that runs us, and does not hand its SIGTERM on.
+test('a service started by npm stops when npm is stopped', async (t) => {
+  // npm runs the program in a shell, which does not forward SIGTERM.
   const wrapper = ['sh', '-c', '"$@"; true', 'sh'];
   const env = { npm_lifecycle_event: 'start' };
   const { child, origin, stdout } = await serve(t, [], { wrapper, env });
@@ -92,7 +92,7 @@ test('started by npm, the service ends when npm does', async (t) => {
   await assert.rejects(fetch(origin));
 });
 
-test('samples are added to an empty store only', async (t) => {
+test('--sample adds orders to an empty store only', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const first = await serve(t, ['--sample', '5'], { database });
   const { body } = await first.call('GET', ORDERS);
@@ -104,7 +104,7 @@ test('samples are added to an empty store only', async (t) => {
   assert.equal(exported.stdout.trim().split('\n').length, JSON.parse(body).length);
 });
 
-test('the operations listener says alive, ready and what was done', async (t) => {
+test('the operations listener serves liveness, readiness and metrics', async (t) => {
   const { operations, call } = await serve(t, ['--sample', '5']);
   const get = async (path: string) => {
     const response = await fetch(operations + path, { headers: { 'x-request-id': 'me' } });
@@ -132,7 +132,7 @@ test('the operations listener says alive, ready and what was done', async (t) =>
   assert.equal((await get('/nope')).status, 404);
 });
 
-test('a reader of the log who has left holds nothing up', async (t) => {
+test('a log reader that closes its pipe does not block the service', async (t) => {
   const { child, call, stop } = await serve(t);
   child.stdout!.destroy();
   for (let index = 0; index < 50; index += 1) {
@@ -141,7 +141,7 @@ test('a reader of the log who has left holds nothing up', async (t) => {
   assert.equal(await stop(), 0);
 });
 
-test('a reader of the log who has stopped reading holds nothing up', async (t) => {
+test('a log reader that stops reading does not block the service', async (t) => {
   const { child, call, stop } = await serve(t);
   child.stdout!.pause();
   for (let index = 0; index < 1_500; index += 1) {
@@ -153,7 +153,7 @@ test('a reader of the log who has stopped reading holds nothing up', async (t) =
   assert.equal(await code, 0);
 });
 
-test('the log is JSON lines on stdout, one a request, written out at the end', async (t) => {
+test('the log is JSON lines on stdout, one per request, and is flushed at shutdown', async (t) => {
   const { call, stop, stdout } = await serve(t);
   for (let index = 0; index < 20; index += 1) await call('GET', ORDERS);
   await stop();
@@ -165,7 +165,7 @@ test('the log is JSON lines on stdout, one a request, written out at the end', a
   assert.equal(lines.at(-1).msg, 'stopped');
 });
 
-test('every mistake in the configuration is named, all at once: exit 2', async () => {
+test('all invalid settings are reported at once, with exit code 2', async () => {
   const { code, stderr, stdout } = await run(['serve', '--port', '99999'], {
     env: {
       DATABASE_URL: 'mysql://x',
@@ -182,7 +182,7 @@ test('every mistake in the configuration is named, all at once: exit 2', async (
   assert.ok(!existsSync('mysql:'));
 });
 
-test('a port that is taken is a failure with a clear word', async (t) => {
+test('a port in use is a failure with a clear message', async (t) => {
   const { port } = await serve(t);
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const flags = ['--port', String(port), '--operations-port', '0', '--database', database];
@@ -192,7 +192,7 @@ test('a port that is taken is a failure with a clear word', async (t) => {
   assert.doesNotMatch(stderr, /\n +at /, 'no stack');
 });
 
-test('a revocation on the command line reaches a running server within a second', async (t) => {
+test('revoking a key on the command line takes effect in a running service within a second', async (t) => {
   const { call, database } = await serve(t);
   const made = await run(['keys', 'create', '--name', 'ci', '--database', database]);
   assert.match(made.stdout, /^so_live_\w+\n$/);
@@ -204,7 +204,7 @@ test('a revocation on the command line reaches a running server within a second'
   assert.equal((await call('GET', ORDERS, headers)).status, 401);
 });
 
-test('what the command line changes is in the very next list', async (t) => {
+test('a change made on the command line takes effect in a running service at once', async (t) => {
   const { call, database } = await serve(t, ['--sample', '10']);
   const flags = ['--database', database];
   const listed = async () => JSON.parse((await call('GET', ORDERS)).body);

@@ -7,7 +7,7 @@ import { serve } from './program.ts';
 const ORDERS = '/v1/store/orders';
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal}: what runs is finished, nothing new begins, exit 0`, async (t) => {
+  test(`${signal} completes responses under way, refuses new connections and exits with 0`, async (t) => {
     const { secret, port, stop, operations } = await serve(t, ['--sample', '100000']);
     const socket = connect(port, '127.0.0.1');
     socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
@@ -23,7 +23,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('where readiness is asked for, a stop goes on serving, not ready, until that is heard', async (t) => {
+test('if readiness is probed, the service reports not ready and keeps serving before it stops', async (t) => {
   const { operations, call, stop, port } = await serve(t, ['--drain-seconds', '2']);
   const ready = async () => (await fetch(`${operations}/readyz`)).status;
   assert.equal(await ready(), 200);
@@ -38,7 +38,7 @@ test('where readiness is asked for, a stop goes on serving, not ready, until tha
   assert.equal(await stopped, 0);
 });
 
-test('how long a stop may take can be set', async (t) => {
+test('--stop-limit-seconds limits the time to stop', async (t) => {
   const withReader = async (args: readonly string[]) => {
     const { secret, port, stop } = await serve(t, ['--sample', '100000', ...args]);
     const socket = connect(port, '127.0.0.1');
@@ -57,7 +57,7 @@ test('how long a stop may take can be set', async (t) => {
   assert.equal(first, 'shorter, exit 1');
 });
 
-test('a client that does not read cannot hold the end up beyond ten seconds: exit 1', async (t) => {
+test('a client that does not read cannot prevent shutdown, which then exits with 1', async (t) => {
   const { secret, port, stop } = await serve(t, ['--sample', '100000']);
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -68,18 +68,18 @@ test('a client that does not read cannot hold the end up beyond ten seconds: exi
   socket.destroy();
 });
 
-test('halves of requests do not hold the end up: exit 0', async (t) => {
+test('incomplete requests do not delay shutdown, which exits with 0', async (t) => {
   const { port, operations, secret, stop } = await serve(t);
-  const half = (to: number, bytes: string) => {
+  const sendIncomplete = (to: number, bytes: string) => {
     const socket = connect(to, '127.0.0.1');
     socket.on('error', () => {});
     socket.write(bytes);
     t.after(() => socket.destroy());
   };
-  half(port, 'GET /v1/store');
-  half(Number(new URL(operations).port), 'GET /livez HT');
+  sendIncomplete(port, 'GET /v1/store');
+  sendIncomplete(Number(new URL(operations).port), 'GET /livez HT');
   const head = `DELETE ${ORDERS}/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
-  half(port, `${head}Content-Length: 10\r\n\r\nabc`);
+  sendIncomplete(port, `${head}Content-Length: 10\r\n\r\nabc`);
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(await stop(), 0);
 });

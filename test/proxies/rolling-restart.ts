@@ -16,7 +16,7 @@ const ROUNDS = 2;
 const CLIENTS = 6;
 const COUNT = 200_000;
 
-/** A node that is stopped and started again on the same ports. */
+/** A node that can be restarted on the same ports. */
 class Node {
   readonly port: number;
   readonly operationsPort: number;
@@ -50,24 +50,24 @@ class Node {
   }
 }
 
-/** Where the configurations of docs/proxies name machines, what is on this one. */
+/** A configuration of docs/proxies, with its hosts and paths replaced by local ones. */
 function configuration(name: string, nodes: readonly Node[], replaced: Record<string, string>) {
   let text = readFileSync(new URL(`../../docs/proxies/${name}`, import.meta.url), 'utf8');
   const replace = (from: string, to: string) => {
-    assert.ok(text.includes(from), `${name} has ${from}`);
+    assert.ok(text.includes(from), `${name} does not contain ${from}`);
     text = text.replaceAll(from, to);
   };
   for (const [from, to] of Object.entries(replaced)) replace(from, to);
   for (const [index, node] of nodes.entries()) {
     const address = `127.0.0.1:${node.port}`;
-    // All are on one machine here, so each has a port of its own to be asked at.
+    // All nodes are on one host here, so each has its own port for health checks.
     const port = name === 'haproxy.cfg' ? ` port ${node.operationsPort}` : '';
     replace(`10.0.0.${index + 1}:8080`, address + port);
   }
   return text;
 }
 
-/** Runs a proxy of the system's until the test has ended; its port. */
+/** Runs an installed proxy until the test ends. @returns its port */
 async function startProxy(
   t: TestContext,
   name: 'haproxy' | 'nginx',
@@ -97,9 +97,9 @@ async function startProxy(
   }
   const args = name === 'haproxy' ? ['-f', config] : ['-p', folder, '-c', config];
   const proxy = spawn(name, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let stderr = '';
   proxy.stderr.on('data', (chunk) => {
-    said += chunk;
+    stderr += chunk;
   });
   proxy.on('error', () =>
     assert.fail(`this test needs ${name}: install it from the system's packages`),
@@ -112,12 +112,12 @@ async function startProxy(
   });
   await eventually(
     async () => assert.equal((await ask(port, new Agent(), 'GET', '/openapi/v1.json')).status, 200),
-    () => said,
+    () => stderr,
   );
   return port;
 }
 
-/** One request through a proxy, with all of its answer. */
+/** Sends one request through a proxy and reads the whole response. */
 async function ask(
   port: number,
   agent: Agent,
@@ -134,7 +134,7 @@ async function ask(
   return { status: response.statusCode as number, bytes };
 }
 
-test('three nodes are restarted one after another behind HAProxy and nginx, and no request fails', async (t) => {
+test('no request fails while three nodes behind HAProxy and nginx are restarted one by one', async (t) => {
   const cluster = await Cluster.start({ max_connections: '60' });
   t.after(() => cluster.remove());
   const database = cluster.url();
@@ -185,7 +185,7 @@ test('three nodes are restarted one after another behind HAProxy and nginx, and 
     for (const node of nodes) {
       await node.stop();
       await node.start();
-      // HAProxy finds it ready with its next question.
+      // HAProxy finds it ready at its next health check.
       await pause(2_500);
     }
   }

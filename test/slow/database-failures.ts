@@ -6,18 +6,28 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { eventually, query } from '../postgres.ts';
-import { DATABASE, ORDERS, scene, surviveRestart, underLoad } from '../process/database-scene.ts';
-import { started } from '../process/program.ts';
+import {
+  assertSurvivesRestart,
+  DATABASE,
+  ORDERS,
+  startScenario,
+  underLoad,
+} from '../process/database-scenario.ts';
+import { spawnProgram } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 for (const mode of ['immediate', 'kill'] as const) {
-  test(`a database that is stopped (${mode}) and started again`, { timeout: 60_000 }, (t) =>
-    surviveRestart(t, mode),
+  test(
+    `no acknowledged cancel is lost when the database is stopped (${mode}) and restarted`,
+    { timeout: 60_000 },
+    (t) => assertSurvivesRestart(t, mode),
   );
 }
 
-test('backends that are terminated at any moment', { timeout: 60_000 }, async (t) => {
-  const all = await scene(t);
+test('a node recovers after its backends are terminated repeatedly', {
+  timeout: 60_000,
+}, async (t) => {
+  const all = await startScenario(t);
   await underLoad(t, all, async () => {
     for (let round = 0; round < 60; round += 1) {
       await all.cluster.admin(
@@ -29,12 +39,14 @@ test('backends that are terminated at any moment', { timeout: 60_000 }, async (t
   });
 });
 
-test('a database that stands still', { timeout: 60_000 }, async (t) => {
-  const all = await scene(t);
+test('a node recovers after the database freezes for six seconds', {
+  timeout: 60_000,
+}, async (t) => {
+  const all = await startScenario(t);
   await underLoad(t, all, async () => {
     const { pid } = all.cluster;
-    const family = await all.cluster.admin('SELECT pid FROM pg_stat_activity');
-    const pids = [pid, ...family.map(([child]) => Number(child))];
+    const backends = await all.cluster.admin('SELECT pid FROM pg_stat_activity');
+    const pids = [pid, ...backends.map(([child]) => Number(child))];
     const signal = (name: NodeJS.Signals) => {
       for (const each of pids) {
         try {
@@ -50,26 +62,28 @@ test('a database that stands still', { timeout: 60_000 }, async (t) => {
   });
 });
 
-test('a network that swallows everything for a while', { timeout: 60_000 }, async (t) => {
-  let swallow = (_isOn: boolean) => {};
-  const all = await scene(t, {}, async (url) => {
+test('a node recovers after the network drops all data for six seconds', {
+  timeout: 60_000,
+}, async (t) => {
+  let drop = (_isOn: boolean) => {};
+  const all = await startScenario(t, {}, async (url) => {
     const relay = await relayTo(t, Number(new URL(url).port));
-    swallow = relay.swallow;
+    drop = relay.drop;
     const through = new URL(url);
     through.port = String(relay.port);
     return through.href;
   });
   await underLoad(t, all, async () => {
-    swallow(true);
+    drop(true);
     await new Promise((resolve) => setTimeout(resolve, 6_000));
-    swallow(false);
+    drop(false);
   });
 });
 
-/** A relay that can stop passing anything on without closing a connection. */
+/** A relay that can drop all data without closing a connection. */
 async function relayTo(t: TestContext, port: number) {
   const sockets = new Set<Socket>();
-  let isSwallowing = false;
+  let isDropping = false;
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
     for (const [from, to] of [
@@ -77,8 +91,8 @@ async function relayTo(t: TestContext, port: number) {
       [far, near],
     ] as const) {
       sockets.add(from);
-      from.on('data', (chunk) => isSwallowing || to.write(chunk));
-      from.on('close', () => isSwallowing || to.destroy());
+      from.on('data', (chunk) => isDropping || to.write(chunk));
+      from.on('close', () => isDropping || to.destroy());
       from.on('error', () => {});
     }
   }).listen(0, '127.0.0.1');
@@ -87,14 +101,16 @@ async function relayTo(t: TestContext, port: number) {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
-  const swallow = (isOn: boolean) => {
-    isSwallowing = isOn;
+  const drop = (isOn: boolean) => {
+    isDropping = isOn;
   };
-  return { port: (server.address() as { port: number }).port, swallow };
+  return { port: (server.address() as { port: number }).port, drop };
 }
 
-test('a table that somebody keeps locked', { timeout: 60_000 }, async (t) => {
-  const all = await scene(t);
+test('a node recovers after a table is locked for three seconds', {
+  timeout: 60_000,
+}, async (t) => {
+  const all = await startScenario(t);
   const locker = new Client({ connectionString: all.cluster.url(DATABASE) });
   await locker.connect();
   for (const table of ['orders', 'store', 'api_keys']) {
@@ -107,10 +123,10 @@ test('a table that somebody keeps locked', { timeout: 60_000 }, async (t) => {
   await locker.end();
 });
 
-test('an import that stops in the middle of sending holds nobody up', {
+test('an import that freezes while it sends a batch does not block cancels', {
   timeout: 60_000,
 }, async (t) => {
-  const { cluster, call } = await scene(t);
+  const { cluster, call } = await startScenario(t);
   const locker = new Client({ connectionString: cluster.url(DATABASE) });
   await locker.connect();
   // Rows so long that a batch does not fit into the buffers of a socket.
@@ -119,8 +135,8 @@ test('an import that stops in the middle of sending holds nobody up', {
     `{"id":${long + BigInt(index)},"petId":${long},"quantity":${long},"shipDate":"2026-12-01T09:30:00Z"}`;
   const path = join(temporaryFolder(t), 'a.ndjson');
   writeFileSync(path, Array.from({ length: 12_000 }, (_, index) => row(index)).join('\n'));
-  const importing = started(t, ['import', path, '--database', cluster.socketUrl(DATABASE)]);
-  // Between its beginning and its first batch.
+  const importing = spawnProgram(t, ['import', path, '--database', cluster.socketUrl(DATABASE)]);
+  // The import has begun, and its first batch is still to come.
   await eventually(async () => {
     assert.equal((await locker.query('SELECT FROM imports')).rowCount, 1);
   });
@@ -142,8 +158,10 @@ test('an import that stops in the middle of sending holds nobody up', {
   await locker.end();
 });
 
-test('a database that is out of connections', { timeout: 60_000 }, async (t) => {
-  const all = await scene(t, {}, async (url) => {
+test('a node recovers after the database refuses its connections', {
+  timeout: 60_000,
+}, async (t) => {
+  const all = await startScenario(t, {}, async (url) => {
     await query(url, 'CREATE ROLE app LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO app');
     return url.replace('postgres@', 'app@');
   });
@@ -159,7 +177,7 @@ test('a database that is out of connections', { timeout: 60_000 }, async (t) => 
 });
 
 test('a commit that no standby confirms is not acknowledged', { timeout: 60_000 }, async (t) => {
-  const { cluster, call } = await scene(t);
+  const { cluster, call } = await startScenario(t);
   const set = async (standbys: string) => {
     await cluster.admin(`ALTER SYSTEM SET synchronous_standby_names = '${standbys}'`);
     await cluster.admin('SELECT pg_reload_conf()');
@@ -167,7 +185,7 @@ test('a commit that no standby confirms is not acknowledged', { timeout: 60_000 
   };
   await set('nobody');
   const answer = call('DELETE', `${ORDERS}/1`);
-  // PostgreSQL reports success to whoever stops waiting, with a warning.
+  // PostgreSQL reports success, with a warning, to a client that stops waiting.
   await eventually(async () => {
     const cancelled = await cluster.admin(
       `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,

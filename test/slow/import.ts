@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { PROGRAM, run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-test('a million orders import on a heap of 256 MB', { timeout: 110_000 }, async (t) => {
+test('a million orders can be imported with a heap of 256 MB', { timeout: 110_000 }, async (t) => {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(folder, 'store.db')}`;
   const path = join(folder, 'million.ndjson');

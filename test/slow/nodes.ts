@@ -1,3 +1,3 @@
-// The same with as many rounds as find what happens once in thousands.
+// The same tests, with enough rounds to find failures that happen once in thousands.
 process.env.ROUNDS = '10000';
 await import('../process/nodes.test.ts');

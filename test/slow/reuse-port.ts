@@ -9,14 +9,14 @@ import { serve } from '../process/program.ts';
 import { ENGINES } from '../store/engines.ts';
 
 /**
- * Run in a network namespace of its own, in which the kernel hands connections that wait at a listener that is closed to
- * another one of the same port: https://docs.kernel.org/networking/ip-sysctl.html, tcp_migrate_req.
+ * Runs in a network namespace of its own with this setting on: when a listener closes, the kernel moves its waiting
+ * connections to another listener of the same port. See https://docs.kernel.org/networking/ip-sysctl.html, tcp_migrate_req.
  */
 const SETTING = '/proc/sys/net/ipv4/tcp_migrate_req';
 const IS_INSIDE = process.env.IN_NAMESPACE === 'yes';
 const ROUNDS = 4;
 
-/** Runs a shell command in a network namespace with the setting; whether the system permits that is found out before. */
+/** Runs a shell command in a network namespace with the setting on, which not every system permits. */
 const inNamespace = (command: string, args: readonly string[], env = process.env) =>
   spawnSync(
     'unshare',
@@ -28,13 +28,15 @@ const inNamespace = (command: string, args: readonly string[], env = process.env
     { env, encoding: 'utf8' },
   );
 
-test('in a network namespace that hands waiting connections over', { skip: IS_INSIDE }, (t) => {
+test('the test below passes in a network namespace with tcp_migrate_req on', {
+  skip: IS_INSIDE,
+}, (t) => {
   const probe = inNamespace('true', []);
   if (probe.status !== 0) {
-    t.skip(`no network namespace here: ${probe.error?.message ?? probe.stderr.trim()}`);
+    t.skip(`no network namespace available: ${probe.error?.message ?? probe.stderr.trim()}`);
     return;
   }
-  // Otherwise the inner run would take itself for a part of this one.
+  // With the variable, the inner run would act as a part of this one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { status, stdout, stderr } = inNamespace(
     'exec "$0" --test "$1"',
@@ -45,7 +47,7 @@ test('in a network namespace that hands waiting connections over', { skip: IS_IN
   assert.match(stdout, /\d{3,} connections/);
 });
 
-test('a process that shares its port is stopped in good order without a refused connection', {
+test('graceful shutdown of a process that shares its port refuses no connection', {
   skip: !IS_INSIDE,
 }, async (t) => {
   assert.equal(readFileSync(SETTING, 'utf8').trim(), '1');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batcher, NotConfirmed } from '../../src/store/batcher.ts';
 
-/** Commits batches when told to, and keeps what it was given. */
+/** A store that records the batches it gets and commits them on demand. */
 function controlledStore() {
   const batches: { commands: readonly number[]; commit: (error?: Error) => void }[] = [];
   const apply = (commands: readonly number[]) =>
@@ -12,12 +12,12 @@ function controlledStore() {
     });
   return { batches, apply };
 }
-/** Until the next batch is handed over, if there is one. */
+/** Waits until the next batch, if any, has been handed to the store. */
 async function turn(): Promise<void> {
   for (let count = 0; count < 5; count += 1) await new Promise(setImmediate);
 }
 
-test('while one batch commits the next one gathers, in order', async () => {
+test('commands submitted during a commit form the next batch, in order', async () => {
   const store = controlledStore();
   const queue = new Batcher(store.apply);
   const first = queue.submit(1);
@@ -36,7 +36,7 @@ test('while one batch commits the next one gathers, in order', async () => {
   assert.deepEqual(await Promise.all(rest), [-2, -3, -4]);
 });
 
-test('callers of one batch who come back a turn or two later share the next one', async () => {
+test('a command submitted right after a commit joins the commands waiting for the next batch', async () => {
   const store = controlledStore();
   const queue = new Batcher(store.apply);
   const first = queue.submit(1);
@@ -52,7 +52,7 @@ test('callers of one batch who come back a turn or two later share the next one'
   assert.deepEqual(await Promise.all([waiting, back]), [-2, -3]);
 });
 
-test('a batch that fails fails for all its callers, and the queue goes on', async () => {
+test('a failed batch rejects all its commands, and later batches are still applied', async () => {
   const store = controlledStore();
   const queue = new Batcher(store.apply);
   const both = [queue.submit(1), queue.submit(2)];
@@ -65,7 +65,7 @@ test('a batch that fails fails for all its callers, and the queue goes on', asyn
   assert.equal(await later, -3);
 });
 
-test('beyond 10,000 waiting commands new ones are turned away', async () => {
+test('while 10,000 commands wait, further commands are rejected', async () => {
   const store = controlledStore();
   const queue = new Batcher(store.apply);
   const first = queue.submit(0);
@@ -80,7 +80,7 @@ test('beyond 10,000 waiting commands new ones are turned away', async () => {
   await Promise.all(waiting);
 });
 
-test('a caller is told when nobody knows in time, and what waited too long never runs', async (t) => {
+test('a command that is not confirmed in time is rejected, and never applied if it was still waiting', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const store = controlledStore();
   const queue = new Batcher(store.apply);

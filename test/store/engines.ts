@@ -8,11 +8,11 @@ import { temporaryFolder } from '../temporary.ts';
 
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** The URL of a new, empty database that is gone after the test. */
+  /** Creates an empty database, dropped after the test, and returns its URL. */
   readonly newDatabase: (t: TestContext) => Promise<string>;
 }
 
-/** The engines that the store's promises are proven on. */
+/** The engines that the store tests run on. */
 export const ENGINES: readonly Engine[] = [
   {
     name: 'SQLite',
@@ -21,11 +21,13 @@ export const ENGINES: readonly Engine[] = [
   { name: 'PostgreSQL', newDatabase: newPostgresDatabase },
 ];
 
-/** On the server of the whole test run; see global-setup.ts. */
+/** Creates a database on the server shared by all tests; see global-setup.ts. */
 export async function newPostgresDatabase(t: TestContext): Promise<string> {
   const server = process.env.TEST_DATABASE_URL ?? '';
   if (server === '') {
-    throw new Error('there is no PostgreSQL to test on: run the tests with "npm test -- FILE…"');
+    throw new Error(
+      'no PostgreSQL server to test on: run the tests with "npm run test:files -- FILE…"',
+    );
   }
   const name = `test_${randomBytes(8).toString('hex')}`;
   await query(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
@@ -35,7 +37,7 @@ export async function newPostgresDatabase(t: TestContext): Promise<string> {
   return url.href;
 }
 
-/** A store on `url`, closed after the test. */
+/** Opens a store on `url`, closed after the test. */
 export async function open(
   t: TestContext,
   url: string,

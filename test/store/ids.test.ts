@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open } from './engines.ts';
 
-/** A backup of a store with two orders. */
+/** Makes a backup of a store with two orders, and returns its path. */
 async function backupOf(t: TestContext, url: string): Promise<string> {
   const store = await open(t, url, 'service');
   const order = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
@@ -19,8 +19,8 @@ async function backupOf(t: TestContext, url: string): Promise<string> {
   return file;
 }
 
-/** Serves the store at `url`, cancels an order, and tells what names the list that follows. */
-async function afterCancelling(url: string, id: bigint): Promise<string> {
+/** Opens a store as a service, cancels an order, and returns what identifies the next list. */
+async function listIdAfterCancel(url: string, id: bigint): Promise<string> {
   const store = await openStore(url, { create: false, purpose: 'service' });
   await store.apply([{ type: 'cancel', id }]);
   const { storeId, revision } = (await store.changes(undefined, () => {}))!;
@@ -30,30 +30,30 @@ async function afterCancelling(url: string, id: bigint): Promise<string> {
 }
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`a backup of ${name} that is restored twice is two stores`, async (t) => {
+  test(`restoring a ${name} backup twice makes two stores with different ids`, async (t) => {
     const backup = await backupOf(t, await newDatabase(t));
     const path = join(temporaryFolder(t), 'restored.db');
     const restored = async (id: bigint) => {
       copyFileSync(backup, path);
-      // To look at it is not to serve it.
+      // A command that opens the store must not assign its id; only a service does.
       await (await openStore(`sqlite:${path}`, { create: false, purpose: 'write' })).close();
-      return afterCancelling(`sqlite:${path}`, id);
+      return listIdAfterCancel(`sqlite:${path}`, id);
     };
     assert.notEqual(await restored(1n), await restored(2n));
   });
 
-  test(`two copies to ${name} out of one backup are two stores`, async (t) => {
+  test(`copying a backup to ${name} twice makes two stores with different ids`, async (t) => {
     const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
     const copied = async (id: bigint) => {
       const url = await newDatabase(t);
       await copyStore(`sqlite:${backup}`, url, { isMove: true, onProgress: () => {} });
-      return afterCancelling(url, id);
+      return listIdAfterCancel(url, id);
     };
     assert.notEqual(await copied(1n), await copied(2n));
   });
 }
 
-test('a backup of an earlier release that is restored twice is two stores', async (t) => {
+test('restoring a backup of an earlier release twice makes two stores with different ids', async (t) => {
   const folder = temporaryFolder(t);
   const [backup, path] = [join(folder, 'backup.db'), join(folder, 'restored.db')];
   const db = new DatabaseSync(backup);
@@ -67,7 +67,7 @@ test('a backup of an earlier release that is restored twice is two stores', asyn
   db.close();
   const restored = (id: bigint) => {
     copyFileSync(backup, path);
-    return afterCancelling(`sqlite:${path}`, id);
+    return listIdAfterCancel(`sqlite:${path}`, id);
   };
   assert.notEqual(await restored(1n), await restored(2n));
 });

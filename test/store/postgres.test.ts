@@ -9,7 +9,7 @@ import { Cluster, eventually, query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { newPostgresDatabase, open } from './engines.ts';
 
-test('stores opened at the same moment on an empty database are one store', async (t) => {
+test('stores opened concurrently on an empty database share one store id', async (t) => {
   for (let round = 0; round < 10; round += 1) {
     const url = await newPostgresDatabase(t);
     const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, url)));
@@ -19,7 +19,7 @@ test('stores opened at the same moment on an empty database are one store', asyn
   }
 });
 
-test('three nodes that cancel the same orders at the same time: each order once, and no 503', async (t) => {
+test('three nodes that cancel the same orders concurrently cancel each order once, without errors', async (t) => {
   const url = await newPostgresDatabase(t);
   const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
   const ids = Array.from({ length: 2_000 }, (_, index) => BigInt(index));
@@ -40,7 +40,7 @@ test('three nodes that cancel the same orders at the same time: each order once,
   assert.equal((await stores[0]!.status()).orders.cancelled, 2_000n);
 });
 
-test('settings of the role or the database change nothing', async (t) => {
+test('settings of the database do not affect the store', async (t) => {
   const url = await newPostgresDatabase(t);
   const name = new URL(url).pathname.slice(1);
   for (const [setting, value] of [
@@ -81,7 +81,7 @@ test('settings of the role or the database change nothing', async (t) => {
   );
 });
 
-test('tables that are replaced under a running node are looked at anew', async (t) => {
+test('after tables are replaced, a running node fails one read and then recovers', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
   await store.apply([place(1n)]);
@@ -96,48 +96,58 @@ test('tables that are replaced under a running node are looked at anew', async (
       store.changes(known, () => {}),
       /the tables were replaced/,
     );
-    assert.equal(await store.changes(known, () => {}), known, 'they hold the same');
+    assert.equal(await store.changes(known, () => {}), known, 'the contents are the same');
   }
 });
 
-for (const { what, lose, goOn, isKnown } of [
-  { what: 'nothing', lose: async () => {}, goOn: 0, isKnown: true },
-  { what: 'nothing, and that goes on', lose: async () => {}, goOn: 3, isKnown: true },
-  { what: 'its end', lose: loseTheEnd, goOn: 0, isKnown: false },
-  { what: 'its end, and comes as far again', lose: loseTheEnd, goOn: 1, isKnown: false },
-  { what: 'its end, and goes further', lose: loseTheEnd, goOn: 3, isKnown: false },
+for (const { what, lose, laterChanges, isKnown } of [
+  { what: 'nothing lost', lose: async () => {}, laterChanges: 0, isKnown: true },
+  { what: 'nothing lost, 3 changes since', lose: async () => {}, laterChanges: 3, isKnown: true },
+  { what: 'last transaction lost', lose: loseLastTransaction, laterChanges: 0, isKnown: false },
+  {
+    what: 'last transaction lost, same revision reached again',
+    lose: loseLastTransaction,
+    laterChanges: 1,
+    isKnown: false,
+  },
+  {
+    what: 'last transaction lost, higher revision reached',
+    lose: loseLastTransaction,
+    laterChanges: 3,
+    isKnown: false,
+  },
 ]) {
-  test(`a node finds that a server lost ${what}, without reading all orders`, async (t) => {
+  test(`a node that reconnects detects lost history without reading all orders: ${what}`, async (t) => {
     const url = await newPostgresDatabase(t);
     const [node, other] = [await open(t, url, 'service'), await open(t, url)];
     for (const id of [1n, 2n, 3n]) await other.apply([place(id)]);
     const known = await node.changes(undefined, () => {});
     await lose(url);
-    // As when the server was started again: all connections are gone.
+    // End all connections, as a restart of the server does.
     await query(
       url,
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
-    for (let id = 11n; id < 11n + BigInt(goOn); id += 1n) {
+    for (let id = 11n; id < 11n + BigInt(laterChanges); id += 1n) {
       await eventually(() => other.apply([place(id)]));
     }
     const visited: bigint[] = [];
     const now = await eventually(() =>
       node.changes(known, (orders) => visited.push(...orders.map(({ id }) => id))),
     );
-    assert.deepEqual(visited, isKnown ? [11n, 12n, 13n].slice(0, goOn) : []);
-    assert.equal(now?.revision, isKnown ? 3n + BigInt(goOn) : undefined);
+    assert.deepEqual(visited, isKnown ? [11n, 12n, 13n].slice(0, laterChanges) : []);
+    assert.equal(now?.revision, isKnown ? 3n + BigInt(laterChanges) : undefined);
     const anew = await node.changes(undefined, () => {});
     assert.equal(
       `${anew!.revision}/${anew!.mark}` === `${known!.revision}/${known!.mark}`,
-      goOn === 0 && isKnown,
+      laterChanges === 0 && isKnown,
     );
   });
 }
 
-/** What a failover to a standby that lacks the last transaction does. */
-async function loseTheEnd(url: string): Promise<void> {
+/** Simulates a failover to a standby that lacks the last transaction. */
+async function loseLastTransaction(url: string): Promise<void> {
   await query(url, 'DELETE FROM orders WHERE id = 3');
   await query(url, 'DELETE FROM order_events WHERE order_id = 3');
   await query(url, 'UPDATE store SET revision = 2, mark = 2, pending = 2');
@@ -147,8 +157,8 @@ function place(id: bigint) {
   return { type: 'place', order: { id, status: 'pending' } } as const;
 }
 
-test('a store that is closed while PostgreSQL does not answer is closed all the same', async (t) => {
-  // A backend that stands still holds up others of its server too.
+test('a store can be closed while PostgreSQL does not respond', async (t) => {
+  // On a server of its own: a stopped backend also blocks other backends.
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
   const store = await openStore(cluster.url(), { create: true, purpose: 'write' });
@@ -163,7 +173,7 @@ test('a store that is closed while PostgreSQL does not answer is closed all the 
   process.kill(Number(row![0]), 'SIGCONT');
 });
 
-test('the URL of a password file may not lead a node to another database', async (t) => {
+test('a changed DATABASE_URL_FILE can change the credentials, but not the database', async (t) => {
   const [url, other] = [await newPostgresDatabase(t), await newPostgresDatabase(t)];
   const file = join(temporaryFolder(t), 'url');
   writeFileSync(file, url);

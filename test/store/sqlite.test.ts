@@ -21,7 +21,7 @@ test('the writer syncs every commit to disk', (t) => {
   db.close();
 });
 
-test('a database of another program stays as it is, to the byte', async (t) => {
+test('a database of another program is refused and not modified', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   const db = new DatabaseSync(path);
   db.exec('CREATE TABLE theirs (id INTEGER)');
@@ -32,7 +32,7 @@ test('a database of another program stays as it is, to the byte', async (t) => {
   assert.equal(digest(), before);
 });
 
-test('a store whose tables are damaged is refused, and the program can end', async (t) => {
+test('a store without its store row is refused, and the process can exit', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   await (await openStore(`sqlite:${path}`, OPTIONS)).close();
   const db = new DatabaseSync(path);
@@ -41,7 +41,7 @@ test('a store whose tables are damaged is refused, and the program can end', asy
   await assert.rejects(openStore(`sqlite:${path}`, OPTIONS), /a copy into it has not ended/);
 });
 
-test('databases and backups are readable by their owner only, and so are the folders that are made', async (t) => {
+test('databases, backups and the folders created for them are accessible to their owner only', async (t) => {
   const umask = process.umask(0);
   t.after(() => process.umask(umask));
   const folder = join(temporaryFolder(t), 'made');
@@ -56,7 +56,7 @@ test('databases and backups are readable by their owner only, and so are the fol
   await store.close();
 });
 
-test('a database that is there keeps its mode', async (t) => {
+test('an existing database keeps its file mode', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   await (await openStore(`sqlite:${path}`, OPTIONS)).close();
   chmodSync(path, 0o640);
@@ -64,7 +64,7 @@ test('a database that is there keeps its mode', async (t) => {
   assert.equal(statSync(path).mode & 0o777, 0o640);
 });
 
-/** As release 1.0.0 left it. */
+/** A database as written by release 1.0.0. */
 function oldDatabase(t: TestContext) {
   const path = join(temporaryFolder(t), 'a.db');
   const db = new DatabaseSync(path);
@@ -82,7 +82,7 @@ function oldDatabase(t: TestContext) {
   return { path, db };
 }
 
-test('only a service and "migrate" change the schema of a store; commands say what to run', async (t) => {
+test('only a service and "migrate" migrate a store; other commands name the command to run', async (t) => {
   const { path, db } = oldDatabase(t);
   db.close();
   const url = `sqlite:${path}`;
@@ -105,7 +105,7 @@ test('only a service and "migrate" change the schema of a store; commands say wh
   assert.equal(version(), 1);
   const backup = join(temporaryFolder(t), 'backup.db');
   await backupStore(url, backup);
-  assert.equal(version(), 1, 'a backup holds what it finds');
+  assert.equal(version(), 1, 'a backup does not migrate');
   for (const [database, purpose] of [
     [url, 'service'],
     [`sqlite:${backup}`, 'migration'],
@@ -117,11 +117,11 @@ test('only a service and "migrate" change the schema of a store; commands say wh
     assert.ok(migrated[1]! > 1);
     migrated.length = 0;
     await (await openStore(database, { create: false, purpose, onMigrated })).close();
-    assert.deepEqual(migrated, [], 'once');
+    assert.deepEqual(migrated, [], 'already migrated');
   }
 });
 
-test('a store that another release has migrated meanwhile is not available, and says why', async (t) => {
+test('a store migrated by another release since it was opened is unavailable, with the reason', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   const store = await openStore(`sqlite:${path}`, OPTIONS);
   t.after(() => store.close());
@@ -151,7 +151,7 @@ test('opening a database waits for another process that migrates it', async (t) 
   await (await opening).close();
 });
 
-test('an existing store is for what its keys are for', async (t) => {
+test('an existing store gets the environment of its keys, if they share one', async (t) => {
   for (const [environments, expected] of [
     [['staging', 'staging'], 'staging'],
     [['production'], 'production'],
@@ -170,7 +170,7 @@ test('an existing store is for what its keys are for', async (t) => {
   }
 });
 
-test('a database of release 1.0.0 is migrated with all its histories', async (t) => {
+test('migrating a database of release 1.0.0 keeps the history of every order', async (t) => {
   const { path, db } = oldDatabase(t);
   db.close();
   const store = await openStore(`sqlite:${path}`, OPTIONS);

@@ -9,16 +9,16 @@ import { anyOrder } from '../orders/arbitraries.ts';
 import { ENGINES, open } from './engines.ts';
 
 for (const { name, newDatabase } of ENGINES) {
-  const promise = (what: string, prove: (t: TestContext, store: Store) => Promise<void>) =>
-    test(`${name}: ${what}`, async (t) => prove(t, await open(t, await newDatabase(t))));
+  const testStore = (title: string, run: (t: TestContext, store: Store) => Promise<void>) =>
+    test(`${name}: ${title}`, async (t) => run(t, await open(t, await newDatabase(t))));
 
-  promise('a new store is empty, at revision 0', async (_t, store) => {
+  testStore('a new store is empty, at revision 0', async (_t, store) => {
     const { revision, orders } = await store.status();
     assert.equal(revision, 0n);
     assert.deepEqual(orders, { pending: 0n, shipped: 0n, cancelled: 0n });
   });
 
-  test(`${name}: a store that is served has an id of its own, and keeps it`, async (t) => {
+  test(`${name}: a service assigns its store a unique id, which persists`, async (t) => {
     const url = await newDatabase(t);
     const { storeId } = await (await open(t, url, 'service')).status();
     assert.match(storeId, /^[0-9a-f]{16}$/);
@@ -27,7 +27,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.notEqual((await other.status()).storeId, storeId);
   });
 
-  promise('what a store is for is recorded once', async (_t, store) => {
+  testStore('the environment of a store is recorded once and then kept', async (_t, store) => {
     const record = (environment: 'production' | 'staging') =>
       store.apply([{ type: 'recordEnvironment', environment }]);
     assert.equal((await store.status()).environment, undefined);
@@ -36,7 +36,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await store.status()).environment, 'staging');
   });
 
-  test(`${name}: a store that was moved away is neither listed nor written until it is taken back`, async (t) => {
+  test(`${name}: a moved store can be neither listed nor written until it is taken back`, async (t) => {
     const url = await newDatabase(t);
     const [store, other] = [await open(t, url, 'service'), await open(t, url)];
     await store.apply([place({ id: 1n, status: 'pending' })]);
@@ -73,7 +73,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(await store.changes(moment, () => {}), undefined);
   });
 
-  promise('any order comes back as it was placed', async (_t, store) => {
+  testStore('any order is read back as it was placed', async (_t, store) => {
     const orders = fc.uniqueArray(anyOrder, { selector: ({ id }) => id, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(orders, async (placed) => {
@@ -89,80 +89,89 @@ for (const { name, newDatabase } of ENGINES) {
     );
   });
 
-  promise('commands come out as the lifecycle says, in their order', async (_t, store) => {
-    const id = fc.bigInt({ min: 1n, max: 6n });
-    const command: fc.Arbitrary<OrderCommand> = fc.oneof(
-      fc.tuple(id, anyOrder).map(([own, order]) => place({ ...order, id: own })),
-      id.map((own) => ({ type: 'cancel', id: own }) as const),
-      id.map((own) => ({ type: 'ship', id: own, at: 5 }) as const),
-    );
-    const model = new Map<bigint, Order>();
-    const events = new Map<bigint, [revision: bigint, outcome: string][]>();
-    let revision = 0n;
-    await fc.assert(
-      fc.asyncProperty(fc.array(command, { maxLength: 20 }), async (commands) => {
-        let isChange = false;
-        const expected = commands.map((each) => {
-          const own = each.type === 'place' ? each.order.id : each.id;
-          const { outcome, order } = decide(model.get(own), each, 0);
-          if (order === undefined) return outcome;
-          isChange = true;
-          model.set(own, order);
-          events.set(own, [...(events.get(own) ?? []), [revision + 1n, outcome]]);
-          return outcome;
-        });
-        if (isChange) revision += 1n;
-        assert.deepEqual(await store.apply(commands), expected);
-        const ids = [...model.keys()].sort();
-        assert.deepEqual(
-          await store.find(ids),
-          ids.map((each) => model.get(each)),
-        );
-      }),
-      { numRuns: 80 },
-    );
-    const { orders } = await store.status();
-    for (const [status, count] of Object.entries(orders)) {
-      const expected = [...model.values()].filter((order) => order.status === status).length;
-      assert.equal(count, BigInt(expected), status);
-    }
-    for (const [own, expected] of events) {
-      const history = await store.history(own);
-      assert.deepEqual(
-        history.map((event) => [event.revision, event.type]),
-        expected,
+  testStore(
+    'commands are applied in order, with the outcomes of the lifecycle',
+    async (_t, store) => {
+      const id = fc.bigInt({ min: 1n, max: 6n });
+      const command: fc.Arbitrary<OrderCommand> = fc.oneof(
+        fc.tuple(id, anyOrder).map(([own, order]) => place({ ...order, id: own })),
+        id.map((own) => ({ type: 'cancel', id: own }) as const),
+        id.map((own) => ({ type: 'ship', id: own, at: 5 }) as const),
       );
-    }
-    for (let since = 1n; since <= revision; since += 1n) {
-      const ids = [...events].filter(([, all]) => all.at(-1)![0] > since).map(([own]) => own);
-      assert.deepEqual(await changed(store, since), { revision, ids: ids.sort() });
-    }
-  });
+      const model = new Map<bigint, Order>();
+      const events = new Map<bigint, [revision: bigint, outcome: string][]>();
+      let revision = 0n;
+      await fc.assert(
+        fc.asyncProperty(fc.array(command, { maxLength: 20 }), async (commands) => {
+          let isChange = false;
+          const expected = commands.map((each) => {
+            const own = each.type === 'place' ? each.order.id : each.id;
+            const { outcome, order } = decide(model.get(own), each, 0);
+            if (order === undefined) return outcome;
+            isChange = true;
+            model.set(own, order);
+            events.set(own, [...(events.get(own) ?? []), [revision + 1n, outcome]]);
+            return outcome;
+          });
+          if (isChange) revision += 1n;
+          assert.deepEqual(await store.apply(commands), expected);
+          const ids = [...model.keys()].sort();
+          assert.deepEqual(
+            await store.find(ids),
+            ids.map((each) => model.get(each)),
+          );
+        }),
+        { numRuns: 80 },
+      );
+      const { orders } = await store.status();
+      for (const [status, count] of Object.entries(orders)) {
+        const expected = [...model.values()].filter((order) => order.status === status).length;
+        assert.equal(count, BigInt(expected), status);
+      }
+      for (const [own, expected] of events) {
+        const history = await store.history(own);
+        assert.deepEqual(
+          history.map((event) => [event.revision, event.type]),
+          expected,
+        );
+      }
+      for (let since = 1n; since <= revision; since += 1n) {
+        const ids = [...events].filter(([, all]) => all.at(-1)![0] > since).map(([own]) => own);
+        assert.deepEqual(await changed(store, since), { revision, ids: ids.sort() });
+      }
+    },
+  );
 
-  promise('the revision grows with a change and only with a change', async (_t, store) => {
-    await store.apply([place({ id: 1n, status: 'pending' })]);
-    assert.equal((await store.status()).revision, 1n);
-    await store.apply([{ type: 'cancel', id: 2n }]);
-    await store.apply([place({ id: 1n, status: 'pending' })]);
-    assert.equal((await store.status()).revision, 1n);
-    await store.apply([
-      { type: 'ship', id: 1n },
-      { type: 'cancel', id: 1n },
-    ]);
-    assert.equal((await store.status()).revision, 2n);
-  });
+  testStore(
+    'the revision grows with every transaction that changes an order, and with no other',
+    async (_t, store) => {
+      await store.apply([place({ id: 1n, status: 'pending' })]);
+      assert.equal((await store.status()).revision, 1n);
+      await store.apply([{ type: 'cancel', id: 2n }]);
+      await store.apply([place({ id: 1n, status: 'pending' })]);
+      assert.equal((await store.status()).revision, 1n);
+      await store.apply([
+        { type: 'ship', id: 1n },
+        { type: 'cancel', id: 1n },
+      ]);
+      assert.equal((await store.status()).revision, 2n);
+    },
+  );
 
-  promise('changes tells what changed after a revision, and no more', async (_t, store) => {
-    await store.apply([1n, 2n, 3n].map((id) => place({ id, status: 'pending' })));
-    await store.apply([{ type: 'cancel', id: 3n }]);
-    await store.apply([{ type: 'ship', id: 1n, at: 9 }]);
-    assert.deepEqual(await changed(store, 0n), { revision: 3n, ids: [1n, 2n] });
-    assert.deepEqual(await changed(store, 1n), { revision: 3n, ids: [1n, 3n] });
-    assert.deepEqual(await changed(store, 2n), { revision: 3n, ids: [1n] });
-    assert.deepEqual(await changed(store, 3n), { revision: 3n, ids: [] });
-  });
+  testStore(
+    'changes() returns exactly the orders that changed after a revision',
+    async (_t, store) => {
+      await store.apply([1n, 2n, 3n].map((id) => place({ id, status: 'pending' })));
+      await store.apply([{ type: 'cancel', id: 3n }]);
+      await store.apply([{ type: 'ship', id: 1n, at: 9 }]);
+      assert.deepEqual(await changed(store, 0n), { revision: 3n, ids: [1n, 2n] });
+      assert.deepEqual(await changed(store, 1n), { revision: 3n, ids: [1n, 3n] });
+      assert.deepEqual(await changed(store, 2n), { revision: 3n, ids: [1n] });
+      assert.deepEqual(await changed(store, 3n), { revision: 3n, ids: [] });
+    },
+  );
 
-  promise('one look at many changes is one snapshot, whatever is written', async (_t, store) => {
+  testStore('changes() reads one snapshot, even during concurrent writes', async (_t, store) => {
     const ids = Array.from({ length: 9_000 }, (_, index) => BigInt(index));
     await store.apply(ids.map((id) => place({ id, status: 'pending' })));
     const seen: string[] = [];
@@ -178,19 +187,22 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await changed(store, 1n), { revision: 2n, ids: [8_999n] });
   });
 
-  promise('what was not in its past, a store does not tell changes since', async (_t, store) => {
-    await store.apply([place({ id: 1n, status: 'pending' })]);
-    const { storeId, mark } = await store.status();
-    for (const since of [
-      { storeId, revision: 2n, mark },
-      { storeId, revision: 1n, mark: mark + 1n },
-      { storeId: '0123456789abcdef', revision: 1n, mark },
-    ]) {
-      assert.equal(await store.changes(since, () => assert.fail('visited')), undefined);
-    }
-  });
+  testStore(
+    'changes() returns undefined for a moment outside the history of the store',
+    async (_t, store) => {
+      await store.apply([place({ id: 1n, status: 'pending' })]);
+      const { storeId, mark } = await store.status();
+      for (const since of [
+        { storeId, revision: 2n, mark },
+        { storeId, revision: 1n, mark: mark + 1n },
+        { storeId: '0123456789abcdef', revision: 1n, mark },
+      ]) {
+        assert.equal(await store.changes(since, () => assert.fail('visited')), undefined);
+      }
+    },
+  );
 
-  promise('every change leaves an event that says who and when', async (_t, store) => {
+  testStore('every change records an event with its author and time', async (_t, store) => {
     const before = Date.now();
     await store.apply([
       place({ id: 1n, status: 'pending' }),
@@ -209,7 +221,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await store.history(2n), []);
   });
 
-  promise('64 cancels of one order at once: one takes effect', async (_t, store) => {
+  testStore('of 64 concurrent cancels of one order, one takes effect', async (_t, store) => {
     await store.apply([place({ id: 1n, status: 'pending' })]);
     const outcomes = await Promise.all(
       Array.from({ length: 64 }, () => store.apply([{ type: 'cancel', id: 1n }])),
@@ -218,7 +230,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await store.history(1n)).length, 2);
   });
 
-  promise('scan tells all orders in any status, in ascending id', async (_t, store) => {
+  testStore('scan() returns all orders in any status, by ascending id', async (_t, store) => {
     const ids = [INT64_MAX, INT64_MIN, 0n, 2n ** 53n + 1n, 2n ** 53n, -1n];
     await store.apply(ids.map((id) => place({ id, status: 'pending' })));
     await store.apply([{ type: 'cancel', id: 0n }]);
@@ -229,7 +241,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(seen, [INT64_MIN, -1n, 0n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX]);
   });
 
-  promise('ids are exact to the ends of int64', async (_t, store) => {
+  testStore('ids are exact up to the limits of int64', async (_t, store) => {
     const ids = [INT64_MIN, INT64_MIN + 1n, -(2n ** 53n) - 1n, 2n ** 53n + 1n, INT64_MAX];
     await store.apply(ids.map((id) => place({ id, status: 'pending' })));
     for (const id of ids) assert.deepEqual(await store.apply([cancel(id)]), ['cancelled']);
@@ -242,10 +254,10 @@ for (const { name, newDatabase } of ENGINES) {
     for (const id of ids) assert.equal((await store.history(id)).length, 2);
   });
 
-  promise(
-    'all orders are told also where the last of a page has the highest id',
+  testStore(
+    'scan() and changes() return all orders, even if a page ends with the highest id',
     async (_t, store) => {
-      // A page has 512 or 2,000.
+      // A page has 512 or 2,000 orders.
       for (const [from, count] of [
         [1, 511],
         [512, 1_488],
@@ -254,42 +266,45 @@ for (const { name, newDatabase } of ENGINES) {
         await store.apply([...ids, INT64_MAX].map((id) => place({ id, status: 'pending' })));
         const scanned: bigint[] = [];
         await store.scan(async (orders) => void scanned.push(...orders.map(({ id }) => id)));
-        const told: bigint[] = [];
-        await store.changes(undefined, (orders) => void told.push(...orders.map(({ id }) => id)));
+        const listed: bigint[] = [];
+        await store.changes(undefined, (orders) => void listed.push(...orders.map(({ id }) => id)));
         assert.equal(scanned.length, from + count);
         assert.equal(scanned.at(-1), INT64_MAX);
-        assert.deepEqual(told, scanned);
+        assert.deepEqual(listed, scanned);
       }
     },
   );
 
-  promise('keys are found by their digests, and revoked once', async (_t, store) => {
-    const key = newApiKey(newSecret('production'), {
-      name: 'shop',
-      environment: 'production',
-      now: 1,
-      expiresAt: 2,
-    });
-    assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
-    const [found] = await store.keys([new Uint8Array(32), key.digest]);
-    assert.deepEqual(
-      { ...found, digest: Buffer.from(found!.digest) },
-      { ...key, revokedAt: undefined, lastUsedAt: undefined },
-    );
-    assert.equal((await store.keys()).length, 1);
-    await store.apply([{ type: 'recordKeyUse', ids: [key.id, 'key_none'], at: 7 }]);
-    await store.apply([{ type: 'recordKeyUse', ids: [key.id], at: 6 }]);
-    assert.equal((await store.keys())[0]!.lastUsedAt, 7);
-    const revoke = { type: 'revokeKey', id: key.id } as const;
-    assert.deepEqual(await store.apply([revoke, revoke, { ...revoke, id: 'key_none' }]), [
-      'revoked',
-      'unchanged',
-      'key_not_found',
-    ]);
-    assert.ok((await store.keys())[0]!.revokedAt! > 2);
-  });
+  testStore(
+    'keys are found by digest, record their latest use and are revoked once',
+    async (_t, store) => {
+      const key = newApiKey(newSecret('production'), {
+        name: 'shop',
+        environment: 'production',
+        now: 1,
+        expiresAt: 2,
+      });
+      assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
+      const [found] = await store.keys([new Uint8Array(32), key.digest]);
+      assert.deepEqual(
+        { ...found, digest: Buffer.from(found!.digest) },
+        { ...key, revokedAt: undefined, lastUsedAt: undefined },
+      );
+      assert.equal((await store.keys()).length, 1);
+      await store.apply([{ type: 'recordKeyUse', ids: [key.id, 'key_none'], at: 7 }]);
+      await store.apply([{ type: 'recordKeyUse', ids: [key.id], at: 6 }]);
+      assert.equal((await store.keys())[0]!.lastUsedAt, 7);
+      const revoke = { type: 'revokeKey', id: key.id } as const;
+      assert.deepEqual(await store.apply([revoke, revoke, { ...revoke, id: 'key_none' }]), [
+        'revoked',
+        'unchanged',
+        'key_not_found',
+      ]);
+      assert.ok((await store.keys())[0]!.revokedAt! > 2);
+    },
+  );
 
-  promise('of first keys of one environment only the first is stored', async (_t, store) => {
+  testStore('only one first key per environment is stored', async (_t, store) => {
     const firstKey = (environment: 'production' | 'staging') => ({
       type: 'createFirstKey' as const,
       key: newApiKey(newSecret(environment), { name: 'first', environment, now: 1 }),
@@ -302,7 +317,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await store.keys()).length, 2);
   });
 
-  promise('a pet takes the place of the one with its id', async (_t, store) => {
+  testStore('a pet replaces the pet with the same id', async (_t, store) => {
     await store.apply([{ type: 'putPets', pets: [{ id: 2n ** 60n, name: 'Ada', tag: 'cat' }] }]);
     const again = [{ id: 2n ** 60n, name: 'Eve' }, { id: 3n }, { id: 2n ** 60n, name: 'Bob' }];
     await store.apply([{ type: 'putPets', pets: again }]);
@@ -330,8 +345,8 @@ for (const { name, newDatabase } of ENGINES) {
     return ids;
   };
 
-  promise(
-    'orders without an id get the next ones, above all there are or will be',
+  testStore(
+    'imported orders without an id get ids above all existing and announced ids',
     async (_t, store) => {
       await store.apply([place({ id: 10n, status: 'pending' })]);
       await begin(store, 'a', '1');
@@ -349,27 +364,30 @@ for (const { name, newDatabase } of ENGINES) {
     },
   );
 
-  promise('an import goes on where it ended, one run of it at a time', async (_t, store) => {
-    const progress = async () =>
-      (await store.apply([{ type: 'importProgress', source: 'a' }]))[0]!.placed;
-    const outOfTurn = [{ refusal: 'out_of_turn' }];
-    assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
-    assert.deepEqual(await begin(store, 'a', '1'), ['begun']);
-    await importOrders(store, 'a', '1', [undefined, 5n]);
-    assert.equal(await progress(), 2);
-    assert.deepEqual(await begin(store, 'a', '2', 0), ['out_of_turn']);
-    assert.deepEqual(await begin(store, 'a', '2', 2), ['begun']);
-    assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
-    assert.equal(await progress(), 2);
-    const end = { type: 'endImport', source: 'a', run: '2' } as const;
-    assert.deepEqual(await store.apply([{ ...end, run: '1' }]), ['out_of_turn']);
-    assert.deepEqual(await store.apply([end]), ['ended']);
-    assert.equal(await progress(), 0);
-    assert.deepEqual(await importOrders(store, 'a', '2', [undefined]), outOfTurn);
-    assert.equal((await idsIn(store)).length, 2);
-  });
+  testStore(
+    'an import resumes where it stopped, and only its latest run may continue',
+    async (_t, store) => {
+      const progress = async () =>
+        (await store.apply([{ type: 'importProgress', source: 'a' }]))[0]!.placed;
+      const outOfTurn = [{ refusal: 'out_of_turn' }];
+      assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
+      assert.deepEqual(await begin(store, 'a', '1'), ['begun']);
+      await importOrders(store, 'a', '1', [undefined, 5n]);
+      assert.equal(await progress(), 2);
+      assert.deepEqual(await begin(store, 'a', '2', 0), ['out_of_turn']);
+      assert.deepEqual(await begin(store, 'a', '2', 2), ['begun']);
+      assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
+      assert.equal(await progress(), 2);
+      const end = { type: 'endImport', source: 'a', run: '2' } as const;
+      assert.deepEqual(await store.apply([{ ...end, run: '1' }]), ['out_of_turn']);
+      assert.deepEqual(await store.apply([end]), ['ended']);
+      assert.equal(await progress(), 0);
+      assert.deepEqual(await importOrders(store, 'a', '2', [undefined]), outOfTurn);
+      assert.equal((await idsIn(store)).length, 2);
+    },
+  );
 
-  test(`${name}: imports without ids that run side by side give each order its own`, async (t) => {
+  test(`${name}: concurrent imports of orders without ids assign unique, consecutive ids`, async (t) => {
     const url = await newDatabase(t);
     const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
     await Promise.all(
@@ -389,8 +407,8 @@ for (const { name, newDatabase } of ENGINES) {
     );
   });
 
-  promise(
-    'of rows of which one stands differently, none is placed or counted',
+  testStore(
+    'if one row differs from the existing order, no row of its batch is placed or counted',
     async (_t, store) => {
       await store.apply([place({ id: 2n, status: 'pending' })]);
       await begin(store, 'a', '1');
@@ -405,7 +423,7 @@ for (const { name, newDatabase } of ENGINES) {
     },
   );
 
-  promise('a transaction that fails leaves nothing behind', async (_t, store) => {
+  testStore('a failed transaction has no effect', async (_t, store) => {
     const tooLarge = place({ id: INT64_MAX + 1n, status: 'pending' });
     await assert.rejects(store.apply([place({ id: 1n, status: 'pending' }), tooLarge]));
     assert.deepEqual(await store.find([1n]), []);
@@ -414,7 +432,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await store.status()).orders.pending, 1n);
   });
 
-  test(`${name}: what was written is there after closing and opening again`, async (t) => {
+  test(`${name}: written data is there after closing and reopening`, async (t) => {
     const url = await newDatabase(t);
     const first = await open(t, url);
     await first.apply([place({ id: 1n, status: 'pending' })]);
@@ -425,7 +443,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await changed(second, 0n), { revision: 1n, ids: [1n] });
   });
 
-  test(`${name}: two stores on one database see each other at once`, async (t) => {
+  test(`${name}: two stores on one database see each other's changes at once`, async (t) => {
     const url = await newDatabase(t);
     const [one, other] = [await open(t, url), await open(t, url)];
     for (let id = 1n; id <= 50n; id += 1n) {
@@ -434,7 +452,7 @@ for (const { name, newDatabase } of ENGINES) {
     }
   });
 
-  test(`${name}: writers of two processes do not lose each other's changes`, async (t) => {
+  test(`${name}: concurrent writers do not lose changes`, async (t) => {
     const url = await newDatabase(t);
     const stores = [await open(t, url), await open(t, url)];
     await Promise.all(
@@ -458,7 +476,7 @@ function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
   return { type: 'cancel', id };
 }
 
-/** What changed after a revision of this store; after 0, all there is. */
+/** The revision, and the orders that changed after `since`; all listed orders for 0. */
 async function changed(store: Store, since: bigint) {
   const { storeId, mark } = await store.status();
   const ids: bigint[] = [];

@@ -7,8 +7,8 @@ import { fileDestination } from '../../src/telemetry/log-destinations.ts';
 import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-/** A pipe that is full after 64 KiB and then refuses to be written, as a full disk does, until it is read. */
-function boundedFile(t: TestContext) {
+/** A pipe that holds 64 KiB. When it is full, writes fail, as on a full disk, until it is read. */
+function boundedPipe(t: TestContext) {
   const path = join(temporaryFolder(t), 'pipe');
   execFileSync('mkfifo', [path]);
   const input = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -21,7 +21,7 @@ function boundedFile(t: TestContext) {
   let text = '';
   return {
     output,
-    /** All that was written so far; makes room. */
+    /** Returns everything written so far, and frees space in the pipe. */
     read: () => {
       try {
         for (let bytes = 1; bytes > 0; ) {
@@ -36,8 +36,8 @@ function boundedFile(t: TestContext) {
   };
 }
 
-test('what a log file had no room for is written when there is room again', async (t) => {
-  const { output, read } = boundedFile(t);
+test('log lines that did not fit into a full file are written once it has space', async (t) => {
+  const { output, read } = boundedPipe(t);
   const { write, end } = fileDestination(output);
   const lines = Array.from(
     { length: 5_000 },
@@ -50,8 +50,8 @@ test('what a log file had no room for is written when there is room again', asyn
   assert.equal(read(), `${lines.join('')}{"msg":"later"}\n`);
 });
 
-test('what waits for room is bounded, and the log says how much was lost', async (t) => {
-  const { output, read } = boundedFile(t);
+test('the buffer of unwritten log lines is bounded, and the log reports how many were lost', async (t) => {
+  const { output, read } = boundedPipe(t);
   const { write } = fileDestination(output, 200_000);
   const line = `{"msg":"${'x'.repeat(1_000)}"}\n`;
   for (let index = 0; index < 1_000; index += 1) write(line);

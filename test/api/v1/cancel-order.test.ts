@@ -6,27 +6,30 @@ import { pending, place, startService, testService } from '../../http/harness.ts
 const ORDERS = '/v1/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-testService('a pending order is cancelled: 204 without a body, gone from the list', async (t) => {
-  const { call, store } = await startService(t);
-  await place(store, pending(1n), pending(2n));
-  const answer = await call('DELETE', `${ORDERS}/1`);
-  assert.equal(answer.status, 204);
-  assert.equal(answer.body, '');
-  assert.equal(answer.headers['content-type'], undefined);
-  assert.deepEqual(
-    JSON.parse((await call('GET', ORDERS)).body).map(({ id }: { id: number }) => id),
-    [2],
-  );
-});
+testService(
+  'cancelling a pending order is 204 without a body and removes it from the list',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(1n), pending(2n));
+    const answer = await call('DELETE', `${ORDERS}/1`);
+    assert.equal(answer.status, 204);
+    assert.equal(answer.body, '');
+    assert.equal(answer.headers['content-type'], undefined);
+    assert.deepEqual(
+      JSON.parse((await call('GET', ORDERS)).body).map(({ id }: { id: number }) => id),
+      [2],
+    );
+  },
+);
 
-testService('the history says which key cancelled', async (t) => {
+testService('the history records which key cancelled the order', async (t) => {
   const { call, store, key } = await startService(t);
   await place(store, pending(1n));
   await call('DELETE', `${ORDERS}/1`);
   assert.equal((await store.history(1n)).at(-1)!.by, key.id);
 });
 
-testService('the second cancel is 404 with a code that tells the first took effect', async (t) => {
+testService('a second cancel is 404 with the code order_already_cancelled', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   await call('DELETE', `${ORDERS}/1`);
@@ -35,14 +38,14 @@ testService('the second cancel is 404 with a code that tells the first took effe
   assert.equal(code(again), 'order_already_cancelled');
 });
 
-testService('an unknown order is 404', async (t) => {
+testService('cancelling an unknown order is 404', async (t) => {
   const { call } = await startService(t);
   const answer = await call('DELETE', `${ORDERS}/1`);
   assert.equal(answer.status, 404);
   assert.equal(code(answer), 'order_not_found');
 });
 
-testService('a shipped order is 409 and stays in the list', async (t) => {
+testService('cancelling a shipped order is 409, and the order stays in the list', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   await store.apply([{ type: 'ship', id: 1n }]);
@@ -53,7 +56,7 @@ testService('a shipped order is 409 and stays in the list', async (t) => {
 });
 
 testService(
-  'of two orders that a double would confuse, the one that was named is cancelled',
+  'of two orders whose ids are equal as doubles, only the requested one is cancelled',
   async (t) => {
     const { call, store } = await startService(t);
     await place(store, pending(9007199254740992n), pending(9007199254740993n));
@@ -64,7 +67,7 @@ testService(
   },
 );
 
-testService('64 cancels of one order at once: exactly one 204', async (t) => {
+testService('of 64 concurrent cancels of one order, exactly one is 204', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const answers = await Promise.all(
@@ -75,28 +78,28 @@ testService('64 cancels of one order at once: exactly one 204', async (t) => {
   assert.equal((await store.history(1n)).length, 2);
 });
 
-testService('the ends of int64 are ids like any other', async (t) => {
+testService('the limits of int64 are valid ids', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(2n ** 63n - 1n), pending(-(2n ** 63n)));
   assert.equal((await call('DELETE', `${ORDERS}/9223372036854775807`)).status, 204);
   assert.equal((await call('DELETE', `${ORDERS}/-9223372036854775808`)).status, 204);
 });
 
-test('percent-encoded digits are the digits (RFC 3986)', async (t) => {
+test('percent-encoded digits of an id are decoded (RFC 3986)', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(5n));
   assert.equal((await call('DELETE', `${ORDERS}/%35`)).status, 204);
 });
 
-const NO_IDS = [
+const INVALID_IDS = [
   ...['-0', '+5', '007', '0x10', '1e3', '5.0', '9223372036854775808', '-9223372036854775809'],
   ...['5;x', '5%00', '5%2F6', '%D9%A5', '5%20', '%205', '5,6', 'undefined', 'NaN', '*'],
   ...['0b1', '5n', '1_000', "5'", '5%0a', '%2B5', '9'.repeat(400)],
 ];
-test('what is no canonical int64 is 404 and touches no order', async (t) => {
+test('an id that is not a canonical int64 is 404 and changes nothing', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...[0n, 1n, 5n, 6n, 7n, 16n, 1000n].map(pending));
-  for (const id of NO_IDS) {
+  for (const id of INVALID_IDS) {
     const answer = await call('DELETE', `${ORDERS}/${id}`);
     assert.equal(answer.status, 404, id);
     assert.equal(code(answer), 'invalid_order_id', id);
@@ -104,7 +107,7 @@ test('what is no canonical int64 is 404 and touches no order', async (t) => {
   assert.equal((await store.status()).orders.pending, 7n);
 });
 
-test('paths beside the operation reach no order', async (t) => {
+test('a path that only resembles the operation is 404 and changes nothing', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(5n));
   const paths = [`${ORDERS}/`, `${ORDERS}//5`, `${ORDERS}/5/`, `/v1//store/orders/5`];
@@ -113,7 +116,7 @@ test('paths beside the operation reach no order', async (t) => {
   assert.equal((await store.status()).orders.pending, 1n);
 });
 
-test('a request body is ignored, whatever it is and calls itself', async (t) => {
+test('a request body is ignored, whatever its content and media type', async (t) => {
   const { call, store } = await startService(t);
   const types = ['application/json', 'text/xml', ';;;', 'application/x-www-form-urlencoded', ''];
   await place(store, ...types.map((_, index) => pending(BigInt(index))));
@@ -124,7 +127,7 @@ test('a request body is ignored, whatever it is and calls itself', async (t) => 
   }
 });
 
-test('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
+test('a cancel whose outcome is unknown is 503', async (t) => {
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,
     apply: () =>
@@ -136,7 +139,7 @@ test('an outcome that nobody knows is 503, never 204 or 409', async (t) => {
   assert.equal(code(answer), 'store_unavailable');
 });
 
-test('a fault of ours is 500 and says nothing of its inside', async (t) => {
+test('an internal error is 500, reveals no details and is logged', async (t) => {
   const { call, log } = await startService(t, {}, (real) => ({
     ...real,
     apply: () => Promise.reject(new Error('the secret inside')),

@@ -7,7 +7,7 @@ const SETTINGS = {
   PET_LOOKUP_SUNSET_AT: '2999-12-31',
 };
 
-testService('a pet is answered with the fields it has', async (t) => {
+testService('a pet is returned with the fields that it has', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
   await store.apply([
     { type: 'putPets', pets: [{ id: 9007199254740993n, name: 'Zoë "Z"', tag: 'cat' }] },
@@ -19,7 +19,7 @@ testService('a pet is answered with the fields it has', async (t) => {
   assert.equal((await call('GET', '/v1/pets/2')).body, '{"id":2}');
 });
 
-testService('a pet that does not exist is 404, with a code that says why', async (t) => {
+testService('an unknown pet and an invalid id are 404, each with its own code', async (t) => {
   const { call } = await startService(t, SETTINGS);
   for (const [id, code] of [
     ['1', 'pet_not_found'],
@@ -32,7 +32,7 @@ testService('a pet that does not exist is 404, with a code that says why', async
   }
 });
 
-test('every answer says since when it is deprecated and when it ends', async (t) => {
+test('every response has the Deprecation, Sunset and Link headers', async (t) => {
   const { call, store } = await startService(t, SETTINGS);
   await store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]);
   const answers = [
@@ -54,14 +54,14 @@ test('every answer says since when it is deprecated and when it ends', async (t)
   }
 });
 
-test('other operations are not marked', async (t) => {
+test('other operations have no deprecation headers', async (t) => {
   const { call } = await startService(t, SETTINGS);
   const { headers } = await call('GET', '/v1/store/orders');
   assert.equal(headers.deprecation, undefined);
   assert.equal(headers.sunset, undefined);
 });
 
-test('after the sunset it is 410', async (t) => {
+test('after the sunset, getting a pet is 410', async (t) => {
   const { call, store } = await startService(t, { PET_LOOKUP_SUNSET_AT: '2026-01-01' });
   await store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]);
   const answer = await call('GET', '/v1/pets/1');
@@ -69,7 +69,7 @@ test('after the sunset it is 410', async (t) => {
   assert.equal(JSON.parse(answer.body).code, 'pet_lookup_gone');
 });
 
-test('calls are counted by key', async (t) => {
+test('calls to the deprecated operation are counted by key', async (t) => {
   const { call, metrics, key } = await startService(t, SETTINGS);
   await call('GET', '/v1/pets/1');
   await call('GET', '/v1/pets/2');

@@ -7,7 +7,7 @@ import { open } from '../../store/engines.ts';
 
 const ORDERS = '/v1/store/orders';
 
-testService('an empty store lists as an empty array', async (t) => {
+testService('the list of an empty store is an empty array', async (t) => {
   const { call } = await startService(t);
   const answer = await call('GET', ORDERS);
   assert.equal(answer.status, 200);
@@ -16,32 +16,35 @@ testService('an empty store lists as an empty array', async (t) => {
   assert.equal(Number(answer.headers['content-length']), 2);
 });
 
-testService('all pending and shipped orders are listed in ascending id, int64 exact', async (t) => {
-  const { call, store } = await startService(t);
-  const ids = [2n ** 53n + 1n, 2n ** 53n, -5n, 2n ** 63n - 1n, 0n, 7n];
-  await place(store, ...ids.map(pending));
-  await store.apply([
-    { type: 'ship', id: 7n, at: 1 },
-    { type: 'cancel', id: 0n },
-  ]);
-  const { body } = await call('GET', ORDERS);
-  const listed = [
-    pending(-5n),
-    { ...pending(7n), shipDate: 1, complete: true },
-    pending(2n ** 53n),
-    pending(2n ** 53n + 1n),
-    pending(2n ** 63n - 1n),
-  ];
-  assert.equal(body, `[${listed.map(orderJson).join(',')}]`);
-});
+testService(
+  'all pending and shipped orders are listed by ascending id, with exact int64 values',
+  async (t) => {
+    const { call, store } = await startService(t);
+    const ids = [2n ** 53n + 1n, 2n ** 53n, -5n, 2n ** 63n - 1n, 0n, 7n];
+    await place(store, ...ids.map(pending));
+    await store.apply([
+      { type: 'ship', id: 7n, at: 1 },
+      { type: 'cancel', id: 0n },
+    ]);
+    const { body } = await call('GET', ORDERS);
+    const listed = [
+      pending(-5n),
+      { ...pending(7n), shipDate: 1, complete: true },
+      pending(2n ** 53n),
+      pending(2n ** 53n + 1n),
+      pending(2n ** 63n - 1n),
+    ];
+    assert.equal(body, `[${listed.map(orderJson).join(',')}]`);
+  },
+);
 
-test('an order without values is an object with its id alone', async (t) => {
+test('an order without optional fields is listed with its id alone', async (t) => {
   const { call, store } = await startService(t);
   await place(store, { id: 1n, status: 'pending' });
   assert.equal((await call('GET', ORDERS)).body, '[{"id":1}]');
 });
 
-testService('a list of many blocks arrives whole', async (t) => {
+testService('a list of 20,000 orders arrives complete', async (t) => {
   const { call, store } = await startService(t);
   const orders = Array.from({ length: 20_000 }, (_, index) => pending(BigInt(index)));
   await place(store, ...orders);
@@ -58,27 +61,31 @@ test('query parameters are ignored', async (t) => {
 });
 
 testService(
-  'the ETag names the store, its revision and what made that, strongly, and changes with a change',
+  'the ETag is strong, consists of store id, revision and mark, and changes only with the list',
   async (t) => {
     const { call, store } = await startService(t);
     await place(store, pending(1n));
-    const name = async () => {
+    const expectedEtag = async () => {
       const { storeId, revision, mark } = await store.status();
       return `"${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}"`;
     };
     const first = (await call('GET', ORDERS)).headers.etag;
-    assert.equal(first, await name());
+    assert.equal(first, await expectedEtag());
     assert.equal((await call('GET', ORDERS)).headers.etag, first);
     await call('DELETE', `${ORDERS}/99`);
-    assert.equal((await call('GET', ORDERS)).headers.etag, first, 'a refusal changes nothing');
+    assert.equal(
+      (await call('GET', ORDERS)).headers.etag,
+      first,
+      'a refused cancel does not change the ETag',
+    );
     await call('DELETE', `${ORDERS}/1`);
     const { etag } = (await call('GET', ORDERS)).headers;
     assert.notEqual(etag, first);
-    assert.equal(etag, await name());
+    assert.equal(etag, await expectedEtag());
   },
 );
 
-test('If-None-Match spares an unchanged list', async (t) => {
+test('If-None-Match is 304 while the list is unchanged, and 200 otherwise', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const etag = String((await call('GET', ORDERS)).headers.etag);
@@ -97,7 +104,7 @@ test('If-None-Match spares an unchanged list', async (t) => {
   assert.equal((await call('GET', ORDERS, { 'if-none-match': etag })).status, 200);
 });
 
-test('HEAD answers what GET would, without the body', async (t) => {
+test('HEAD returns the headers of GET without the body', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...Array.from({ length: 3_000 }, (_, index) => pending(BigInt(index))));
   const get = await call('GET', ORDERS);
@@ -110,7 +117,7 @@ test('HEAD answers what GET would, without the body', async (t) => {
   assert.equal((await call('HEAD', ORDERS, { 'if-none-match': etag })).status, 304);
 });
 
-testService('a change by another process is in the next list', async (t) => {
+testService('the next list includes a change made through another connection', async (t) => {
   const { call, url } = await startService(t);
   const other = await open(t, url);
   for (let id = 1n; id < 20n; id += 1n) {
@@ -120,7 +127,7 @@ testService('a change by another process is in the next list', async (t) => {
   }
 });
 
-test('a store that cannot be asked makes the list 503, not old news', async (t) => {
+test('while the store is unavailable, a list is 503, not stale', async (t) => {
   let isDown = false;
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,

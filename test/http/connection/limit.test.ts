@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { connectionLimit } from '../../../src/http/connection/limit.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 
-test('fewer connections are taken than there may be open files, and that is said', () => {
+test('the connection limit stays below the limit of open files, and a reduced limit is logged', () => {
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });
   assert.equal(connectionLimit(logger, 20_000), 10_000);

@@ -8,7 +8,7 @@ import { closeStalled, openSockets } from '../../../src/http/connection/stalled-
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const PIECES = 256;
 
-/** Writes piece by piece, as lists are sent. */
+/** Writes piece by piece, like the sender of lists. */
 function sendAll(response: ServerResponse): void {
   let sent = 0;
   const write = () => {
@@ -22,7 +22,7 @@ function sendAll(response: ServerResponse): void {
   write();
 }
 
-test('a client that reads nothing is cut off though it sends, one that reads slowly is not', async (t) => {
+test('a client that reads nothing is disconnected even if it sends; a slow reader is not', async (t) => {
   const server = createServer((_request, response) => sendAll(response));
   const sockets = openSockets(server);
   const end = closeStalled(sockets, { limitMs: 400, intervalMs: 20 });

@@ -13,7 +13,7 @@ import { pending, place, startService } from '../harness.ts';
 const ORDERS = '/v1/store/orders';
 const decompress = promisify(gunzip);
 
-test('checksums of pieces combine into the one of the whole', () => {
+test('the checksums of two pieces combine into the checksum of the whole', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 500 }), fc.uint8Array({ maxLength: 70_000 }), (a, b) => {
       const whole = crc32(Buffer.concat([a, b]));
@@ -22,7 +22,7 @@ test('checksums of pieces combine into the one of the whole', () => {
   );
 });
 
-test('any list is decompressed to what it was, and is one gzip member', async () => {
+test('any compressed list is one gzip member that decompresses to the original', async () => {
   const lists = new GzipLists();
   const ids = fc.uniqueArray(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), {
     maxLength: 3_000,
@@ -52,7 +52,7 @@ test('any list is decompressed to what it was, and is one gzip member', async ()
   );
 });
 
-test('after a change only its block is compressed again', async () => {
+test('after a change only the changed block is compressed again', async () => {
   const entries = Array.from({ length: 5_000 }, (_, index) => ({
     id: BigInt(index),
     text: `{"id":${index}}`,
@@ -74,7 +74,7 @@ test('after a change only its block is compressed again', async () => {
   assert.equal(after.slice(1, -1).filter(({ buffer }) => !known.has(buffer)).length, 1);
 });
 
-test('a list is compressed for clients that accept it, under an ETag of its own', async (t) => {
+test('a list is compressed for clients that accept gzip, under its own ETag', async (t) => {
   const { call, store } = await startService(t);
   await place(store, ...Array.from({ length: 700 }, (_, index) => pending(BigInt(index))));
   const plain = await call('GET', ORDERS);

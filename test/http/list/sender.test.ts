@@ -8,10 +8,10 @@ import { ListSender } from '../../../src/http/list/sender.ts';
 import type { Snapshot } from '../../../src/listing/listing.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** More than the buffers of a loopback connection take, so that a reader who stops is noticed. */
+/** More than the buffers of a loopback connection hold, so that a stopped reader is noticed. */
 const CHUNKS = 32;
 
-/** A list of 32 MB of which each version has `changed` new chunks. */
+/** Versions of a list of 32 MB, each with `changed` new chunks. */
 function versions(count: number, changed: number): Snapshot[] {
   let chunks = Array.from({ length: CHUNKS }, () => Buffer.alloc(MEGABYTE, 'x'));
   return Array.from({ length: count }, (_, index) => {
@@ -23,14 +23,18 @@ function versions(count: number, changed: number): Snapshot[] {
   });
 }
 
-/** Serves snapshots one after another to readers who do not read. */
-async function stalled(t: TestContext, readers: ListSender, snapshots: readonly Snapshot[]) {
+/** Sends each snapshot to a new client that stops reading at once. */
+async function sendToStalledClients(
+  t: TestContext,
+  sender: ListSender,
+  snapshots: readonly Snapshot[],
+) {
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     const snapshot = snapshots[responses.length]!;
     responses.push(response);
     response.writeHead(200, { 'content-length': snapshot.byteLength });
-    readers.send(response, snapshot);
+    sender.send(response, snapshot);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -48,24 +52,32 @@ async function stalled(t: TestContext, readers: ListSender, snapshots: readonly 
   return responses;
 }
 
-test('slow readers of lists that differ little all get theirs', async (t) => {
-  const responses = await stalled(t, new ListSender(16 * MEGABYTE, () => {}), versions(12, 1));
+test('slow readers stay connected while their lists differ little from the newest', async (t) => {
+  const responses = await sendToStalledClients(
+    t,
+    new ListSender(16 * MEGABYTE, () => {}),
+    versions(12, 1),
+  );
   assert.deepEqual(
     responses.map(({ destroyed }) => destroyed),
     Array(12).fill(false),
   );
 });
 
-test('slow readers that hold too much of old lists are cut off, the furthest behind first', async (t) => {
-  const responses = await stalled(t, new ListSender(16 * MEGABYTE, () => {}), versions(8, 4));
-  // Between the newest and the fifth newest 16 MB were replaced; the others hold more.
+test('slow readers that retain too much of old lists are disconnected, oldest list first', async (t) => {
+  const responses = await sendToStalledClients(
+    t,
+    new ListSender(16 * MEGABYTE, () => {}),
+    versions(8, 4),
+  );
+  // 16 MB were replaced between the fifth newest list and the newest; older lists retain more.
   assert.deepEqual(
     responses.map(({ destroyed }) => destroyed),
     [true, true, true, false, false, false, false, false],
   );
 });
 
-test('a reader who takes all there is leaves everybody else their turns', async () => {
+test('sending to a fast reader yields to the event loop after each chunk', async () => {
   const [snapshot] = versions(1, 0);
   let turns = 0;
   let isOver = false;
@@ -81,15 +93,15 @@ test('a reader who takes all there is leaves everybody else their turns', async 
     });
     countTurns();
   });
-  const takesAll = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
-  server.emit('connection', takesAll);
-  takesAll.push('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  await once(takesAll, 'finish');
+  const fastReader = new Duplex({ read: () => {}, write: (_chunk, _encoding, done) => done() });
+  server.emit('connection', fastReader);
+  fastReader.push('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await once(fastReader, 'finish');
   assert.ok(turns >= CHUNKS, `${CHUNKS} chunks in ${turns} turns of the event loop`);
 });
 
-test('a list whose client left before it was ready holds no snapshot', async (t) => {
-  const readers = new ListSender(16 * MEGABYTE, () => {});
+test('a list whose client disconnected before it was sent retains no snapshot', async (t) => {
+  const sender = new ListSender(16 * MEGABYTE, () => {});
   const [old, ...newer] = versions(3, 8);
   const gone = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
@@ -103,9 +115,9 @@ test('a list whose client left before it was ready holds no snapshot', async (t)
   await once(server, 'request');
   socket.resetAndDestroy();
   const response = await gone.promise;
-  readers.send(response, old!);
-  // Were the old one held, the reader of the next one would be beyond the bound, and be cut off.
-  const responses = await stalled(t, readers, newer);
+  sender.send(response, old!);
+  // If the old snapshot were retained, the next reader would exceed the limit and be disconnected.
+  const responses = await sendToStalledClients(t, sender, newer);
   assert.deepEqual(
     responses.map(({ destroyed }) => destroyed),
     [false, false],
