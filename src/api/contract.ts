@@ -10,9 +10,10 @@ import type { HeaderList } from '../http/errors.ts';
 import type { Exchange, RouteHandler } from '../http/exchange.ts';
 import type { Router } from '../http/router.ts';
 import { type Input, validated } from '../http/validated.ts';
+import type { Scope } from '../keys/scopes.ts';
 
 /** The versions of the contract: the files in contract/, and the last segment of their base paths. */
-export type Version = 'v1';
+export type Version = 'v1' | 'v2';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
@@ -23,6 +24,8 @@ type DocumentParameter = Omit<ParameterObject, 'in'> & { readonly in: string };
 
 interface DocumentOperation extends Omit<OperationObject, 'parameters'> {
   readonly operationId: string;
+  /** Names the scope that an API key needs. */
+  readonly security?: readonly [{ readonly apiKey: readonly [Scope] }];
   readonly parameters?: readonly (DocumentParameter | { readonly $ref: string })[];
 }
 
@@ -32,10 +35,13 @@ interface Operation extends OperationObject {
   readonly path: string;
   /** In lower case. */
   readonly method: string;
+  readonly scope: Scope | undefined;
 }
 
 /** The handler of an operation. */
 export interface OperationHandler extends RouteHandler {
+  /** The scope that an API key needs, if the contract does not name one. */
+  readonly scope?: Scope;
   /** Headers of every response, including errors. */
   readonly headers?: HeaderList;
 }
@@ -83,13 +89,14 @@ export class Contract {
   ): void {
     const unknown = Object.keys(handlers).filter((name) => !this.#operations.has(name));
     if (unknown.length > 0) throw new Error(`contract ${this.version}: no ${unknown.join(', ')}`);
-    for (const [operation, { path, method }] of this.#operations) {
+    for (const [operation, { path, method, scope }] of this.#operations) {
       const handler = handlers[operation];
       if (handler === undefined) throw new Error(`${operation} of ${this.version} has no handler`);
       router.add(method.toUpperCase(), basePath + path, {
         operation,
         version: this.version,
         isPublic: false,
+        scope,
         ...handler,
       });
     }
@@ -99,11 +106,14 @@ export class Contract {
 function operationsOf({ paths, components }: Document): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>();
   for (const [path, item] of Object.entries(paths)) {
-    for (const [method, { operationId, parameters = [], ...rest }] of Object.entries(item)) {
+    for (const [method, { operationId, parameters = [], security, ...rest }] of Object.entries(
+      item,
+    )) {
       const resolved = parameters.map((each) => resolve(each, components));
       // Headers are read by what they are for: authentication, conditions, idempotency.
       const validated = resolved.filter((each) => each.in !== 'header') as ParameterObject[];
-      operations.set(operationId, { ...rest, path, method, parameters: validated });
+      const scope = security?.[0].apiKey[0];
+      operations.set(operationId, { ...rest, path, method, scope, parameters: validated });
     }
   }
   return operations;

@@ -1,16 +1,19 @@
-import type { OrderCommand, OrderOutcome } from '../orders/lifecycle.ts';
+import { nameOf } from '../orders/batch.ts';
+import type { OrderCommand } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
+type OutcomeName = ReturnType<typeof nameOf>;
+
 /** Messages of a command that changes orders. */
 export interface ChangeWords {
   /** Outcome of a changed order, and its message. */
-  readonly done: OrderOutcome;
+  readonly done: OutcomeName;
   /** Message for an order that was already in the target state, which is not a failure. */
   readonly wasSo: string;
   /** Messages of failures, by outcome. */
-  readonly reasons: Readonly<Partial<Record<OrderOutcome, string>>>;
+  readonly reasons: Readonly<Partial<Record<OutcomeName, string>>>;
   /** Summary of the failures; follows "3 of 5 ". */
   readonly failed: string;
 }
@@ -30,7 +33,7 @@ export async function changeOrders(
   words: ChangeWords,
 ): Promise<void> {
   const outcomes = await withStore(flags, 'write', (store) => store.apply(commands));
-  const results = commands.map(({ id }, index) => ({ id, outcome: outcomes[index]! }));
+  const results = commands.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
   const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
   if (flags.json) await writeJson(results);
   else {

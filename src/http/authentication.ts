@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isAllowed } from '../keys/api-key.ts';
 import type { Authentication, KeyRing } from '../keys/key-ring.ts';
 import { Batcher } from '../store/batcher.ts';
 import { headerCount } from './connection/well-formed.ts';
@@ -15,7 +16,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
 
 /**
- * Rejects requests without a valid key, except on public routes. Unknown paths below the base path need a key too,
+ * Rejects requests without a valid key, or whose key lacks the route's scope, except on public routes. Unknown paths below the base path need a key too,
  * so that unauthenticated clients cannot probe for paths.
  * @param fail handles errors of the key lookup
  */
@@ -36,6 +37,11 @@ export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authentica
       exchange.keyId = keyId;
       if (key === undefined) {
         sendError(exchange, refusal);
+        return;
+      }
+      const { scope } = exchange.route;
+      if (scope !== undefined && !isAllowed(key, scope)) {
+        sendError(exchange, 'scope_missing');
         return;
       }
       exchange.apiKey = key;

@@ -11,12 +11,15 @@ export interface ParameterObject {
   readonly in: 'path' | 'query';
   readonly required?: boolean;
   readonly schema: Schema;
+  /** Code of the Error record for an invalid value, instead of `parameter_invalid`. */
+  readonly 'x-error-code'?: string;
 }
 
 /** What an operation accepts, as its contract describes it. */
 export interface OperationObject {
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: {
+    readonly required?: boolean;
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   };
 }

@@ -5,6 +5,11 @@ const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
   parameter_invalid: [400, 'A parameter is not valid; "errors" has every problem.'],
   body_invalid: [400, 'The request body is not valid; "errors" has every problem.'],
+  cursor_invalid: [400, 'This cursor is malformed, or belongs to other filters.'],
+  idempotency_key_missing: [
+    400,
+    'An Idempotency-Key header is required; it makes repeating the request safe.',
+  ],
   api_key_missing: [401, 'An API key is required: send "Authorization: Bearer <key>".'],
   api_key_malformed: [401, 'The Authorization header must appear once and read "Bearer <key>".'],
   api_key_invalid: [401, 'This is not an API key of this service.'],
@@ -14,6 +19,7 @@ const ERRORS = {
     401,
     'This API key belongs to the other environment: so_live_ keys are for production, so_test_ keys for staging.',
   ],
+  scope_missing: [403, 'This API key does not have the scope that the operation needs.'],
   not_found: [404, 'There is nothing at this path.'],
   order_not_found: [404, 'There is no order with this id.'],
   order_already_cancelled: [404, 'This order has already been cancelled.'],
@@ -24,16 +30,27 @@ const ERRORS = {
   request_timeout: [408, 'The request did not arrive in time.'],
   order_already_shipped: [409, 'This order has already shipped and cannot be cancelled.'],
   pet_lookup_gone: [410, 'The pet lookup was deprecated and its sunset date has passed.'],
+  changes_gone: [
+    410,
+    'The store no longer has the change that this cursor stands behind; start again from a page or from "start".',
+  ],
+  order_changed: [412, 'The order has changed since the ETag in If-Match was read.'],
   body_too_large: [413, 'The request body is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
   unsupported_media_type: [415, 'The request body must be application/json in UTF-8.'],
   expectation_failed: [417, 'The only supported expectation is "100-continue".'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used with another body.'],
+  cancel_limit_reached: [
+    429,
+    'This API key has reached its limit of cancels in an hour; Retry-After says when the next is possible.',
+  ],
   headers_too_large: [431, 'The request headers are too large.'],
   internal_error: [500, 'Something went wrong on our side; the X-Request-Id names this request.'],
   store_unavailable: [
     503,
     'The store cannot be reached or did not confirm in time, so the outcome is unknown; try again.',
   ],
+  too_many_streams: [503, 'There are too many open streams for this API key or the service.'],
   http_version_not_supported: [505, 'This service speaks HTTP/1.1.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
@@ -58,11 +75,25 @@ const BAD_REQUESTS = {
     'A request that asks for another protocol (Upgrade) must not have a chunked body.',
 } as const;
 
+/** Codes that have another status in v2. */
+const CONFLICTS = {
+  already_cancelled_conflict: 'order_already_cancelled',
+} as const satisfies Record<string, keyof typeof ERRORS>;
+const CONFLICT = 409;
+
 export type ErrorCode = keyof typeof ERRORS;
-/** Why a request is rejected: an error code or the cause of a `bad_request`. */
-export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS;
+/** Why a request is rejected: an error code, the cause of a `bad_request`, or a conflict of v2. */
+export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS | keyof typeof CONFLICTS;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
-export const REFUSALS = [...ERROR_CODES, ...Object.keys(BAD_REQUESTS)] as Refusal[];
+export const REFUSALS = [
+  ...ERROR_CODES,
+  ...Object.keys(BAD_REQUESTS),
+  ...Object.keys(CONFLICTS),
+] as Refusal[];
+
+export function isErrorCode(code: string | undefined): code is ErrorCode {
+  return code !== undefined && code in ERRORS;
+}
 
 /** The contract's Error record. */
 export interface ErrorRecord {
@@ -105,8 +136,10 @@ export function problemsResponse(
 
 function makeAnswer(refusal: Refusal, errors?: readonly InputProblem[]): ErrorResponse {
   const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
-  const code = cause === undefined ? (refusal as ErrorCode) : 'bad_request';
-  const [status, general] = ERRORS[code];
+  const conflict = CONFLICTS[refusal as keyof typeof CONFLICTS];
+  const code = cause === undefined ? (conflict ?? (refusal as ErrorCode)) : 'bad_request';
+  const [usual, general] = ERRORS[code];
+  const status: number = conflict === undefined ? usual : CONFLICT;
   const message = cause ?? general;
   const body = JSON.stringify({ code, message, status, errors } satisfies ErrorRecord);
   const length = String(Buffer.byteLength(body));

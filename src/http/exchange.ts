@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
+import type { Scope } from '../keys/scopes.ts';
 import { NO_BODY } from './connection/bodies.ts';
 import { whenClosed } from './connection/lingering-close.ts';
 import { pathOf, queryOf } from './connection/well-formed.ts';
@@ -18,6 +19,8 @@ export interface Route {
   readonly version: string;
   /** Whether requests need no API key. */
   readonly isPublic: boolean;
+  /** What an API key must be allowed to do; undefined if every key may. */
+  readonly scope?: Scope | undefined;
   /** Headers of every response, including errors. */
   readonly headers?: HeaderList;
   /** Whether the handler reads `body`; otherwise bodies are discarded. */

@@ -1,4 +1,5 @@
 import type { ContractValidation, OperationObject, Validated } from './contract-validation.ts';
+import { isErrorCode } from './errors.ts';
 import type { Exchange, RouteHandler } from './exchange.ts';
 import { isJson, readJsonBody } from './json-body.ts';
 import { sendError, sendProblems } from './responses.ts';
@@ -12,7 +13,7 @@ export interface Input<Parameters, Body> {
 
 /**
  * A handler whose input was validated against the contract of its operation. Requests that are not valid are answered
- * 415, or 400 with an Error record that names the problems of parameters and body, up to MAX_PROBLEMS.
+ * 415, with the code of a parameter that has one, or 400 with an Error record that names the problems of parameters and body, up to MAX_PROBLEMS.
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,
@@ -20,22 +21,30 @@ export function validated<Parameters, Body = undefined>(
   handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
 ): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);
+  const codes = new Map(parameters.map((each) => [each.name, each['x-error-code']]));
   const schema = requestBody?.content['application/json']?.schema;
   const validateBody = schema === undefined ? undefined : validation.body<Body>(schema);
   return {
     takesBody: validateBody !== undefined,
     handle: (exchange) => {
-      if (validateBody !== undefined && !isJson(exchange.request.headers['content-type'])) {
+      const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
+      const isExpected = validateBody !== undefined && !isEmpty;
+      if (isExpected && !isJson(exchange.request.headers['content-type'])) {
         sendError(exchange, 'unsupported_media_type');
         return;
       }
       const found = readParameters(exchange.parameters, exchange.query);
       const body: Validated<Body> =
-        validateBody === undefined
+        validateBody === undefined || isEmpty
           ? { value: undefined as Body }
           : readJsonBody(exchange.body, validateBody);
       if (found.problems === undefined && body.problems === undefined) {
         return handle(exchange, { parameters: found.value, body: body.value });
+      }
+      const own = found.problems?.map(({ parameter }) => codes.get(parameter!)).find(isErrorCode);
+      if (own !== undefined) {
+        sendError(exchange, own);
+        return;
       }
       const code = found.problems === undefined ? 'body_invalid' : 'parameter_invalid';
       sendProblems(exchange, code, [...(found.problems ?? []), ...(body.problems ?? [])]);

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Scope } from './scopes.ts';
 
 export const ENVIRONMENTS = ['production', 'staging'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -19,6 +20,15 @@ export interface ApiKey {
   readonly revokedAt?: number | undefined;
   /** Time of the latest request with the key, to within about an hour. */
   readonly lastUsedAt?: number | undefined;
+  /** What the key may do; undefined for everything. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** How many orders the key may cancel in any hour; undefined for any number. */
+  readonly cancelsPerHour?: number | undefined;
+}
+
+/** Returns whether a key may do what needs `scope`. */
+export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
+  return scopes === undefined || scopes.includes(scope);
 }
 
 const PREFIX = { production: 'so_live_', staging: 'so_test_' } as const;
@@ -43,11 +53,18 @@ export function newSecret(environment: Environment): string {
 /** Returns a new key for `secret`. */
 export function newApiKey(
   secret: string,
-  details: { name: string; environment: Environment; now: number; expiresAt?: number | undefined },
+  details: {
+    readonly name: string;
+    readonly environment: Environment;
+    readonly now: number;
+    readonly expiresAt?: number | undefined;
+    readonly scopes?: readonly Scope[] | undefined;
+    readonly cancelsPerHour?: number | undefined;
+  },
 ): ApiKey {
   const id = `key_${base62(BigInt(`0x${randomBytes(6).toString('hex')}`), 9)}`;
-  const { name, environment, now, expiresAt } = details;
-  return { id, name, environment, digest: digestOf(secret), createdAt: now, expiresAt };
+  const { now, ...rest } = details;
+  return { id, ...rest, digest: digestOf(secret), createdAt: now };
 }
 
 /** Returns the environment that a secret belongs to, or undefined if it is not a secret of this service. */

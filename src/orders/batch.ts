@@ -1,57 +1,193 @@
+import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
 import {
   type Decision,
   decide,
   idOf,
+  type KnownOrder,
   type OrderCommand,
   type OrderEventType,
-  type OrderOutcome,
 } from './lifecycle.ts';
 import { INT64_MAX, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
+import {
+  type Placement,
+  type PlaceOrderCommand,
+  type PlaceOrderOutcome,
+  placementName,
+} from './placement.ts';
 
-/** An event to be written. `by` is the id of the API key, undefined for operators. */
+export type BatchCommand = OrderCommand | PlaceOrderCommand;
+
+const BATCH_COMMANDS: readonly string[] = ['place', 'cancel', 'ship', 'placeOrder'];
+
+export function isBatchCommand(command: { readonly type: string }): command is BatchCommand {
+  return BATCH_COMMANDS.includes(command.type);
+}
+
+/** The outcome of an OrderCommand. */
+export type OrderOutcome =
+  | Decision['outcome']
+  /** `retryAt`: when the key may cancel again, in milliseconds since the epoch. */
+  | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
+
+/** The name of an outcome. */
+export function nameOf(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
+  return typeof outcome === 'string' ? outcome : outcome.refusal;
+}
+
+/** What an engine must read before it can carry out commands. */
+export interface Lookups {
+  /** Orders. */
+  readonly ids: readonly OrderId[];
+  /** Placements, by API key and idempotency key. */
+  readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
+  /** Keys whose recent cancels count. */
+  readonly limitedKeys: readonly string[];
+}
+
+/** The state of the store that commands are decided on. */
+export interface Known {
+  /** Those of the orders that exist. */
+  readonly orders: readonly KnownOrder[];
+  /** The highest id that is taken or reserved; needed to place orders without an id. */
+  readonly highestId?: OrderId;
+  readonly placements?: readonly Placement[];
+  readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
+}
+
+export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
+  const ids = new Set<OrderId>();
+  const placements: PlaceOrderCommand[] = [];
+  const limitedKeys = new Set<string>();
+  for (const command of commands) {
+    if (command.type === 'placeOrder') placements.push(command);
+    else ids.add(idOf(command));
+    if (command.type === 'cancel' && command.cancelsPerHour !== undefined) {
+      limitedKeys.add(command.by!);
+    }
+  }
+  return { ids: [...ids], placements, limitedKeys: [...limitedKeys] };
+}
+
+/** An event to be written. */
 export interface OrderEventDraft {
   readonly id: OrderId;
   readonly type: OrderEventType;
+  /** Id of the API key; undefined for operators. */
   readonly by: string | undefined;
+  /** The order before a shipment, which overwrites its date. */
+  readonly before: Order | undefined;
 }
 
 /** Carries out commands in memory, in order; the engine then writes the changes. */
 export class Batch {
-  /** The orders that the commands refer to, as they were before. */
-  readonly known: ReadonlyMap<OrderId, Order>;
   /** Time of all changes of the batch, in milliseconds since the epoch. */
   readonly now = Date.now();
+  /** The orders that the commands refer to, as they were before. */
+  readonly known: ReadonlyMap<OrderId, KnownOrder>;
   /** The changed orders in their final state. */
   readonly changed = new Map<OrderId, Order>();
   readonly events: OrderEventDraft[] = [];
   /** Change in the number of orders per status. */
   readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
+  /** New placements; their revision is that of the batch. */
+  readonly placements: Omit<Placement, 'revision'>[] = [];
+  /** By API key. */
+  readonly allowances = new Map<string, CancelAllowance>();
+  readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
+  readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
+  /** The highest id that was taken or reserved before. */
+  readonly highestId: OrderId | undefined;
+  #nextId: OrderId;
 
-  /** @param known the existing orders among those that the commands refer to */
-  constructor(known: readonly Order[]) {
-    this.known = new Map(known.map((order) => [order.id, order]));
+  constructor({ orders, highestId, placements = [], cancelUses = [] }: Known) {
+    this.known = new Map(orders.map((known) => [known.order.id, known]));
+    this.highestId = highestId;
+    this.#nextId = (highestId ?? INT64_MAX) + 1n;
+    this.#placements = new Map(
+      placements.map((each) => [placementName(each.by, each.idempotencyKey), each]),
+    );
+    this.#cancelUses = Map.groupBy(cancelUses, ({ by }) => by);
   }
 
-  carryOut(command: OrderCommand): OrderOutcome {
-    const decision = this.#decide(command);
-    this.#record(decision, command.type === 'cancel' ? command.by : undefined);
-    return decision.outcome;
+  /**
+   * Carries out commands in order.
+   * @returns the outcomes, once the revision of the batch is known
+   */
+  carryOutAll(
+    commands: readonly BatchCommand[],
+  ): (revision: bigint) => (OrderOutcome | PlaceOrderOutcome)[] {
+    const outcomes = commands.map((command) =>
+      command.type === 'placeOrder' ? this.#placeOrder(command) : this.#carryOut(command),
+    );
+    return (revision) =>
+      outcomes.map((outcome) => (typeof outcome === 'function' ? outcome(revision) : outcome));
   }
 
   /**
    * Places all orders, or none if one differs from the existing order with its id. Orders without an id are assigned
-   * the next ids above `highestId`. All ids must be distinct.
+   * the next ids. All ids must be distinct.
    * @returns the number of new orders, or the reason for the refusal
    */
-  placeAll(drafts: readonly OrderDraft[], highestId: OrderId): PlaceAllOutcome {
-    let nextId = highestId + 1n;
-    const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? nextId++ }));
-    if (nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
+  placeAll(drafts: readonly OrderDraft[]): PlaceAllOutcome {
+    const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? this.#takeId() }));
+    if (this.#nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
     const decisions = orders.map((order) => this.#decide({ type: 'place', order }));
     const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
     if (index !== -1) return { refusal: 'order_differs', index };
     for (const decision of decisions) this.#record(decision, undefined);
     return { placed: this.changed.size };
+  }
+
+  #carryOut(command: OrderCommand): OrderOutcome {
+    const decision = this.#decide(command);
+    const by = command.type === 'place' ? undefined : command.by;
+    if (decision.outcome === 'cancelled' && command.type === 'cancel') {
+      const allowance = this.#allowanceOf(command);
+      if (allowance?.take() === false) {
+        return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt };
+      }
+    }
+    this.#record(decision, by);
+    return decision.outcome;
+  }
+
+  #placeOrder(
+    command: PlaceOrderCommand,
+  ): PlaceOrderOutcome | ((revision: bigint) => PlaceOrderOutcome) {
+    const { draft, by, idempotencyKey, digest } = command;
+    const name = placementName(by, idempotencyKey);
+    const earlier = this.#placements.get(name);
+    if (earlier !== undefined) {
+      if (earlier.digest !== digest) return { refusal: 'idempotency_key_reused' };
+      const { id, at } = earlier;
+      return (revision) => ({ id, revision: earlier.revision ?? revision, at, isReplay: true });
+    }
+    const id = this.#takeId();
+    if (id > INT64_MAX) return { refusal: 'no_ids_left' };
+    this.#record(decide(undefined, { type: 'place', order: { ...draft, id } }, this.now), by);
+    const placement = { by, idempotencyKey, digest, id, at: this.now };
+    this.placements.push(placement);
+    this.#placements.set(name, placement);
+    return (revision) => ({ id, revision, at: this.now, isReplay: false });
+  }
+
+  #takeId(): OrderId {
+    const id = this.#nextId;
+    this.#nextId = id + 1n;
+    return id;
+  }
+
+  #allowanceOf({
+    by,
+    cancelsPerHour,
+  }: Extract<OrderCommand, { type: 'cancel' }>): CancelAllowance | undefined {
+    if (by === undefined || cancelsPerHour === undefined) return undefined;
+    let allowance = this.allowances.get(by);
+    if (allowance === undefined) {
+      allowance = new CancelAllowance(cancelsPerHour, this.#cancelUses.get(by) ?? [], this.now);
+      this.allowances.set(by, allowance);
+    }
+    return allowance;
   }
 
   #decide(command: OrderCommand): Decision {
@@ -61,16 +197,20 @@ export class Batch {
   /** Applies a decision, if it is a change. */
   #record({ outcome, order }: Decision, by: string | undefined): void {
     if (order === undefined) return;
-    const before = this.#find(order.id);
+    const before = this.#find(order.id)?.order;
     this.changed.set(order.id, order);
-    this.events.push({ id: order.id, type: outcome, by });
+    this.events.push({
+      ...{ id: order.id, type: outcome, by },
+      before: outcome === 'shipped' ? before : undefined,
+    });
     if (before !== undefined) this.statusDeltas[before.status] -= 1;
     this.statusDeltas[order.status] += 1;
   }
 
   /** Returns an order in its current state within the batch. */
-  #find(id: OrderId): Order | undefined {
-    return this.changed.get(id) ?? this.known.get(id);
+  #find(id: OrderId): KnownOrder | undefined {
+    const order = this.changed.get(id);
+    return order === undefined ? this.known.get(id) : { order, revision: undefined };
   }
 }
 

@@ -1,14 +1,20 @@
 import { differingFields, type Order, type OrderId } from './order.ts';
 
-/** A command on one order. `by` is the id of the API key that sent it, absent for operators. */
+/** A command on an existing order, or one that places an order under its own id, as imports do. */
 export type OrderCommand =
   | { readonly type: 'place'; readonly order: Order }
-  | { readonly type: 'cancel'; readonly id: OrderId; readonly by?: string }
+  | ({ readonly type: 'cancel' } & ChangeOrder)
   /** `at` is the time of shipment in milliseconds since the epoch; defaults to the current time. */
-  | { readonly type: 'ship'; readonly id: OrderId; readonly at?: number };
+  | ({ readonly type: 'ship'; readonly at?: number | undefined } & ChangeOrder);
 
-export function isOrderCommand(command: { readonly type: string }): command is OrderCommand {
-  return command.type === 'place' || command.type === 'cancel' || command.type === 'ship';
+interface ChangeOrder {
+  readonly id: OrderId;
+  /** Id of the API key that sent the command; absent for operators. */
+  readonly by?: string | undefined;
+  /** Cancels that `by` may make in an hour; absent for any number. */
+  readonly cancelsPerHour?: number | undefined;
+  /** The revision that the order must still have; absent for any. */
+  readonly ifRevision?: bigint | undefined;
 }
 
 /** Returns the id of the order that a command refers to. */
@@ -22,6 +28,7 @@ export type Refusal =
   | 'order_not_found'
   | 'order_already_cancelled'
   | 'order_already_shipped'
+  | 'order_changed'
   | 'order_differs';
 
 /** `order` is the new state of the order; present only if it changed. */
@@ -29,11 +36,15 @@ export type Decision =
   | { readonly outcome: OrderEventType; readonly order: Order }
   | { readonly outcome: 'unchanged' | Refusal; readonly order?: undefined };
 
-export type OrderOutcome = Decision['outcome'];
+/** An order and the revision of its latest change; undefined if it was changed by the transaction itself. */
+export interface KnownOrder {
+  readonly order: Order;
+  readonly revision: bigint | undefined;
+}
 
 /**
- * The transition table: the effect of `command`, given at `now`, on `order` (undefined if it does not exist). A pure
- * function. An order that is not pending never changes again.
+ * The transition table: the effect of `command`, given at `now`, on the order as it is known (undefined if it does not
+ * exist). A pure function. An order that is not pending never changes again.
  *
  * |           | place                   | cancel                  | ship                    |
  * | --------- | ----------------------- | ----------------------- | ----------------------- |
@@ -41,18 +52,27 @@ export type OrderOutcome = Decision['outcome'];
  * | pending   | unchanged/order_differs | cancelled               | shipped                 |
  * | shipped   | unchanged/order_differs | order_already_shipped   | unchanged               |
  * | cancelled | unchanged/order_differs | order_already_cancelled | order_already_cancelled |
+ *
+ * A cancel or ship that would change the order comes out as order_changed if the order has another revision than
+ * `ifRevision`: a precondition is evaluated last (RFC 9110, section 13.2.1).
  */
-export function decide(order: Order | undefined, command: OrderCommand, now: number): Decision {
-  if (command.type === 'place') return place(order, command.order);
-  if (order === undefined) return { outcome: 'order_not_found' };
+export function decide(
+  known: KnownOrder | undefined,
+  command: OrderCommand,
+  now: number,
+): Decision {
+  if (command.type === 'place') return place(known?.order, command.order);
+  if (known === undefined) return { outcome: 'order_not_found' };
+  const { order, revision } = known;
   if (order.status === 'cancelled') return { outcome: 'order_already_cancelled' };
-
-  if (command.type === 'cancel') {
-    return order.status === 'shipped'
-      ? { outcome: 'order_already_shipped' }
-      : { outcome: 'cancelled', order: { ...order, status: 'cancelled' } };
+  if (order.status === 'shipped') {
+    return { outcome: command.type === 'cancel' ? 'order_already_shipped' : 'unchanged' };
   }
-  if (order.status === 'shipped') return { outcome: 'unchanged' };
+  const { ifRevision } = command;
+  if (ifRevision !== undefined && ifRevision !== revision) return { outcome: 'order_changed' };
+  if (command.type === 'cancel') {
+    return { outcome: 'cancelled', order: { ...order, status: 'cancelled' } };
+  }
   return {
     outcome: 'shipped',
     order: { ...order, status: 'shipped', shipDate: command.at ?? now, complete: true },

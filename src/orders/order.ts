@@ -19,6 +19,16 @@ export interface Order {
   readonly complete?: boolean | undefined;
 }
 
+/** An order with what the store has recorded about it. */
+export interface OrderRecord extends Order {
+  /** Milliseconds since the epoch. */
+  readonly placedAt: number;
+  /** Time of the latest change, in milliseconds since the epoch. */
+  readonly updatedAt: number;
+  /** The store's revision after the latest change. */
+  readonly revision: bigint;
+}
+
 /** An order whose id may be left to the store. */
 export type OrderDraft = Omit<Order, 'id'> & { readonly id?: OrderId | undefined };
 
@@ -50,6 +60,15 @@ export function orderJson(order: Order): string {
   if (order.shipDate !== undefined) json += `,"shipDate":"${formatTimestamp(order.shipDate)}"`;
   if (order.complete !== undefined) json += `,"complete":${order.complete}`;
   return `${json}}`;
+}
+
+/** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
+export function orderRecordJson(record: OrderRecord): string {
+  const { status, placedAt, updatedAt, revision } = record;
+  return (
+    `${orderJson(record).slice(0, -1)},"status":"${status}","placedAt":"${formatTimestamp(placedAt)}",` +
+    `"updatedAt":"${formatTimestamp(updatedAt)}","revision":${revision}}`
+  );
 }
 
 /** Compares by id, for sorting. */

@@ -1,13 +1,16 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
 import type { ChangeSource, Moment } from '../listing/listing.ts';
-import type { PlaceAllOutcome } from '../orders/batch.ts';
-import type { OrderCommand, OrderEventType, OrderOutcome } from '../orders/lifecycle.ts';
-import type { Order, OrderDraft, OrderId, OrderStatus } from '../orders/order.ts';
+import type { OrderOutcome, PlaceAllOutcome } from '../orders/batch.ts';
+import type { OrderCommand, OrderEventType } from '../orders/lifecycle.ts';
+import type { Order, OrderDraft, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
+import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
 import type { Pet } from '../pets/pet.ts';
+import type { ChangePage, FeedPosition, OrderPage, PageQuery } from './pages.ts';
 
 /** Every write command. */
 export type StoreCommand =
   | OrderCommand
+  | PlaceOrderCommand
   /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
   /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `takeBack`. */
@@ -57,6 +60,7 @@ interface Outcomes {
   place: OrderOutcome;
   cancel: OrderOutcome;
   ship: OrderOutcome;
+  placeOrder: PlaceOrderOutcome;
   recordEnvironment: Environment;
   moveAway: 'moved' | 'changed';
   takeBack: 'taken_back' | 'unchanged';
@@ -173,6 +177,22 @@ export interface Store extends ChangeSource {
 
   /** Returns those of the orders that exist, in any status. */
   find(ids: readonly OrderId[]): Promise<Order[]>;
+
+  /** Returns an order with what is recorded about it; undefined if it does not exist. */
+  record(
+    id: OrderId,
+  ): Promise<{ readonly storeId: string; readonly order: OrderRecord | undefined }>;
+
+  /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
+  page(query: PageQuery): Promise<OrderPage>;
+
+  /**
+   * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is
+   * returned whole. Nothing is ever missing between two pages.
+   * @param after a position that an earlier call, or `page`, returned
+   * @returns undefined if the store does not have the event that the position stands behind
+   */
+  feed(after: FeedPosition | 'start' | 'now', limit: number): Promise<ChangePage | undefined>;
 
   /** Returns the events of an order, oldest first. */
   history(id: OrderId): Promise<OrderEvent[]>;

@@ -28,6 +28,7 @@ const OPERATION: OperationObject = {
     { name: 'before', in: 'query', schema: { type: 'string', format: 'date-time' } },
   ],
   requestBody: {
+    required: true,
     content: {
       'application/json': {
         schema: {

@@ -20,7 +20,7 @@ class PlainStore implements ChangeSource {
     this.revision += 1n;
     for (const command of commands) {
       const id = command.type === 'place' ? command.order.id : command.id;
-      const { order } = decide(this.orders.get(id)?.order, command, 0);
+      const { order } = decide(this.orders.get(id), command, 0);
       if (order !== undefined) this.orders.set(id, { order, revision: this.revision });
     }
   }

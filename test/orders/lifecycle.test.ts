@@ -34,6 +34,8 @@ const TABLE: Readonly<Record<OrderStatus | 'none', Readonly<Record<string, strin
   },
 };
 
+const known = (order: Order) => ({ order, revision: 7n });
+
 function commandFor(name: string, order: Order): OrderCommand {
   if (name === 'cancel') return { type: 'cancel', id: order.id };
   if (name === 'ship') return { type: 'ship', id: order.id };
@@ -50,7 +52,7 @@ for (const [status, row] of Object.entries(TABLE)) {
         fc.property(anyOrder, (any) => {
           const order = { ...any, status: status as OrderStatus };
           const before = status === 'none' ? undefined : Object.freeze(order);
-          const decision = decide(before, commandFor(name, order), NOW);
+          const decision = decide(before && known(before), commandFor(name, order), NOW);
           assert.equal(decision.outcome, expected);
           const changes = ['placed', 'cancelled', 'shipped'].includes(expected);
           assert.equal(decision.order !== undefined, changes);
@@ -64,7 +66,7 @@ test('cancelling changes only the status', () => {
   fc.assert(
     fc.property(anyOrder, (any) => {
       const order: Order = { ...any, status: 'pending' };
-      const { order: after } = decide(order, { type: 'cancel', id: order.id }, NOW);
+      const { order: after } = decide(known(order), { type: 'cancel', id: order.id }, NOW);
       assert.deepEqual(differingFields(order, after!), ['status']);
     }),
   );
@@ -72,8 +74,8 @@ test('cancelling changes only the status', () => {
 
 test('shipping sets the actual ship date and completes the order', () => {
   const order: Order = { id: 1n, status: 'pending', petId: 7n, shipDate: 0, complete: false };
-  const now = decide(order, { type: 'ship', id: 1n }, NOW).order;
+  const now = decide(known(order), { type: 'ship', id: 1n }, NOW).order;
   assert.deepEqual(now, { ...order, status: 'shipped', shipDate: NOW, complete: true });
-  const earlier = decide(order, { type: 'ship', id: 1n, at: 5 }, NOW).order;
+  const earlier = decide(known(order), { type: 'ship', id: 1n, at: 5 }, NOW).order;
   assert.deepEqual(earlier, { ...order, status: 'shipped', shipDate: 5, complete: true });
 });

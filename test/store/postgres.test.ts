@@ -26,7 +26,7 @@ test('three nodes that cancel the same orders concurrently cancel each order onc
   await stores[0]!.apply(ids.map((id) => ({ type: 'place', order: { id, status: 'pending' } })));
   const outcomes = await Promise.all(
     stores.map(async (store, which) => {
-      const seen: string[] = [];
+      const seen: unknown[] = [];
       for (let from = 0; from < ids.length; ) {
         const to = from + 1 + ((from * 7 + which * 31) % 50);
         const batch = ids.slice(from, to).map((id) => ({ type: 'cancel', id }) as const);

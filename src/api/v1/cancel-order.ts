@@ -1,7 +1,8 @@
 import { inTime } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendError } from '../../http/responses.ts';
-import type { OrderCommand, OrderOutcome } from '../../orders/lifecycle.ts';
+import type { OrderOutcome } from '../../orders/batch.ts';
+import type { OrderCommand } from '../../orders/lifecycle.ts';
 import { parseInt64 } from '../../orders/order.ts';
 import type { Batcher } from '../../store/batcher.ts';
 

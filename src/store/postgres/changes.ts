@@ -3,7 +3,7 @@ import { byId, type Order } from '../../orders/order.ts';
 import { Sequence } from '../sequence.ts';
 import type { Connection } from './connection.ts';
 import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
-import { ORDER_COLUMNS, orderFromRow } from './orders.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { BATCH, FETCH, visitFetched } from './scan.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 

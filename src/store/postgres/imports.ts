@@ -1,9 +1,9 @@
 import { Batch } from '../../orders/batch.ts';
-import type { OrderId } from '../../orders/order.ts';
 import { type CommandOf, type OutcomeOf, StoreUnavailable } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
-import { isGuardError, readOrders, writeStatement, writeValues } from './orders.ts';
+import { highestId, isGuardError, readOrders } from './orders.ts';
 import type { Session } from './session.ts';
+import { changeValues, writeStatement } from './write-batch.ts';
 
 type ImportOrders = CommandOf<'importOrders'>;
 
@@ -58,12 +58,12 @@ async function tryToImportOrders(
   ]);
   expectNotMovedAway(known.movedTo);
   if (inTurn.length === 0) return { refusal: 'out_of_turn' };
-  const batch = new Batch(known.orders);
-  const outcome = batch.placeAll(orders, highest);
+  const batch = new Batch({ orders: known.orders, highestId: highest });
+  const outcome = batch.placeAll(orders);
   if (outcome.refusal !== undefined) return outcome;
   const claim = [source, run, highest, orders.length];
   if (batch.changed.size === 0) await session.write(SQL.claim, claim);
-  else await session.write(SQL.claimAndWrite, [...writeValues(batch, known.revisions), ...claim]);
+  else await session.write(SQL.claimAndWrite, [...changeValues(batch), ...claim]);
   return outcome;
 }
 
@@ -75,21 +75,13 @@ export async function endImport(
   return ended.length === 0 ? 'out_of_turn' : 'ended';
 }
 
-/** Returns the highest id that is taken or reserved; orders without an id are assigned ids above it. */
-async function highestId(session: Session): Promise<OrderId> {
-  const [row] = await session.query(SQL.highestId);
-  return BigInt(row![0]!);
-}
-
 /** Returns how many rows of an import have been placed. */
 async function placedRows(session: Session, source: string): Promise<number> {
   const [row] = await session.query(SQL.placed, [source]);
   return row === undefined ? 0 : Number(row[0]);
 }
 
-// The two functions are in migration 007.
 const SQL = {
-  highestId: { text: 'SELECT store_orders_highest_id()' },
   placed: { text: 'SELECT placed FROM imports WHERE source = $1' },
   begin: {
     text: `INSERT INTO imports (source, run, placed, highest_id) VALUES ($1, $2, $3, $4)
@@ -98,6 +90,8 @@ const SQL = {
   },
   inTurn: { text: 'SELECT FROM imports WHERE source = $1 AND run = $2' },
   claim: { text: 'SELECT store_orders_claim_import($1, $2, $3, $4)' },
-  claimAndWrite: writeStatement('import', 'store_orders_claim_import($16, $17, $18, $19)'),
+  claimAndWrite: writeStatement('import', {
+    claim: 'store_orders_claim_import($18, $19, $20, $21)',
+  }),
   end: { text: 'DELETE FROM imports WHERE source = $1 AND run = $2 RETURNING source' },
 } as const;

@@ -1,13 +1,16 @@
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
+import { parseScopes, scopesText } from '../../keys/scopes.ts';
 import type { CommandOf, OutcomeOf } from '../store.ts';
 import type { Row, Session } from './session.ts';
-import { byteaArray, textArray, time } from './values.ts';
+import { byteaArray, number, textArray } from './values.ts';
 
 const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at';
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour';
 
 function keyFromRow(row: Row): ApiKey {
-  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
+    row;
+  const [scopes, cancelsPerHour] = limits;
   return {
     id: id!,
     name: name!,
@@ -15,9 +18,11 @@ function keyFromRow(row: Row): ApiKey {
     // bytea in hex format: "\x" and hexadecimal digits.
     digest: Buffer.from(digest!.slice(2), 'hex'),
     createdAt: Number(createdAt),
-    expiresAt: time(expiresAt),
-    revokedAt: time(revokedAt),
-    lastUsedAt: time(lastUsedAt),
+    expiresAt: number(expiresAt),
+    revokedAt: number(revokedAt),
+    lastUsedAt: number(lastUsedAt),
+    scopes: parseScopes(scopes),
+    cancelsPerHour: number(cancelsPerHour),
   };
 }
 
@@ -34,9 +39,10 @@ export async function readKeys(
 }
 
 export async function createKey(session: Session, key: ApiKey): Promise<'created'> {
-  const { id, name, environment, digest, createdAt, expiresAt } = key;
+  const { id, name, environment, digest, createdAt, expiresAt, scopes, cancelsPerHour } = key;
   const values = [id, name, environment, Buffer.from(digest), createdAt, expiresAt ?? null];
-  await session.write(SQL.insert, values);
+  const limits = [scopesText(scopes) ?? null, cancelsPerHour ?? null];
+  await session.write(SQL.insert, [...values, ...limits]);
   return 'created';
 }
 
@@ -77,8 +83,8 @@ const SQL = {
     text: `SELECT ${KEY_COLUMNS} FROM api_keys WHERE digest = ANY ($1::bytea[])`,
   },
   insert: {
-    text: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
-      VALUES ($1, $2, $3, $4, $5, $6)`,
+    text: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
   },
   anyKey: { text: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1' },
   revokedAt: { text: 'SELECT revoked_at FROM api_keys WHERE id = $1' },

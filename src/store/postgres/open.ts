@@ -9,9 +9,11 @@ import { isPostgresUrl, parseAddress } from './address.ts';
 import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
 import { orderHistory } from './events.ts';
+import { readFeed } from './feed.ts';
 import { readKeys } from './keys.ts';
 import { findOrders } from './orders.ts';
 import { Origin } from './origin.ts';
+import { readPage, readRecord } from './pages.ts';
 import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
@@ -20,7 +22,7 @@ import { BULK, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-
 import { Writer } from './writer.ts';
 
 /**
- * Opens the engine for several nodes: three connections, each reestablished when it is lost.
+ * Opens the engine for several nodes: four connections, each reestablished when it is lost.
  * @throws StoreUnavailable, StoreNotUsable
  */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
@@ -43,6 +45,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       onConnection: options.onConnection,
     });
   const reading = connect(isService ? SERVICE : PATIENT);
+  // Pages and feeds read more than others should wait for.
+  const paging = connect(isService ? SERVICE : PATIENT);
   const changes = new Changes(connect(isService ? SERVICE : PATIENT));
   const writer = new Writer(connect(isService ? SERVICE_WRITES : PATIENT));
   let closing: Promise<unknown> | undefined;
@@ -52,6 +56,9 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
     changes: (since, visit) => changes.read(since, visit),
     find: async (ids) => findOrders(await reading.session(), ids),
+    record: async (id) => readRecord(await reading.session(), id),
+    page: async (query) => readPage(await paging.session(), query),
+    feed: async (after, limit) => readFeed(await paging.session(), after, limit),
     history: async (id) => orderHistory(await reading.session(), id),
     scan: async (visit, from) => {
       const session = await newSession(currentUrl(), BULK);
@@ -65,7 +72,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     keys: async (digests) => readKeys(await reading.session(), digests),
     status: async () => present(await readStatus(await reading.session())),
     close: async () => {
-      closing ??= Promise.all([changes.close(), writer.close(), reading.close()]);
+      closing ??= Promise.all([changes.close(), writer.close(), reading.close(), paging.close()]);
       await closing;
     },
   };

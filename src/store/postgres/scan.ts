@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { ScanVisit } from '../store.ts';
-import { ORDER_COLUMNS, orderFromRow } from './orders.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
 
 /** Orders per batch; bounds memory and how long the event loop is blocked. */

@@ -2,8 +2,8 @@ export function integer(value: string | null | undefined): bigint | undefined {
   return value === null || value === undefined ? undefined : BigInt(value);
 }
 
-/** Milliseconds since the epoch are far below 2^53, so the conversion to number is exact. */
-export function time(value: string | null | undefined): number | undefined {
+/** Converts an integer far below 2^53: milliseconds since the epoch, or a count. */
+export function number(value: string | null | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }
 

@@ -1,4 +1,4 @@
-import { isOrderCommand } from '../../orders/lifecycle.ts';
+import { isBatchCommand } from '../../orders/batch.ts';
 import { Sequence } from '../sequence.ts';
 import type { OutcomeOf, StoreCommand } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -38,7 +38,7 @@ async function applyCommands(
   session: Session,
   commands: readonly StoreCommand[],
 ): Promise<OutcomeOf<StoreCommand>[]> {
-  if (commands.every(isOrderCommand)) return changeOrders(session, commands);
+  if (commands.every(isBatchCommand)) return changeOrders(session, commands);
   if (commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type)) {
     return [await carryOut(session, commands[0]!)];
   }
@@ -56,6 +56,7 @@ async function carryOut(session: Session, command: StoreCommand): Promise<Outcom
     case 'place':
     case 'cancel':
     case 'ship':
+    case 'placeOrder':
       return (await changeLockedOrders(session, [command]))[0]!;
     case 'recordEnvironment':
       return recordEnvironment(session, command.environment);

@@ -2,7 +2,7 @@ import type { Moment } from '../../listing/listing.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
 import { Sequence } from '../sequence.ts';
 import { expectNotMovedAway } from '../tables.ts';
-import { ORDER_COLUMNS } from './orders.ts';
+import { ORDER_COLUMNS } from './order-row.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
 import { expectVersion } from './schema.ts';
 import type { Row, Session } from './session.ts';

@@ -1,8 +1,8 @@
 import { Batch } from '../../orders/batch.ts';
-import type { OrderId } from '../../orders/order.ts';
 import type { CommandOf, OutcomeOf } from '../store.ts';
-import { findOrders, writeBatch } from './orders.ts';
+import { findKnown, highestId } from './orders.ts';
 import type { Session } from './session.ts';
+import { writeBatch } from './write-batch.ts';
 
 export function importProgress(
   session: Session,
@@ -28,8 +28,8 @@ export function importOrders(
   const [inTurn] = session.query(SQL.inTurn, source, run);
   if (inTurn === undefined) return { refusal: 'out_of_turn' };
   const ids = orders.flatMap(({ id }) => id ?? []);
-  const batch = new Batch(findOrders(session, ids));
-  const outcome = batch.placeAll(orders, highestId(session));
+  const batch = new Batch({ orders: findKnown(session, ids), highestId: highestId(session) });
+  const outcome = batch.placeAll(orders);
   if (outcome.refusal !== undefined) return outcome;
   writeBatch(session, batch);
   session.write(SQL.advance, orders.length, source);
@@ -43,11 +43,6 @@ export function endImport(
   return session.write(SQL.end, source, run) === 0n ? 'out_of_turn' : 'ended';
 }
 
-/** Returns the highest id that is taken or reserved; orders without an id are assigned ids above it. */
-function highestId(session: Session): OrderId {
-  return session.query(SQL.highestId)[0]![0] as bigint;
-}
-
 /** Returns how many rows of an import have been placed. */
 function placedRows(session: Session, source: string): number {
   const [row] = session.query(SQL.placed, source);
@@ -55,8 +50,6 @@ function placedRows(session: Session, source: string): number {
 }
 
 const SQL = {
-  highestId: `SELECT max((SELECT coalesce(max(id), 0) FROM orders),
-    (SELECT coalesce(max(highest_id), 0) FROM imports), 0)`,
   placed: 'SELECT placed FROM imports WHERE source = ?',
   begin: 'INSERT OR REPLACE INTO imports (source, run, placed, highest_id) VALUES (?, ?, ?, ?)',
   inTurn: 'SELECT 1 FROM imports WHERE source = ? AND run = ?',

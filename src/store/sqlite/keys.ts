@@ -1,22 +1,28 @@
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
+import { parseScopes, scopesText } from '../../keys/scopes.ts';
 import type { CommandOf, OutcomeOf } from '../store.ts';
 import type { Row, Session } from './session.ts';
-import { time } from './values.ts';
+import { inSnapshot } from './transaction.ts';
+import { number } from './values.ts';
 
 const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at';
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour';
 
 function keyFromRow(row: Row): ApiKey {
-  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
+    row;
+  const [scopes, cancelsPerHour] = limits;
   return {
     id: id as string,
     name: name as string,
     environment: environment as Environment,
     digest: digest as Uint8Array,
     createdAt: Number(createdAt),
-    expiresAt: time(expiresAt),
-    revokedAt: time(revokedAt),
-    lastUsedAt: time(lastUsedAt),
+    expiresAt: number(expiresAt),
+    revokedAt: number(revokedAt),
+    lastUsedAt: number(lastUsedAt),
+    scopes: parseScopes(scopes as string | null),
+    cancelsPerHour: number(cancelsPerHour),
   };
 }
 
@@ -28,17 +34,15 @@ export function readKeys(session: Session, digests?: readonly Uint8Array[]): Api
 
 /** Looks up all keys in one transaction: starting one is most of the cost of a lookup. */
 function findRows(session: Session, digests: readonly Uint8Array[]): Row[] {
-  session.run('BEGIN');
-  try {
-    return digests.flatMap((digest) => session.query(SQL.byDigest, digest));
-  } finally {
-    session.run('COMMIT');
-  }
+  return inSnapshot(session, () =>
+    digests.flatMap((digest) => session.query(SQL.byDigest, digest)),
+  );
 }
 
 export function createKey(session: Session, key: ApiKey): 'created' {
-  const { id, name, environment, digest, createdAt, expiresAt } = key;
-  session.write(SQL.insert, id, name, environment, digest, createdAt, expiresAt);
+  const { id, name, environment, digest, createdAt, expiresAt, scopes, cancelsPerHour } = key;
+  const values = [id, name, environment, digest, createdAt, expiresAt];
+  session.write(SQL.insert, ...values, scopesText(scopes), cancelsPerHour);
   return 'created';
 }
 
@@ -63,8 +67,8 @@ export function recordKeyUse(session: Session, { ids, at }: CommandOf<'recordKey
 const SQL = {
   all: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id`,
   byDigest: `SELECT ${KEY_COLUMNS} FROM api_keys WHERE digest = ?`,
-  insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?)`,
+  insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = ? LIMIT 1',
   revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = ?',
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ?',

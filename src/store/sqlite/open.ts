@@ -10,8 +10,10 @@ import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
 import { orderHistory } from './events.ts';
+import { readFeed } from './feed.ts';
 import { readKeys } from './keys.ts';
 import { findOrders } from './orders.ts';
+import { Pages } from './pages.ts';
 import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
@@ -102,6 +104,7 @@ function storeOf(
   { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
 ): Store {
+  const pages = new Pages(session);
   let closing: Promise<void> | undefined;
   let damage: StoreUnavailable | undefined;
   /**
@@ -129,6 +132,9 @@ function storeOf(
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
     find: (ids) => guarded(() => findOrders(session, ids)),
+    record: (id) => guarded(() => pages.record(id)),
+    page: (query) => guarded(() => pages.page(query)),
+    feed: (after, limit) => guarded(() => readFeed(session, after, limit)),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
     pet: (id) => guarded(() => findPet(session, id)),

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { ScanVisit } from '../store.ts';
 import { type Location, openForReading } from './connection.ts';
-import { ORDER_COLUMNS, orderFromRow } from './orders.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { type Row, Session } from './session.ts';
 
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */

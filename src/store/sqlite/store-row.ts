@@ -2,7 +2,7 @@ import type { Environment } from '../../keys/api-key.ts';
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import type { Row, Session } from './session.ts';
-import { text, time } from './values.ts';
+import { number, text } from './values.ts';
 
 /** The columns of the table store that a copy writes, in this order. */
 export const STORE_COLUMNS =
@@ -28,7 +28,7 @@ function statusFromRow(row: Row): StoreStatus {
     revision: revision!,
     mark: mark!,
     orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
-    latestAt: time(latestAt),
+    latestAt: number(latestAt),
   };
 }
 

@@ -36,4 +36,14 @@ export function inTransaction<T>(
   }
 }
 
+/** Runs `use` in a read transaction: all statements see one snapshot. */
+export function inSnapshot<T>(session: Session, use: () => T): T {
+  session.run('BEGIN');
+  try {
+    return use();
+  } finally {
+    session.run('COMMIT');
+  }
+}
+
 const GUARDS = 'SELECT (SELECT user_version FROM pragma_user_version), moved_to FROM store';

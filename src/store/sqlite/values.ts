@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 
-/** Converts a time; milliseconds since the epoch are far below 2^53, so the conversion to number is exact. */
-export function time(value: SQLOutputValue | undefined): number | undefined {
+/** Converts an integer far below 2^53: milliseconds since the epoch, or a count. */
+export function number(value: SQLOutputValue | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }
 

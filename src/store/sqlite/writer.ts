@@ -1,4 +1,4 @@
-import { isOrderCommand } from '../../orders/lifecycle.ts';
+import { isBatchCommand } from '../../orders/batch.ts';
 import type { OutcomeOf, StoreCommand } from '../store.ts';
 import { beginImport, endImport, importOrders, importProgress } from './imports.ts';
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
@@ -19,7 +19,7 @@ export function applyCommands(
   lockWaitMs: number,
 ): OutcomeOf<StoreCommand>[] {
   const carryOutAll = () =>
-    commands.every(isOrderCommand)
+    commands.every(isBatchCommand)
       ? changeOrders(session, commands)
       : commands.map((command) => carryOut(session, command));
   const evenIfMoved = commands.every(({ type }) => type === 'takeBack');
@@ -31,6 +31,7 @@ function carryOut(session: Session, command: StoreCommand): OutcomeOf<StoreComma
     case 'place':
     case 'cancel':
     case 'ship':
+    case 'placeOrder':
       return changeOrders(session, [command])[0]!;
     case 'recordEnvironment':
       return recordEnvironment(session, command.environment);

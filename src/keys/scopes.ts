@@ -1,0 +1,21 @@
+/** What a key can be allowed to do, as in the contract. */
+export const SCOPES = [
+  'orders:read',
+  'orders:place',
+  'orders:cancel',
+  'orders:ship',
+  'changes:read',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Formats scopes as they are stored; undefined for a key that may do everything. */
+export function scopesText(scopes: readonly Scope[] | undefined): string | undefined {
+  return scopes?.join(' ');
+}
+
+/** Parses stored scopes. A scope of a later release permits nothing that this release knows. */
+export function parseScopes(text: string | null | undefined): readonly Scope[] | undefined {
+  if (text === null || text === undefined) return undefined;
+  const names = text.split(' ');
+  return SCOPES.filter((scope) => names.includes(scope));
+}

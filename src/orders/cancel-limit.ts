@@ -1,0 +1,56 @@
+/** The window in which the cancels of a limited key are counted. */
+export const CANCEL_WINDOW_MS = 3_600_000;
+
+/** How many orders a key has cancelled in one second, as stored. */
+export interface CancelUse {
+  /** End of the second, in seconds since the epoch. */
+  readonly second: number;
+  readonly count: number;
+}
+
+/** Returns the second to which a cancel at `now` (milliseconds since the epoch) is counted. */
+export function secondOf(now: number): number {
+  return Math.floor(now / 1000) + 1;
+}
+
+/** The cancels that a limited key may still make: at most `limit` in any hour. */
+export class CancelAllowance {
+  readonly #limit: number;
+  readonly #now: number;
+  /** Uses within the hour before `now`, oldest first. */
+  readonly #recent: readonly CancelUse[];
+  #used: number;
+  /** Cancels taken from this allowance, to be stored. */
+  taken = 0;
+
+  /**
+   * @param uses stored uses of the key, in any order
+   * @param now milliseconds since the epoch
+   */
+  constructor(limit: number, uses: readonly CancelUse[], now: number) {
+    this.#limit = limit;
+    this.#now = now;
+    this.#recent = uses
+      .filter(({ second }) => second * 1000 + CANCEL_WINDOW_MS > now)
+      .toSorted((a, b) => a.second - b.second);
+    this.#used = this.#recent.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** Takes one cancel, if there is one left. */
+  take(): boolean {
+    if (this.#used >= this.#limit) return false;
+    this.#used += 1;
+    this.taken += 1;
+    return true;
+  }
+
+  /** When the next cancel will be possible, in milliseconds since the epoch, if there are no others until then. */
+  get retryAt(): number {
+    let used = this.#used;
+    for (const { second, count } of this.#recent) {
+      used -= count;
+      if (used < this.#limit) return second * 1000 + CANCEL_WINDOW_MS;
+    }
+    return this.#now + CANCEL_WINDOW_MS;
+  }
+}

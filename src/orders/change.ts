@@ -1,0 +1,31 @@
+import type { OrderEventType } from './lifecycle.ts';
+import type { Order, OrderRecord } from './order.ts';
+
+/** A change of an order: an event of its history, with the whole order as it was after it. */
+export interface OrderChange {
+  readonly type: OrderEventType;
+  /** Id of the API key that made the change; undefined for operators. */
+  readonly by: string | undefined;
+  /** Its `revision` and `updatedAt` are those of the change. */
+  readonly order: OrderRecord;
+}
+
+/** The event after the first one of an order: an order that is not pending never changes again. */
+export interface LaterEvent {
+  readonly type: OrderEventType;
+  /** What a shipment has overwritten; undefined without a value, and if it was not recorded. */
+  readonly shipDateBefore: number | undefined;
+  readonly completeBefore: boolean | undefined;
+}
+
+/**
+ * Returns an order as it was after one of its events.
+ * @param current the order as it is now
+ * @param later the event after that one; undefined if there was none
+ */
+export function orderAfter(current: Order, later: LaterEvent | undefined): Order {
+  if (later === undefined) return current;
+  if (later.type !== 'shipped') return { ...current, status: 'pending' };
+  const { shipDateBefore: shipDate, completeBefore: complete } = later;
+  return { ...current, status: 'pending', shipDate, complete };
+}

@@ -1,0 +1,45 @@
+import type { OrderDraft, OrderId } from './order.ts';
+
+/**
+ * How long the store remembers the placement behind an idempotency key; expired ones are deleted by later placements.
+ */
+export const PLACEMENT_KEPT_MS = 24 * 3_600_000;
+
+/** Places a new order under an id that the store assigns. */
+export interface PlaceOrderCommand {
+  readonly type: 'placeOrder';
+  readonly draft: Omit<OrderDraft, 'id'>;
+  /** Id of the API key that sent the command. */
+  readonly by: string;
+  /** Names the placement among those of the API key: repeating it returns the first outcome. */
+  readonly idempotencyKey: string;
+  /** Digest of the request; a repetition with another one is refused. */
+  readonly digest: string;
+}
+
+/** A placement as the store remembers it. */
+export interface Placement {
+  readonly by: string;
+  readonly idempotencyKey: string;
+  readonly digest: string;
+  readonly id: OrderId;
+  readonly revision: bigint;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export type PlaceOrderOutcome =
+  | {
+      readonly refusal?: undefined;
+      readonly id: OrderId;
+      readonly revision: bigint;
+      readonly at: number;
+      /** Whether the order was placed by an earlier command with the same key. */
+      readonly isReplay: boolean;
+    }
+  | { readonly refusal: 'idempotency_key_reused' | 'no_ids_left' };
+
+/** Returns a text that is unique for an API key and an idempotency key. */
+export function placementName(by: string, idempotencyKey: string): string {
+  return `${by} ${idempotencyKey}`;
+}

@@ -1,0 +1,40 @@
+import type { Batch } from '../../orders/batch.ts';
+import { CANCEL_WINDOW_MS, type CancelUse, secondOf } from '../../orders/cancel-limit.ts';
+import type { Session } from './session.ts';
+import { textArray } from './values.ts';
+
+/** Returns the recorded cancels of keys with a limit. */
+export async function findCancelUses(
+  session: Session,
+  keyIds: readonly string[],
+): Promise<(CancelUse & { by: string })[]> {
+  if (keyIds.length === 0) return [];
+  const rows = await session.query(SQL.find, [textArray(keyIds)]);
+  return rows.map(([by, second, count]) => ({
+    ...{ by: by!, second: Number(second), count: Number(count) },
+  }));
+}
+
+/** Records the cancels of keys with a limit, inside a transaction, and deletes those that no longer count. */
+export async function recordCancelUses(
+  session: Session,
+  { allowances, now }: Batch,
+): Promise<void> {
+  for (const [by, { taken }] of allowances) {
+    if (taken === 0) continue;
+    await session.write(SQL.deleteExpired, [by, Math.floor((now - CANCEL_WINDOW_MS) / 1000)]);
+    await session.write(SQL.record, [by, secondOf(now), taken]);
+  }
+}
+
+const SQL = {
+  find: {
+    name: 'findCancelUses',
+    text: 'SELECT key_id, second, count FROM cancel_uses WHERE key_id = ANY ($1::text[])',
+  },
+  deleteExpired: { text: 'DELETE FROM cancel_uses WHERE key_id = $1 AND second <= $2' },
+  record: {
+    text: `INSERT INTO cancel_uses (key_id, second, count) VALUES ($1, $2, $3)
+      ON CONFLICT (key_id, second) DO UPDATE SET count = cancel_uses.count + excluded.count`,
+  },
+} as const;

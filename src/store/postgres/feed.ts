@@ -1,0 +1,153 @@
+import { type OrderChange, orderAfter } from '../../orders/change.ts';
+import type { OrderEventType } from '../../orders/lifecycle.ts';
+import type { OrderId } from '../../orders/order.ts';
+import {
+  type ChangePage,
+  type FeedPosition,
+  type LastEvent,
+  positionBehind,
+  wholeRevisions,
+} from '../pages.ts';
+import { expectNotMovedAway } from '../tables.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
+import type { Row, Session } from './session.ts';
+import { present } from './store-row.ts';
+import { number } from './values.ts';
+
+/** Changes per query. */
+const BATCH = 2_000;
+
+/** See Store.feed. */
+export async function readFeed(
+  session: Session,
+  after: FeedPosition | 'start' | 'now',
+  limit: number,
+): Promise<ChangePage | undefined> {
+  const since = typeof after === 'object' ? after.revision : 0n;
+  const isNow = after === 'now';
+  // Pipelined, position first: events that the second statement may see in addition are left for the next page.
+  const [positions, [event], rows] = await Promise.all([
+    session.query(SQL.position),
+    session.query(SQL.last, [since]),
+    isNow ? [] : session.query(SQL.changes, [since, limit + 1]),
+  ]);
+  const now = positionFromRow(present(positions[0]));
+  if (isNow) return { changes: [], position: now, isMore: false, revision: now.revision };
+  const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
+  if (!isIn(from, now, event)) return undefined;
+  const read = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
+  let changes = rows.length <= limit ? read : wholeRevisions(read);
+  if (rows.length > limit && changes.length === 0 && read.length > 0) {
+    changes = await readRevision(session, read);
+  }
+  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
+  const { revision } = now;
+  return { changes, position, isMore: position.revision < revision, revision };
+}
+
+/**
+ * Reads all changes of a revision, of which the first are given. An order can have two changes in a revision, so each
+ * query begins with the last order of the one before.
+ */
+async function readRevision(
+  session: Session,
+  first: readonly OrderChange[],
+): Promise<OrderChange[]> {
+  const changes = [...first];
+  for (;;) {
+    const { id, revision } = changes.at(-1)!.order;
+    while (changes.at(-1)?.order.id === id) changes.pop();
+    const rows = await session.query(SQL.rest, [revision, id, BATCH]);
+    changes.push(...rows.map(changeFromRow));
+    if (rows.length < BATCH) return changes;
+  }
+}
+
+/** Returns whether the store, now at `now`, has the event that a position stands behind; `event` is what it has there. */
+function isIn(
+  { storeId, revision, last }: FeedPosition,
+  now: FeedPosition,
+  event: Row | undefined,
+) {
+  if (storeId !== now.storeId || revision > now.revision) return false;
+  if (revision === 0n) return true;
+  if (event === undefined || last === undefined) return false;
+  const { orderId, type, at, by } = lastFromRow(event);
+  return orderId === last.orderId && type === last.type && at === last.at && by === last.by;
+}
+
+/** The columns expected by `positionFromRow`, from `store` joined WITH_LAST. */
+export const POSITION_COLUMNS =
+  'store.id, store.revision, store.moved_to, last.order_id, last.type, last.at, last.by';
+
+const LAST = `SELECT order_id, type, at, by FROM order_events WHERE revision = store.revision
+  ORDER BY order_id DESC, type = 'placed' LIMIT 1`;
+
+/** Joins the last event of the current revision. */
+export const WITH_LAST = `LEFT JOIN LATERAL (${LAST}) AS last ON true`;
+
+/** @throws StoreUnavailable if the store was moved to another database */
+export function positionFromRow([storeId, revision, movedTo, ...event]: Row): FeedPosition {
+  expectNotMovedAway(movedTo);
+  const last = event[0] === null ? undefined : lastFromRow(event);
+  return { storeId: storeId!, revision: BigInt(revision!), last };
+}
+
+function lastFromRow([orderId, type, at, by]: Row): LastEvent {
+  return {
+    ...{ orderId: BigInt(orderId!) as OrderId, type: type as OrderEventType },
+    ...{ at: Number(at), by: by ?? undefined },
+  };
+}
+
+function changeFromRow(row: Row): OrderChange {
+  const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
+    row.slice(6);
+  const later =
+    laterType === null
+      ? undefined
+      : {
+          type: laterType as OrderEventType,
+          shipDateBefore: number(shipDateBefore),
+          completeBefore: completeBefore === null ? undefined : completeBefore === 't',
+        };
+  return {
+    ...{ type: type as OrderEventType, by: by ?? undefined },
+    order: {
+      ...orderAfter(orderFromRow(row), later),
+      ...{ revision: BigInt(revision!), updatedAt: Number(at), placedAt: Number(placedAt ?? at) },
+    },
+  };
+}
+
+/** The event after the first one of an order, and the one that placed it. */
+const CHANGES = `SELECT ${ORDER_COLUMNS.replace(/\bid\b/, 'orders.id')}, event.revision, event.type, event.at, event.by,
+    later.type, later.ship_date_before, later.complete_before, placed.at
+  FROM order_events AS event
+  JOIN orders ON orders.id = event.order_id
+  LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
+    AND later.revision = orders.revision AND later.order_id = orders.id
+  LEFT JOIN order_events AS placed ON event.type <> 'placed' AND placed.type = 'placed'
+    AND placed.order_id = orders.id`;
+
+const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`;
+
+const SQL = {
+  position: {
+    name: 'position',
+    text: `SELECT ${POSITION_COLUMNS} FROM store ${WITH_LAST}`,
+  },
+  last: {
+    name: 'last',
+    text: `SELECT order_id, type, at, by FROM order_events WHERE revision = $1
+      ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
+  },
+  changes: {
+    name: 'feed',
+    text: `${CHANGES} WHERE event.revision > $1 ${ORDER_BY} LIMIT $2`,
+  },
+  rest: {
+    name: 'feedRest',
+    text: `${CHANGES} WHERE event.revision = $1 AND event.order_id >= $2 ${ORDER_BY} LIMIT $3`,
+  },
+} as const;

@@ -1,0 +1,95 @@
+import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
+import { MAX_ROWS_LOOKED_AT, type OrderFilter, type OrderPage, type PageQuery } from '../pages.ts';
+import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
+import type { Row, Session, Statement } from './session.ts';
+import { present } from './store-row.ts';
+import { arrayOf } from './values.ts';
+
+/** See Store.record. */
+export async function readRecord(session: Session, id: OrderId) {
+  const [row] = await session.query(RECORD, [id]);
+  const { storeId } = positionFromRow(present(row).slice(9));
+  return { storeId, order: row![0] === null ? undefined : recordFromRow(row!) };
+}
+
+/** See Store.page. One statement, so one snapshot. */
+export async function readPage(session: Session, query: PageQuery): Promise<OrderPage> {
+  const { isDescending, after, limit } = query;
+  const { statuses, petId, shipDateFrom, shipDateBefore } = query.filter;
+  const last = isDescending ? INT64_MIN : INT64_MAX;
+  const first = isDescending ? INT64_MAX : INT64_MIN;
+  const from = after === undefined ? first : after + (isDescending ? -1n : 1n);
+  // Of orders that all match, none is looked at beyond the page.
+  const rowCount = isSelective(query.filter) ? MAX_ROWS_LOOKED_AT : limit + 1;
+  const isPastEnd = after === last;
+  const rows = await session.query(statementOf(query), [
+    isPastEnd ? last : from,
+    isPastEnd ? 0 : rowCount,
+    limit + 1,
+    petId ?? null,
+    statuses === undefined ? null : arrayOf(statuses),
+    shipDateFrom ?? null,
+    shipDateBefore ?? null,
+  ]);
+  const position = positionFromRow(present(rows[0]).slice(11));
+  const [lastLookedAt, lookedAt] = rows[0]!.slice(9);
+  const found = rows.filter(([id]) => id !== null).map(recordFromRow);
+  const orders = found.slice(0, limit);
+  if (found.length > limit) return { orders, next: orders.at(-1)!.id, position };
+  const isEnd = Number(lookedAt) < rowCount;
+  return { orders, next: isEnd ? undefined : BigInt(lastLookedAt!), position };
+}
+
+function isSelective({ statuses, shipDateFrom, shipDateBefore }: OrderFilter): boolean {
+  return statuses !== undefined || shipDateFrom !== undefined || shipDateBefore !== undefined;
+}
+
+/** The columns expected by `recordFromRow`, of an order in `orders`. */
+const RECORD_COLUMNS = `${ORDER_COLUMNS}, revision,
+  (SELECT at FROM order_events WHERE order_id = orders.id AND revision = orders.revision LIMIT 1),
+  (SELECT at FROM order_events WHERE order_id = orders.id ORDER BY revision LIMIT 1)`;
+
+function recordFromRow(row: Row): OrderRecord {
+  const [revision, updatedAt, placedAt] = row.slice(6);
+  return {
+    ...orderFromRow(row),
+    revision: BigInt(revision!),
+    updatedAt: Number(updatedAt),
+    placedAt: Number(placedAt),
+  };
+}
+
+const RECORD: Statement = {
+  name: 'record',
+  text: `SELECT found.*, ${POSITION_COLUMNS} FROM store ${WITH_LAST}
+    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = $1) AS found ON true`,
+};
+
+/**
+ * Returns the statement for a page; $1 is the first id, $2 how many rows to look at, $3 how many to return. Only if
+ * fewer are found, all are looked at, and counted.
+ */
+function statementOf({ filter, isDescending }: PageQuery): Statement {
+  const { petId } = filter;
+  const order = isDescending ? 'DESC' : 'ASC';
+  return {
+    name: `page ${order} ${petId === undefined ? '' : 'pet'}`,
+    text: `WITH looked AS MATERIALIZED (
+        SELECT * FROM orders WHERE id ${isDescending ? '<=' : '>='} $1
+          ${petId === undefined ? 'AND $4::bigint IS NULL' : 'AND pet_id = $4::bigint'}
+        ORDER BY id ${order} LIMIT $2),
+      found AS MATERIALIZED (
+        SELECT ${RECORD_COLUMNS} FROM looked AS orders
+        WHERE ($5::text[] IS NULL OR status = ANY ($5::text[]))
+          AND ($6::bigint IS NULL OR ship_date >= $6::bigint)
+          AND ($7::bigint IS NULL OR ship_date < $7::bigint)
+        ORDER BY id ${order} LIMIT $3)
+      SELECT found.*, all_looked_at.*, ${POSITION_COLUMNS}
+      FROM store ${WITH_LAST}
+        LEFT JOIN found ON true
+        LEFT JOIN LATERAL (SELECT ${isDescending ? 'min' : 'max'}(id), count(*) FROM looked
+          WHERE (SELECT count(*) FROM found) < $3) AS all_looked_at ON true
+      ORDER BY found.id ${order}`,
+  };
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import type { Batch } from '../../orders/batch.ts';
+import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
+import { recordCancelUses } from './cancel-uses.ts';
+import { ORDER_COLUMNS } from './order-row.ts';
+import type { Session, Statement } from './session.ts';
+import { presentHere } from './store-row.ts';
+import { arrayOf, textArray } from './values.ts';
+
+/**
+ * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which
+ * serializes the writers of all nodes.
+ * @returns the revision of the changes, 0 without changes
+ * @throws StoreUnavailable, for which `isGuardError` is true if what the batch was decided on has changed since
+ */
+export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
+  if (batch.changed.size === 0) return 0n;
+  const [row] =
+    batch.placements.length === 0
+      ? await session.write(SQL.write, changeValues(batch))
+      : await session.write(SQL.writePlacements, [
+          ...changeValues(batch),
+          ...placementValues(batch),
+        ]);
+  const [revision] = presentHere(row);
+  await recordCancelUses(session, batch);
+  return BigInt(revision!);
+}
+
+/** Returns the first parameters of `writeStatement`. */
+export function changeValues(batch: Batch): unknown[] {
+  const { known, changed, events, statusDeltas, now } = batch;
+  const orders = [...changed.values()];
+  return [
+    statusDeltas.pending,
+    statusDeltas.shipped,
+    statusDeltas.cancelled,
+    arrayOf(orders.map(({ id }) => id)),
+    arrayOf(orders.map(({ id }) => known.get(id)?.revision)),
+    arrayOf(orders.map(({ status }) => status)),
+    arrayOf(orders.map(({ petId }) => petId)),
+    arrayOf(orders.map(({ quantity }) => quantity)),
+    arrayOf(orders.map(({ shipDate }) => shipDate)),
+    arrayOf(orders.map(({ complete }) => complete)),
+    arrayOf(events.map(({ id }) => id)),
+    arrayOf(events.map(({ type }) => type)),
+    textArray(events.map(({ by }) => by)),
+    now,
+    randomBytes(8).readBigInt64BE(),
+    arrayOf(events.map(({ before }) => before?.shipDate)),
+    arrayOf(events.map(({ before }) => before?.complete)),
+  ];
+}
+
+/** Returns the parameters of WITH_PLACEMENTS. */
+function placementValues({ placements, now, highestId }: Batch): unknown[] {
+  return [
+    textArray(placements.map(({ by }) => by)),
+    textArray(placements.map(({ idempotencyKey }) => idempotencyKey)),
+    arrayOf(placements.map(({ digest }) => digest)),
+    arrayOf(placements.map(({ id }) => id)),
+    now - PLACEMENT_KEPT_MS,
+    2 * placements.length,
+    highestId,
+  ];
+}
+
+/** What a statement writes beside the changes of orders; its parameters begin at $18. */
+export interface WriteAlso {
+  /** A call of an SQL function, evaluated before anything is written. */
+  readonly claim: string;
+  /** Further parts of the statement, each with a comma before it. */
+  readonly parts?: string;
+  /** A condition on what the parts have written. */
+  readonly condition?: string;
+}
+
+/**
+ * Returns the statement that writes a batch. Every part reads from "turn", so none runs before the row of store is
+ * locked. Orders that were changed since they were read are not updated, and orders placed since are not inserted.
+ * Fewer rows are then written than expected, and store_orders_expect_unchanged rolls the statement back.
+ */
+export function writeStatement(name: string, also?: WriteAlso): Statement {
+  const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
+  return {
+    name,
+    text: `WITH ${claimed ?? ''}turn AS (
+        UPDATE store SET revision = revision + 1, mark = $15, pending = pending + $1, shipped = shipped + $2,
+          cancelled = cancelled + $3
+        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision),
+      given AS (
+        SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
+          $9::bigint[], $10::boolean[])
+          AS g (id, known_revision, status, pet_id, quantity, ship_date, complete)),
+      placed AS (
+        INSERT INTO orders (${ORDER_COLUMNS}, revision)
+        SELECT ${ORDER_COLUMNS}, turn.revision FROM turn, given WHERE known_revision IS NULL
+        ON CONFLICT DO NOTHING RETURNING id),
+      changed AS (
+        UPDATE orders SET status = given.status, pet_id = given.pet_id, quantity = given.quantity,
+          ship_date = given.ship_date, complete = given.complete, revision = turn.revision
+        FROM turn, given
+        WHERE orders.id = given.id AND orders.revision = given.known_revision
+        RETURNING orders.id),
+      events AS (
+        INSERT INTO order_events (order_id, revision, type, at, by, ship_date_before, complete_before)
+        SELECT e.id, turn.revision, e.type, $14, e.by, e.ship_date_before, e.complete_before
+        FROM turn, unnest($11::bigint[], $12::text[], $13::text[], $16::bigint[], $17::boolean[])
+          AS e (id, type, by, ship_date_before, complete_before))${also?.parts ?? ''}
+      SELECT turn.revision, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
+        (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`,
+  };
+}
+
+/** Records placements with their orders, and deletes some that have expired. */
+const WITH_PLACEMENTS: WriteAlso = {
+  claim: 'store_orders_claim_ids($24)',
+  parts: `,
+      remembered AS (
+        INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
+        SELECT p.*, turn.revision, $14
+        FROM turn, unnest($18::text[], $19::text[], $20::text[], $21::bigint[]) AS p
+        ON CONFLICT DO NOTHING RETURNING 1),
+      forgotten AS (
+        DELETE FROM placements USING turn WHERE (key_id, idempotency_key) IN
+          (SELECT key_id, idempotency_key FROM placements WHERE at < $22 ORDER BY at LIMIT $23))`,
+  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($18::text[])`,
+};
+
+const SQL = {
+  write: writeStatement('write'),
+  writePlacements: writeStatement('writePlacements', WITH_PLACEMENTS),
+} as const;

@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type OrderChange, orderAfter } from '../../orders/change.ts';
+import type { OrderEventType } from '../../orders/lifecycle.ts';
+import type { OrderId } from '../../orders/order.ts';
+import {
+  type ChangePage,
+  type FeedPosition,
+  type LastEvent,
+  positionBehind,
+  wholeRevisions,
+} from '../pages.ts';
+import { expectNotMovedAway } from '../tables.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
+import { expectVersion } from './schema.ts';
+import type { Row, Session } from './session.ts';
+import { inSnapshot } from './transaction.ts';
+import { number, text } from './values.ts';
+
+/** Changes that are read in one turn of the event loop. */
+const BATCH = 512;
+
+/** See Store.feed. */
+export async function readFeed(
+  session: Session,
+  after: FeedPosition | 'start' | 'now',
+  limit: number,
+): Promise<ChangePage | undefined> {
+  const found = inSnapshot(session, () => {
+    const now = readPosition(session);
+    if (after === 'now') return { now, from: now, read: [] };
+    const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
+    if (!hasPosition(session, from, now)) return undefined;
+    const rows = session.query(SQL.changes, from.revision, limit + 1);
+    return { now, from, read: rows.map(changeFromRow) };
+  });
+  if (found === undefined) return undefined;
+  const { now, from, read } = found;
+  let changes = read.length <= limit ? read : wholeRevisions(read);
+  if (changes.length < read.length && changes.length === 0) {
+    changes = await readRevision(session, read);
+  }
+  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
+  const { revision } = now;
+  return { changes, position, isMore: position.revision < revision, revision };
+}
+
+/**
+ * Reads all changes of a revision, of which the first are given. They are durable, so this needs no snapshot. An order
+ * can have two changes in a revision, so each query begins with the last order of the one before.
+ */
+async function readRevision(
+  session: Session,
+  first: readonly OrderChange[],
+): Promise<OrderChange[]> {
+  const changes = [...first];
+  for (;;) {
+    const { id, revision } = changes.at(-1)!.order;
+    while (changes.at(-1)?.order.id === id) changes.pop();
+    await nextTurn();
+    const rows = session.query(SQL.rest, revision, id, BATCH);
+    changes.push(...rows.map(changeFromRow));
+    if (rows.length < BATCH) return changes;
+  }
+}
+
+/**
+ * Returns the position behind everything in the store.
+ * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
+ */
+export function readPosition(session: Session): FeedPosition {
+  const [store] = session.query(SQL.store);
+  const [storeId, revision, version, movedTo] = store!;
+  expectVersion(version);
+  expectNotMovedAway(movedTo);
+  const [event] = session.query(SQL.last, revision);
+  return {
+    storeId: storeId as string,
+    revision: revision as bigint,
+    last: event === undefined ? undefined : lastFromRow(event),
+  };
+}
+
+/** Returns whether the store, now at `now`, has the event that a position stands behind. */
+function hasPosition(
+  session: Session,
+  { storeId, revision, last }: FeedPosition,
+  now: FeedPosition,
+) {
+  if (storeId !== now.storeId || revision > now.revision) return false;
+  if (revision === 0n) return true;
+  const [event] = session.query(SQL.last, revision);
+  if (event === undefined || last === undefined) return false;
+  const { orderId, type, at, by } = lastFromRow(event);
+  return orderId === last.orderId && type === last.type && at === last.at && by === last.by;
+}
+
+function lastFromRow([orderId, type, at, by]: Row): LastEvent {
+  return {
+    ...{ orderId: orderId as OrderId, type: type as OrderEventType },
+    ...{ at: Number(at), by: text(by) },
+  };
+}
+
+function changeFromRow(row: Row): OrderChange {
+  const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
+    row.slice(6);
+  const later =
+    laterType === null
+      ? undefined
+      : {
+          type: laterType as OrderEventType,
+          shipDateBefore: number(shipDateBefore),
+          completeBefore: completeBefore === null ? undefined : completeBefore === 1n,
+        };
+  return {
+    ...{ type: type as OrderEventType, by: text(by) },
+    order: {
+      ...orderAfter(orderFromRow(row), later),
+      ...{ revision: revision as bigint, updatedAt: Number(at), placedAt: Number(placedAt ?? at) },
+    },
+  };
+}
+
+/** The event after the first one of an order, and the one that placed it. */
+const CHANGES = `SELECT ${ORDER_COLUMNS}, event.revision, event.type, event.at, event.by,
+    later.type, later.ship_date_before, later.complete_before, placed.at
+  FROM order_events AS event
+  CROSS JOIN orders ON orders.id = event.order_id
+  LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
+    AND later.revision = orders.revision AND later.order_id = orders.id
+  LEFT JOIN order_events AS placed ON event.type <> 'placed' AND placed.type = 'placed'
+    AND placed.revision = iif(event.previous = 0, event.revision, event.previous) AND placed.order_id = orders.id`;
+
+const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`;
+
+const SQL = {
+  store: 'SELECT id, revision, (SELECT user_version FROM pragma_user_version), moved_to FROM store',
+  last: `SELECT order_id, type, at, by FROM order_events WHERE revision = ?
+    ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
+  changes: `${CHANGES} WHERE event.revision > ? ${ORDER_BY}`,
+  rest: `${CHANGES} WHERE event.revision = ? AND event.order_id >= ? ${ORDER_BY}`,
+} as const;

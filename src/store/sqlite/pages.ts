@@ -1,0 +1,147 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
+import {
+  type FeedPosition,
+  MAX_ROWS_LOOKED_AT,
+  type OrderFilter,
+  type OrderPage,
+  type PageQuery,
+} from '../pages.ts';
+import { Sequence } from '../sequence.ts';
+import { readPosition } from './feed.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
+import type { Row, Session, Value } from './session.ts';
+import { inSnapshot } from './transaction.ts';
+
+/** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */
+const ROWS_PER_TURN = 2_000;
+
+/** Reads pages of orders: one piece of work in each turn of the event loop, however many requests there are. */
+export class Pages {
+  readonly #session: Session;
+  readonly #inTurn = new Sequence();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** See Store.record. */
+  record(id: OrderId) {
+    return inSnapshot(this.#session, () => {
+      const { storeId } = readPosition(this.#session);
+      const [row] = this.#session.query(`SELECT ${RECORD_COLUMNS} FROM orders WHERE id = ?`, id);
+      return { storeId, order: row === undefined ? undefined : recordFromRow(row) };
+    });
+  }
+
+  /** See Store.page. If an order changes while rows are looked at, the page ends before the change. */
+  async page(query: PageQuery): Promise<OrderPage> {
+    const orders: OrderRecord[] = [];
+    let { after } = query;
+    let position: OrderPage['position'] | undefined;
+    for (let looked = 0; looked < MAX_ROWS_LOOKED_AT; looked += ROWS_PER_TURN) {
+      const part = await this.#inTurn.run(async () => {
+        await nextTurn();
+        return readPart(this.#session, { ...query, after, limit: query.limit - orders.length });
+      });
+      position ??= part.position;
+      if (!isSame(part.position, position)) break;
+      orders.push(...part.orders);
+      after = part.next;
+      if (after === undefined || orders.length === query.limit) break;
+    }
+    return { orders, next: after, position: position! };
+  }
+}
+
+/** Returns whether two positions are of the same moment. */
+function isSame(one: FeedPosition, other: FeedPosition): boolean {
+  return one.storeId === other.storeId && one.revision === other.revision;
+}
+
+/** Reads the next orders, looking at up to ROWS_PER_TURN rows. */
+function readPart(session: Session, { filter, isDescending, after, limit }: PageQuery): OrderPage {
+  return inSnapshot(session, () => {
+    const position = readPosition(session);
+    const range = rangeOf(filter, isDescending, after);
+    // Of orders that all match, none is looked at beyond the page.
+    const lastId = isSelective(filter) ? boundaryOf(session, range) : undefined;
+    const conditions = [...range.conditions, ...conditionsOf(filter, lastId, isDescending)];
+    const rows = session.query(
+      `SELECT ${RECORD_COLUMNS} FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${range.direction} LIMIT ?`,
+      ...valuesOf(conditions),
+      limit + 1,
+    );
+    const orders = rows.slice(0, limit).map(recordFromRow);
+    const next = rows.length > limit ? orders.at(-1)!.id : lastId;
+    return { orders, next, position };
+  });
+}
+
+type Condition = readonly [sql: string, ...values: readonly Value[]];
+
+interface Range {
+  /** On columns that an index has in the order of the walk. */
+  readonly conditions: readonly Condition[];
+  readonly direction: 'ASC' | 'DESC';
+}
+
+function rangeOf({ petId }: OrderFilter, isDescending: boolean, after: OrderId | undefined): Range {
+  const begin: Condition = isDescending
+    ? [after === undefined ? 'id <= ?' : 'id < ?', after ?? INT64_MAX]
+    : [after === undefined ? 'id >= ?' : 'id > ?', after ?? INT64_MIN];
+  const pet: Condition[] = petId === undefined ? [] : [['pet_id = ?', petId]];
+  return { conditions: [begin, ...pet], direction: isDescending ? 'DESC' : 'ASC' };
+}
+
+/** Returns whether there may be rows to look at that do not match. */
+function isSelective({ statuses, shipDateFrom, shipDateBefore }: OrderFilter): boolean {
+  return statuses !== undefined || shipDateFrom !== undefined || shipDateBefore !== undefined;
+}
+
+/** Returns the id of the last row to look at; undefined if that is the last of the range. */
+function boundaryOf(session: Session, { conditions, direction }: Range): OrderId | undefined {
+  const sql = `SELECT id FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${direction} LIMIT 1 OFFSET ?`;
+  const [row] = session.query(sql, ...valuesOf(conditions), ROWS_PER_TURN - 1);
+  return row?.[0] as OrderId | undefined;
+}
+
+function conditionsOf(
+  { statuses, shipDateFrom, shipDateBefore }: OrderFilter,
+  lastId: OrderId | undefined,
+  isDescending: boolean,
+): Condition[] {
+  const conditions: Condition[] = [];
+  if (lastId !== undefined) conditions.push([isDescending ? 'id >= ?' : 'id <= ?', lastId]);
+  if (statuses !== undefined) {
+    conditions.push([`status IN (${statuses.map(() => '?').join()})`, ...statuses]);
+  }
+  if (shipDateFrom !== undefined) conditions.push(['ship_date >= ?', shipDateFrom]);
+  if (shipDateBefore !== undefined) conditions.push(['ship_date < ?', shipDateBefore]);
+  return conditions;
+}
+
+function sqlOf(conditions: readonly Condition[]): string {
+  return conditions.map(([sql]) => sql).join(' AND ');
+}
+
+function valuesOf(conditions: readonly Condition[]): Value[] {
+  return conditions.flatMap(([, ...values]) => values);
+}
+
+/** The columns expected by `recordFromRow`. The events of one revision all have the same time. */
+const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision,
+  (SELECT at FROM order_events WHERE revision = orders.revision AND order_id = orders.id LIMIT 1),
+  (SELECT earlier.at FROM order_events AS latest CROSS JOIN order_events AS earlier
+    ON earlier.revision = latest.previous AND earlier.order_id = orders.id
+    WHERE latest.revision = orders.revision AND latest.order_id = orders.id LIMIT 1)`;
+
+function recordFromRow(row: Row): OrderRecord {
+  const [revision, updatedAt, placedAt] = row.slice(6);
+  return {
+    ...orderFromRow(row),
+    revision: revision as bigint,
+    updatedAt: Number(updatedAt),
+    placedAt: Number(placedAt ?? updatedAt),
+  };
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { OrderChange } from '../../src/orders/change.ts';
+import type { OrderCommand } from '../../src/orders/lifecycle.ts';
+import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../src/orders/order.ts';
+import type { FeedPosition, OrderFilter, OrderPage } from '../../src/store/pages.ts';
+import type { Store } from '../../src/store/store.ts';
+import { anyOrder } from '../orders/arbitraries.ts';
+import { ENGINES, open } from './engines.ts';
+
+const ids = fc.bigInt({ min: 1n, max: 12n });
+
+/** Commands on few orders, so that most of them meet. */
+const command: fc.Arbitrary<OrderCommand> = fc.oneof(
+  fc.record({ id: ids, order: anyOrder }).map(
+    ({ id, order }): OrderCommand => ({
+      type: 'place',
+      // Few values, so that filters match some orders.
+      order: {
+        ...order,
+        ...{ id, petId: id % 3n, shipDate: order.shipDate && Math.abs(order.shipDate) % 5 },
+      },
+    }),
+  ),
+  ids.map((id): OrderCommand => ({ type: 'cancel', id, by: 'key_a' })),
+  fc
+    .record({ id: ids, at: fc.nat(5) })
+    .map(({ id, at }): OrderCommand => ({ type: 'ship', id, at })),
+);
+
+const transactions = fc.array(fc.array(command, { minLength: 1, maxLength: 8 }), { maxLength: 6 });
+
+const filter: fc.Arbitrary<OrderFilter> = fc.record({
+  statuses: fc.option(fc.subarray([...ORDER_STATUSES], { minLength: 1 }), { nil: undefined }),
+  petId: fc.option(fc.bigInt({ min: 0n, max: 2n }), { nil: undefined }),
+  shipDateFrom: fc.option(fc.nat(4), { nil: undefined }),
+  shipDateBefore: fc.option(fc.nat(5), { nil: undefined }),
+});
+
+function matches(
+  { status, petId, shipDate }: OrderRecord,
+  { statuses, petId: pet, shipDateFrom, shipDateBefore }: OrderFilter,
+): boolean {
+  if (statuses !== undefined && !statuses.includes(status)) return false;
+  if (pet !== undefined && petId !== pet) return false;
+  if (shipDateFrom !== undefined && !(shipDate !== undefined && shipDate >= shipDateFrom)) {
+    return false;
+  }
+  return shipDateBefore === undefined || (shipDate !== undefined && shipDate < shipDateBefore);
+}
+
+/** The same commands on other orders: an order that is not pending never changes again. */
+function shifted(history: readonly OrderCommand[][], by: OrderId): OrderCommand[][] {
+  return history.map((commands) =>
+    commands.map((each) =>
+      each.type === 'place'
+        ? { ...each, order: { ...each.order, id: each.order.id + by } }
+        : { ...each, id: each.id + by },
+    ),
+  );
+}
+
+/** The whole feed, read in pages of `limit`. */
+async function readFeed(store: Store, limit: number, after: FeedPosition | 'start' = 'start') {
+  const changes: OrderChange[] = [];
+  for (let position = after; ; ) {
+    const page = await store.feed(position, limit);
+    assert.ok(page !== undefined);
+    changes.push(...page.changes);
+    if (!page.isMore) return changes;
+    assert.ok(page.changes.length > 0, 'a page of the feed with more behind it has changes');
+    position = page.position;
+  }
+}
+
+/** The orders as they were at a revision, by the feed. */
+function ordersAt(changes: readonly OrderChange[], revision: bigint): OrderRecord[] {
+  const orders = new Map<OrderId, OrderRecord>();
+  for (const { order } of changes) if (order.revision <= revision) orders.set(order.id, order);
+  return [...orders.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: the feed has every change once, with the order as it was after it`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    const expected: OrderChange[] = [];
+    let runs = 0n;
+    const property = async (history: OrderCommand[][], limit: number) => {
+      runs += 1n;
+      for (const commands of shifted(history, runs * 100n)) {
+        const before = (await store.status()).revision;
+        await store.apply(commands);
+        // The state after each transaction is what find and history tell at that time.
+        const touched = [
+          ...new Set(commands.map((each) => ('id' in each ? each.id : each.order.id))),
+        ];
+        for (const id of touched.sort((a, b) => (a < b ? -1 : 1))) {
+          const { order } = await store.record(id);
+          const events = (await store.history(id)).filter(({ revision }) => revision > before);
+          for (const { type, at, by, revision } of events) {
+            const isLast = type === events.at(-1)!.type;
+            const found = expected.find((each) => each.order.id === id)?.order;
+            const placedAt = found?.placedAt ?? at;
+            if (isLast)
+              expected.push({ type, by, order: { ...order!, revision, updatedAt: at, placedAt } });
+            else expected.push({ type, by, order: firstState(commands, id, { revision, at }) });
+          }
+        }
+      }
+      assert.deepEqual(await readFeed(store, limit), expected);
+    };
+    await fc.assert(fc.asyncProperty(transactions, fc.integer({ min: 1, max: 9 }), property), {
+      numRuns: 40,
+    });
+  });
+
+  test(`${name}: pages hold the three promises while orders change between them`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    let runs = 0n;
+    const property = async (
+      history: OrderCommand[][],
+      {
+        limit,
+        isDescending,
+        chosen,
+      }: { limit: number; isDescending: boolean; chosen: OrderFilter },
+    ) => {
+      const pages: OrderPage[] = [];
+      runs += 1n;
+      const writes = shifted(history, runs * 100n);
+      await store.apply(writes.shift() ?? []);
+      let after: OrderId | undefined;
+      do {
+        const page = await store.page({ filter: chosen, isDescending, after, limit });
+        pages.push(page);
+        after = page.next;
+        const commands = writes.shift();
+        if (commands !== undefined) await store.apply(commands);
+      } while (after !== undefined);
+      const changes = await readFeed(store, 100);
+      const seen = pages.flatMap(({ orders }) => orders);
+      const first = pages[0]!.position;
+      const last = pages.at(-1)!.position;
+
+      // An order that matches during the whole walk is returned exactly once.
+      const states = (id: OrderId) => [
+        ...ordersAt(changes, first.revision).filter((order) => order.id === id),
+        ...changes
+          .filter(({ order }) => order.id === id)
+          .map(({ order }) => order)
+          .filter(({ revision }) => revision > first.revision && revision <= last.revision),
+      ];
+      for (const { id } of ordersAt(changes, first.revision)) {
+        const isAlways = states(id).every((order) => matches(order, chosen));
+        const times = seen.filter((order) => order.id === id).length;
+        assert.ok(times <= 1, 'no order is returned twice');
+        if (isAlways) assert.equal(times, 1, `order ${id} is returned`);
+      }
+      const order = isDescending ? seen.toReversed() : seen;
+      assert.deepEqual(
+        order,
+        order.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      );
+
+      // Equal revisions on all pages prove one snapshot.
+      if (first.revision === last.revision) {
+        const all = ordersAt(changes, first.revision).filter((each) => matches(each, chosen));
+        assert.deepEqual(order, all);
+      }
+
+      // Otherwise the changes after the first page's position repair the rest.
+      const replica = new Map(seen.map((each) => [each.id, each]));
+      const later = await readFeed(store, limit, first);
+      for (const change of later) {
+        if (matches(change.order, chosen)) replica.set(change.order.id, change.order);
+        else replica.delete(change.order.id);
+      }
+      const now = ordersAt(changes, changes.at(-1)?.order.revision ?? 0n);
+      assert.deepEqual(
+        [...replica.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+        now.filter((each) => matches(each, chosen)),
+      );
+    };
+    const walk = fc.record({
+      limit: fc.integer({ min: 1, max: 6 }),
+      isDescending: fc.boolean(),
+      chosen: filter,
+    });
+    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 60 });
+  });
+}
+
+/** The state of an order that a transaction placed and then changed. */
+function firstState(
+  commands: readonly OrderCommand[],
+  id: OrderId,
+  { revision, at }: { revision: bigint; at: number },
+): OrderRecord {
+  const placed = commands.find((each) => each.type === 'place' && each.order.id === id);
+  assert.ok(placed?.type === 'place');
+  return { ...placed.order, revision, updatedAt: at, placedAt: at };
+}
