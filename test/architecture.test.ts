@@ -12,11 +12,12 @@ const MAX_FILE_LINES = 250;
 const MAX_FUNCTION_LINES = 50;
 
 const DOMAIN = ['orders', 'keys', 'pets'];
-const STORE = ['store/store', 'store/batcher', 'store/within'];
+const STORE = ['store/store', 'store/pages', 'store/batcher', 'store/within'];
 const ENGINE = [
   ...DOMAIN,
   'listing',
   'store/consistency',
+  'store/pages',
   'store/sequence',
   'store/store',
   'store/tables',
@@ -31,7 +32,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/keys/': [],
   'src/pets/': [],
   'src/listing/': ['orders'],
-  'src/store/store.ts': [...DOMAIN, 'listing'],
+  'src/store/store.ts': [...DOMAIN, 'listing', 'store/pages'],
+  'src/store/pages.ts': ['orders'],
   'src/store/batcher.ts': [],
   'src/store/sequence.ts': [],
   'src/store/within.ts': ['store/store'],

@@ -22,6 +22,12 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return found;
 }
 
+/** Returns whether If-Match matches `etag` by strong comparison: RFC 9110, section 13.1.1. "*" is not handled. */
+export function matchesIfMatch(ifMatch: string, etag: string): boolean {
+  const strong = ifMatch.replaceAll(/W\/"[\x21\x23-\x7e\x80-\xff]*"/g, '""');
+  return strong.trim() !== '*' && matchesEtag(strong, etag);
+}
+
 function skip(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   pattern.test(text);

@@ -1,10 +1,19 @@
 import type { Logger } from 'pino';
 import { Contract, type OperationHandler } from '../api/contract.ts';
 import { addContractDocument, documentPath } from '../api/contract-document.ts';
-import { cancelOrder } from '../api/v1/cancel-order.ts';
+import type { Submit } from '../api/submit.ts';
+import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders } from '../api/v1/deprecation.ts';
 import { getPet } from '../api/v1/get-pet.ts';
-import { listOrders } from '../api/v1/list-orders.ts';
+import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
+import { cancelOrder } from '../api/v2/cancel-order.ts';
+import { getOrder } from '../api/v2/get-order.ts';
+import { getOrderHistory } from '../api/v2/get-order-history.ts';
+import { getSummary } from '../api/v2/get-summary.ts';
+import { listChanges } from '../api/v2/list-changes.ts';
+import { listOrders } from '../api/v2/list-orders.ts';
+import { placeOrder } from '../api/v2/place-order.ts';
+import { shipOrder } from '../api/v2/ship-order.ts';
 import type { Config } from '../config/config.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { GzipLists } from '../http/list/gzip.ts';
@@ -15,10 +24,9 @@ import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { KeyUse } from '../keys/key-use.ts';
 import type { Listing } from '../listing/listing.ts';
-import type { OrderOutcome } from '../orders/batch.ts';
-import type { OrderCommand } from '../orders/lifecycle.ts';
+import type { BatchCommand } from '../orders/batch.ts';
 import { Batcher } from '../store/batcher.ts';
-import type { Store } from '../store/store.ts';
+import type { OutcomeOf, Store } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -36,12 +44,27 @@ export interface ListenerParts {
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger } = parts;
+  const submit = submitTo(parts);
   const v1 = new Contract('v1');
-  const v1Path = `${config.rootPath}/v1`;
-  const router = new Router([v1Path]);
-  addContractDocument(router, v1, config);
-  v1.addTo(router, v1Path, v1Handlers(parts));
+  const v2 = new Contract('v2');
+  const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
+  const router = new Router([v1, v2].map(pathOf));
+  for (const contract of [v1, v2]) addContractDocument(router, contract, config);
+  v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
+  v2.addTo(router, pathOf(v2), v2Handlers(v2, parts.store, submit, pathOf(v2)));
   return buildServer({ router, keyRing: keyRingOf(parts), metrics, logger });
+}
+
+/** Commands of all versions share one group commit. */
+function submitTo({ store, metrics, logger }: ListenerParts): Submit {
+  const batcher = new Batcher(
+    (batch: readonly BatchCommand[]) => store.apply(batch),
+    (size, ms) => {
+      metrics.batchSize.observe(size);
+      logger.debug({ commands: size, ms: rounded(ms) }, 'committed a batch');
+    },
+  );
+  return <C extends BatchCommand>(command: C) => batcher.submit(command) as Promise<OutcomeOf<C>>;
 }
 
 function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
@@ -57,17 +80,10 @@ function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
 }
 
 /** Returns the handlers of contract/v1.yaml, by operationId. */
-function v1Handlers(parts: ListenerParts): Record<string, OperationHandler> {
-  const { config, store, listing, metrics, logger } = parts;
+function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, OperationHandler> {
+  const { config, store, listing, metrics } = parts;
   const sender = new ListSender(MAX_SUPERSEDED_BYTES, (count) =>
     metrics.responseBytes.inc({ operation: 'listOrders' }, count),
-  );
-  const batcher = new Batcher<OrderCommand, OrderOutcome>(
-    (batch) => store.apply(batch),
-    (size, ms) => {
-      metrics.batchSize.observe(size);
-      logger.debug({ commands: size, ms: rounded(ms) }, 'committed a batch');
-    },
   );
   const { petLookup } = config;
   const lookup = getPet({
@@ -77,8 +93,30 @@ function v1Handlers(parts: ListenerParts): Record<string, OperationHandler> {
       metrics.deprecatedCalls.inc({ operation: 'getPet', key_id, key_name }),
   });
   return {
-    listOrders: { handle: listOrders(listing, new GzipLists(), sender) },
-    cancelOrder: { handle: cancelOrder(batcher) },
+    listOrders: {
+      handle: listAllOrders(listing, new GzipLists(), sender),
+      scope: 'orders:read',
+    },
+    cancelOrder: { handle: cancelOrderV1(submit), scope: 'orders:cancel' },
     getPet: { handle: lookup, headers: deprecationHeaders(petLookup, documentPath('v1')) },
+  };
+}
+
+/** Returns the handlers of contract/v2.yaml, by operationId. */
+function v2Handlers(
+  contract: Contract,
+  store: Store,
+  submit: Submit,
+  basePath: string,
+): Record<string, OperationHandler> {
+  return {
+    listOrders: listOrders(contract, store),
+    placeOrder: placeOrder(contract, submit, `${basePath}/store/orders`),
+    getOrder: getOrder(contract, store),
+    getOrderHistory: getOrderHistory(contract, store),
+    cancelOrder: cancelOrder(contract, store, submit),
+    shipOrder: shipOrder(contract, store, submit),
+    listChanges: listChanges(contract, store),
+    getSummary: getSummary(contract, store),
   };
 }

@@ -56,8 +56,8 @@ export interface ChangePage {
   readonly position: FeedPosition;
   /** Whether there were further changes. */
   readonly isMore: boolean;
-  /** Of the store. */
-  readonly revision: bigint;
+  /** Behind everything in the store. */
+  readonly now: FeedPosition;
 }
 
 /** Rows that one request for a page may look at. */

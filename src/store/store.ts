@@ -179,9 +179,7 @@ export interface Store extends ChangeSource {
   find(ids: readonly OrderId[]): Promise<Order[]>;
 
   /** Returns an order with what is recorded about it; undefined if it does not exist. */
-  record(
-    id: OrderId,
-  ): Promise<{ readonly storeId: string; readonly order: OrderRecord | undefined }>;
+  record(id: OrderId): Promise<OrderRecord | undefined>;
 
   /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
   page(query: PageQuery): Promise<OrderPage>;

@@ -32,7 +32,7 @@ test('without a key every path below the base path is 401, whether it exists or 
     assert.equal((await call('GET', path)).status, 404, path);
   }
   assert.equal((await call('PATCH', ORDERS, none)).status, 401);
-  for (const path of ['/', '/v2/store/orders', '/v1x', '/v']) {
+  for (const path of ['/', '/v3/store/orders', '/v1x', '/v']) {
     assert.equal((await call('GET', path, none)).status, 404, path);
   }
 });

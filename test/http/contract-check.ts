@@ -31,7 +31,7 @@ interface Operation {
 
 /** The contracts, by version. */
 export const CONTRACTS: Readonly<Record<string, ContractDocument>> = Object.fromEntries(
-  ['v1'].map((version) => {
+  ['v1', 'v2'].map((version) => {
     const url = new URL(`../../contract/${version}.yaml`, import.meta.url);
     return [version, parse(readFileSync(url, 'utf8'))];
   }),
@@ -40,14 +40,14 @@ export const CONTRACTS: Readonly<Record<string, ContractDocument>> = Object.from
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 formats.default(ajv);
 ajv.addFormat('int64', true);
-ajv.addVocabulary(['components', 'example', 'x-extensible-enum']);
+ajv.addVocabulary(['components', 'example', 'x-extensible-enum', 'x-error-code']);
 for (const [version, { components }] of Object.entries(CONTRACTS)) {
   ajv.addSchema({ $id: version, components }, version);
 }
 const validators = new Map<unknown, ValidateFunction>();
 
 /** Statuses of requests that match no operation, as listed in info.description of the contract. */
-const OUTSIDE_OPERATIONS = [400, 405, 408, 413, 414, 417, 431, 505];
+const OUTSIDE_OPERATIONS = [400, 403, 405, 408, 413, 414, 417, 429, 431, 505];
 
 /** The operation of a request, and its version; HEAD counts as GET (RFC 9110, 9.3.2). */
 function operationFor(method: string, path: string, rootPath: string) {
@@ -76,7 +76,7 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
   if (found === undefined) return;
   const { version, operation } = found;
   const isOutside = OUTSIDE_OPERATIONS.includes(status);
-  const documented = operation.responses[isOutside ? 'default' : status];
+  const documented = operation.responses[status] ?? (isOutside && operation.responses.default);
   assert.ok(documented, `${operation.operationId} does not document ${status}: ${body}`);
   const response = resolve(version, documented) as {
     headers?: Record<string, unknown>;
@@ -106,8 +106,10 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   if (method === 'HEAD') return;
   const record = JSON.parse(body);
   assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
+  const { errors, ...general } = record;
+  assert.equal(errors !== undefined, ['parameter_invalid', 'body_invalid'].includes(record.code));
   assert.ok(
-    REFUSALS.some((refusal) => errorResponse(refusal).body === body),
+    REFUSALS.some((refusal) => errorResponse(refusal).body === JSON.stringify(general)),
     `unknown error ${body}`,
   );
   assert.equal(record.status, status);

@@ -33,7 +33,7 @@ test('a method that the path does not support is 405 with Allow', async (t) => {
 
 test('an unknown path is 404', async (t) => {
   const { call } = await startService(t);
-  for (const path of ['/', '/v1', '/v1/store', '/v2/store/orders', `${ORDERS}/1/2`, `${ORDERS}/`]) {
+  for (const path of ['/', '/v1', '/v1/store', '/v3/store/orders', `${ORDERS}/1/2`, `${ORDERS}/`]) {
     const answer = await call('GET', path);
     assert.equal(answer.status, 404, path);
     assert.equal(code(answer), 'not_found');

@@ -1,21 +1,25 @@
 import { inTime } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendError } from '../../http/responses.ts';
-import type { OrderOutcome } from '../../orders/batch.ts';
-import type { OrderCommand } from '../../orders/lifecycle.ts';
 import { parseInt64 } from '../../orders/order.ts';
-import type { Batcher } from '../../store/batcher.ts';
+import { sendCancelLimitReached } from '../cancel-limit.ts';
+import type { Submit } from '../submit.ts';
 
 /** DELETE /store/orders/{orderId}: 204 once the cancellation is durable. */
-export function cancelOrder(batcher: Batcher<OrderCommand, OrderOutcome>): Handle {
+export function cancelOrder(submit: Submit): Handle {
   return async (exchange: Exchange) => {
     const id = parseInt64(exchange.parameters.orderId!);
     if (id === undefined) {
       sendError(exchange, 'invalid_order_id');
       return;
     }
-    const by = exchange.apiKey!.id;
-    const outcome = await inTime(exchange, () => batcher.submit({ type: 'cancel', id, by }));
+    const { id: by, cancelsPerHour } = exchange.apiKey!;
+    const command = { type: 'cancel', id, by, cancelsPerHour } as const;
+    const outcome = await inTime(exchange, () => submit(command));
+    if (typeof outcome === 'object') {
+      sendCancelLimitReached(exchange, outcome.retryAt);
+      return;
+    }
     switch (outcome) {
       case 'cancelled':
         sendEmpty(exchange, 204);

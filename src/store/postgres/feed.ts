@@ -32,7 +32,7 @@ export async function readFeed(
     isNow ? [] : session.query(SQL.changes, [since, limit + 1]),
   ]);
   const now = positionFromRow(present(positions[0]));
-  if (isNow) return { changes: [], position: now, isMore: false, revision: now.revision };
+  if (isNow) return { changes: [], position: now, isMore: false, now };
   const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
   if (!isIn(from, now, event)) return undefined;
   const read = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
@@ -41,8 +41,7 @@ export async function readFeed(
     changes = await readRevision(session, read);
   }
   const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
-  const { revision } = now;
-  return { changes, position, isMore: position.revision < revision, revision };
+  return { changes, position, isMore: position.revision < now.revision, now };
 }
 
 /**

@@ -60,14 +60,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     page: async (query) => readPage(await paging.session(), query),
     feed: async (after, limit) => readFeed(await paging.session(), after, limit),
     history: async (id) => orderHistory(await reading.session(), id),
-    scan: async (visit, from) => {
-      const session = await newSession(currentUrl(), BULK);
-      try {
-        await scanOrders(session, visit, from);
-      } finally {
-        session.destroy();
-      }
-    },
+    scan: (visit, from) => scanOrders(currentUrl(), visit, from),
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
     status: async () => present(await readStatus(await reading.session())),

@@ -1,5 +1,6 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
 import { MAX_ROWS_LOOKED_AT, type OrderFilter, type OrderPage, type PageQuery } from '../pages.ts';
+import { expectNotMovedAway } from '../tables.ts';
 import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import type { Row, Session, Statement } from './session.ts';
@@ -7,10 +8,10 @@ import { present } from './store-row.ts';
 import { arrayOf } from './values.ts';
 
 /** See Store.record. */
-export async function readRecord(session: Session, id: OrderId) {
+export async function readRecord(session: Session, id: OrderId): Promise<OrderRecord | undefined> {
   const [row] = await session.query(RECORD, [id]);
-  const { storeId } = positionFromRow(present(row).slice(9));
-  return { storeId, order: row![0] === null ? undefined : recordFromRow(row!) };
+  expectNotMovedAway(present(row)[9]);
+  return row![0] === null ? undefined : recordFromRow(row!);
 }
 
 /** See Store.page. One statement, so one snapshot. */
@@ -62,7 +63,7 @@ function recordFromRow(row: Row): OrderRecord {
 
 const RECORD: Statement = {
   name: 'record',
-  text: `SELECT found.*, ${POSITION_COLUMNS} FROM store ${WITH_LAST}
+  text: `SELECT found.*, store.moved_to FROM store
     LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = $1) AS found ON true`,
 };
 

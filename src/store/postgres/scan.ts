@@ -1,21 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { ScanVisit } from '../store.ts';
+import { newSession } from './connection.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
+import { BULK } from './time-limits.ts';
 
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
 export const BATCH = 2_000;
 
-/** See Store.scan. Needs a session of its own, since it lasts as long as the visitor takes. */
+/** See Store.scan. Uses a session of its own, since it lasts as long as the visitor takes. */
 export async function scanOrders(
-  session: Session,
+  url: string,
   visit: ScanVisit,
   from: OrderId = INT64_MIN,
 ): Promise<void> {
-  await session.query(BEGIN_SNAPSHOT);
-  await session.query(DECLARE, [from]);
-  await visitFetched(session, await session.query(FETCH), visit);
+  const session = await newSession(url, BULK);
+  try {
+    await session.query(BEGIN_SNAPSHOT);
+    await session.query(DECLARE, [from]);
+    await visitFetched(session, await session.query(FETCH), visit);
+  } finally {
+    session.destroy();
+  }
 }
 
 const DECLARE = {

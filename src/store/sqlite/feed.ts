@@ -40,8 +40,7 @@ export async function readFeed(
     changes = await readRevision(session, read);
   }
   const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
-  const { revision } = now;
-  return { changes, position, isMore: position.revision < revision, revision };
+  return { changes, position, isMore: position.revision < now.revision, now };
 }
 
 /**

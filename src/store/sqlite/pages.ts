@@ -11,7 +11,7 @@ import { Sequence } from '../sequence.ts';
 import { readPosition } from './feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import type { Row, Session, Value } from './session.ts';
-import { inSnapshot } from './transaction.ts';
+import { expectUsable, inSnapshot } from './transaction.ts';
 
 /** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */
 const ROWS_PER_TURN = 2_000;
@@ -26,11 +26,11 @@ export class Pages {
   }
 
   /** See Store.record. */
-  record(id: OrderId) {
+  record(id: OrderId): OrderRecord | undefined {
     return inSnapshot(this.#session, () => {
-      const { storeId } = readPosition(this.#session);
-      const [row] = this.#session.query(`SELECT ${RECORD_COLUMNS} FROM orders WHERE id = ?`, id);
-      return { storeId, order: row === undefined ? undefined : recordFromRow(row) };
+      expectUsable(this.#session);
+      const [row] = this.#session.query(RECORD, id);
+      return row === undefined ? undefined : recordFromRow(row);
     });
   }
 
@@ -135,6 +135,8 @@ const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision,
   (SELECT earlier.at FROM order_events AS latest CROSS JOIN order_events AS earlier
     ON earlier.revision = latest.previous AND earlier.order_id = orders.id
     WHERE latest.revision = orders.revision AND latest.order_id = orders.id LIMIT 1)`;
+
+const RECORD = `SELECT ${RECORD_COLUMNS} FROM orders WHERE id = ?`;
 
 function recordFromRow(row: Row): OrderRecord {
   const [revision, updatedAt, placedAt] = row.slice(6);

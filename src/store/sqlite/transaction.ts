@@ -23,9 +23,7 @@ export function inTransaction<T>(
 ): T {
   retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
   try {
-    const [version, movedTo] = session.query(GUARDS)[0]!;
-    expectVersion(version);
-    if (!evenIfMoved) expectNotMovedAway(movedTo);
+    expectUsable(session, { evenIfMoved });
     const result = work();
     session.run('COMMIT');
     return result;
@@ -34,6 +32,13 @@ export function inTransaction<T>(
     if (session.isInTransaction) session.run('ROLLBACK');
     throw error;
   }
+}
+
+/** @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database */
+export function expectUsable(session: Session, { evenIfMoved } = { evenIfMoved: false }): void {
+  const [version, movedTo] = session.query(GUARDS)[0]!;
+  expectVersion(version);
+  if (!evenIfMoved) expectNotMovedAway(movedTo);
 }
 
 /** Runs `use` in a read transaction: all statements see one snapshot. */

@@ -1,0 +1,15 @@
+import type { RouteHandler } from '../../http/exchange.ts';
+import type { OrderId } from '../../orders/order.ts';
+import type { Store } from '../../store/store.ts';
+import type { Contract } from '../contract.ts';
+import type { Submit } from '../submit.ts';
+import { changeOrder } from './change-order.ts';
+
+/** POST /store/orders/{orderId}/cancel: the order, once the cancellation is durable. */
+export function cancelOrder(contract: Contract, store: Store, submit: Submit): RouteHandler {
+  return contract.validated<{ orderId: OrderId }>('cancelOrder', (exchange, { parameters }) => {
+    const { id: by, cancelsPerHour } = exchange.apiKey!;
+    const command = { type: 'cancel', id: parameters.orderId, by, cancelsPerHour } as const;
+    return changeOrder(exchange, { store, submit }, command);
+  });
+}

@@ -1,0 +1,16 @@
+import { inTime } from '../../http/deadline.ts';
+import type { RouteHandler } from '../../http/exchange.ts';
+import { sendError } from '../../http/responses.ts';
+import { type OrderId, orderRecordJson } from '../../orders/order.ts';
+import type { Store } from '../../store/store.ts';
+import type { Contract } from '../contract.ts';
+import { orderEtag, sendRead } from './responses.ts';
+
+/** GET /store/orders/{orderId}: an order in any status. */
+export function getOrder(contract: Contract, store: Store): RouteHandler {
+  return contract.validated<{ orderId: OrderId }>('getOrder', async (exchange, { parameters }) => {
+    const order = await inTime(exchange, () => store.record(parameters.orderId));
+    if (order === undefined) sendError(exchange, 'order_not_found');
+    else sendRead(exchange, orderEtag(order), () => orderRecordJson(order));
+  });
+}

@@ -1,0 +1,53 @@
+import { inTime } from '../../http/deadline.ts';
+import type { RouteHandler } from '../../http/exchange.ts';
+import { sendError } from '../../http/responses.ts';
+import type { OrderChange } from '../../orders/change.ts';
+import { orderRecordJson } from '../../orders/order.ts';
+import { formatTimestamp } from '../../orders/timestamp.ts';
+import type { ChangePage, FeedPosition } from '../../store/pages.ts';
+import type { Store } from '../../store/store.ts';
+import type { Contract } from '../contract.ts';
+import { feedCursor, parseFeedCursor } from './cursors.ts';
+import { sendRead, storeEtag } from './responses.ts';
+
+const DEFAULT_LIMIT = 100;
+
+interface Parameters {
+  readonly after?: string;
+  readonly limit?: bigint;
+}
+
+/** GET /store/changes: the next changes behind a cursor. */
+export function listChanges(contract: Contract, store: Store): RouteHandler {
+  return contract.validated<Parameters>('listChanges', async (exchange, { parameters }) => {
+    const after = positionOf(parameters.after);
+    if (after === undefined) {
+      sendError(exchange, 'cursor_invalid');
+      return;
+    }
+    const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
+    const page = await inTime(exchange, () => store.feed(after, limit));
+    if (page === undefined) sendError(exchange, 'changes_gone');
+    else sendRead(exchange, storeEtag(page.now), () => pageJson(page));
+  });
+}
+
+/** Returns undefined for a cursor that is malformed. */
+export function positionOf(after = 'start'): FeedPosition | 'start' | 'now' | undefined {
+  return after === 'start' || after === 'now' ? after : parseFeedCursor(after);
+}
+
+function pageJson({ changes, position, isMore, now }: ChangePage): string {
+  const list = changes.map(changeJson).join(',');
+  return (
+    `{"changes":[${list}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
+    `"revision":${now.revision}}`
+  );
+}
+
+/** Formats a change as the contract's Change record. */
+export function changeJson({ type, by, order }: OrderChange): string {
+  const at = formatTimestamp(order.updatedAt);
+  const author = by === undefined ? '' : `"by":${JSON.stringify(by)},`;
+  return `{"revision":${order.revision},"type":"${type}","at":"${at}",${author}"order":${orderRecordJson(order)}}`;
+}

@@ -1,0 +1,79 @@
+import { inTime } from '../../http/deadline.ts';
+import type { RouteHandler } from '../../http/exchange.ts';
+import { sendError } from '../../http/responses.ts';
+import { type OrderId, type OrderStatus, orderRecordJson } from '../../orders/order.ts';
+import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { OrderPage, PageQuery } from '../../store/pages.ts';
+import type { Store } from '../../store/store.ts';
+import type { Contract } from '../contract.ts';
+import { feedCursor, pageCursor, parsePageCursor } from './cursors.ts';
+import { sendRead, storeEtag } from './responses.ts';
+
+const DEFAULT_LIMIT = 100;
+
+interface Parameters {
+  readonly status?: readonly OrderStatus[];
+  readonly petId?: bigint;
+  /** RFC 3339. */
+  readonly shipDateFrom?: string;
+  readonly shipDateBefore?: string;
+  readonly order?: 'asc' | 'desc';
+  readonly limit?: bigint;
+  readonly cursor?: string;
+}
+
+/** GET /store/orders: a page of the orders that match all filters. */
+export function listOrders(contract: Contract, store: Store): RouteHandler {
+  return contract.validated<Parameters>('listOrders', async (exchange, { parameters }) => {
+    const query = queryOf(parameters);
+    if (query === undefined) {
+      sendError(exchange, 'cursor_invalid');
+      return;
+    }
+    const page = await inTime(exchange, () => store.page(query));
+    const next = page.next === undefined ? undefined : pageCursor(query, page.next);
+    const link = next === undefined ? [] : ['link', linkTo(next, parameters)];
+    sendRead(exchange, storeEtag(page.position), () => pageJson(page, next), link);
+  });
+}
+
+/** Returns undefined if the cursor is not one of these filters. */
+function queryOf({
+  status,
+  petId,
+  order,
+  limit,
+  cursor,
+  ...dates
+}: Parameters): PageQuery | undefined {
+  const statuses = status && [...new Set(status)].sort();
+  const shipDateFrom = time(dates.shipDateFrom);
+  const shipDateBefore = time(dates.shipDateBefore);
+  const filter = { statuses, petId, shipDateFrom, shipDateBefore };
+  const walk = { filter, isDescending: order === 'desc' };
+  let after: OrderId | undefined;
+  if (cursor !== undefined) {
+    after = parsePageCursor(cursor, walk);
+    if (after === undefined) return undefined;
+  }
+  return { ...walk, after, limit: limit === undefined ? DEFAULT_LIMIT : Number(limit) };
+}
+
+function time(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseTimestamp(text);
+}
+
+/** RFC 8288, relative to the URL of the page. */
+function linkTo(cursor: string, parameters: Parameters): string {
+  const pairs = Object.entries({ ...parameters, cursor }).map(
+    ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
+  );
+  return `<?${pairs.join('&')}>; rel="next"`;
+}
+
+function pageJson({ orders, position }: OrderPage, next: string | undefined): string {
+  const { storeId, revision } = position;
+  const list = orders.map(orderRecordJson).join(',');
+  const cursor = next === undefined ? '' : `"next":"${next}",`;
+  return `{"orders":[${list}],${cursor}"store":"${storeId}","revision":${revision},"changes":"${feedCursor(position)}"}`;
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { headerCount } from '../../http/connection/well-formed.ts';
+import { inTime } from '../../http/deadline.ts';
+import type { RouteHandler } from '../../http/exchange.ts';
+import { sendError, sendProblems } from '../../http/responses.ts';
+import type { OrderRecord } from '../../orders/order.ts';
+import type { PlaceOrderCommand } from '../../orders/placement.ts';
+import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { Contract } from '../contract.ts';
+import type { Submit } from '../submit.ts';
+import { sendChanged } from './responses.ts';
+
+/** The body. */
+interface NewOrder {
+  readonly petId: bigint;
+  readonly quantity: bigint;
+  /** RFC 3339. */
+  readonly shipDate?: string;
+}
+
+/** Visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
+const IDEMPOTENCY_KEY =
+  /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x7e][\x21-\x7e]{0,254}))$/;
+
+/**
+ * POST /store/orders: 201 once the order is durable; the same response for a repetition with the same Idempotency-Key
+ * and body.
+ * @param ordersPath path of the orders, for Location
+ */
+export function placeOrder(contract: Contract, submit: Submit, ordersPath: string): RouteHandler {
+  return contract.validated<object, NewOrder>('placeOrder', async (exchange, { body }) => {
+    const idempotencyKey = idempotencyKeyOf(exchange.request);
+    if (idempotencyKey === undefined) {
+      sendError(exchange, 'idempotency_key_missing');
+      return;
+    }
+    if (idempotencyKey === 'malformed') {
+      const detail = 'must be sent once, as 1 to 255 visible ASCII characters, quoted or not';
+      sendProblems(exchange, 'parameter_invalid', [{ parameter: 'Idempotency-Key', detail }]);
+      return;
+    }
+    const command = commandFor(body, {
+      by: exchange.apiKey!.id,
+      idempotencyKey: idempotencyKey.key,
+    });
+    const outcome = await inTime(exchange, () => submit(command));
+    if (outcome.refusal === 'idempotency_key_reused') {
+      sendError(exchange, outcome.refusal);
+      return;
+    }
+    if (outcome.refusal !== undefined) throw new Error('int64 has no ids left');
+    const { id, at, revision, isReplay } = outcome;
+    const order: OrderRecord = { ...command.draft, id, placedAt: at, updatedAt: at, revision };
+    sendChanged(exchange, 201, order, [
+      ...['location', `${ordersPath}/${id}`],
+      ...(isReplay ? ['idempotent-replayed', 'true'] : []),
+    ]);
+  });
+}
+
+/** Returns undefined without the header. */
+function idempotencyKeyOf(request: IncomingMessage): { key: string } | 'malformed' | undefined {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined || header === '') return undefined;
+  const match = IDEMPOTENCY_KEY.exec(String(header));
+  if (match === null || headerCount(request, 'idempotency-key') > 1) return 'malformed';
+  return { key: (match[1] ?? match[2])! };
+}
+
+function commandFor(
+  { petId, quantity, shipDate: text }: NewOrder,
+  { by, idempotencyKey }: Pick<PlaceOrderCommand, 'by' | 'idempotencyKey'>,
+): PlaceOrderCommand {
+  const shipDate = text === undefined ? undefined : parseTimestamp(text)!;
+  const digest = createHash('sha256')
+    .update([petId, quantity, shipDate].join(' '))
+    .digest('base64url');
+  const draft = { petId, quantity, shipDate, complete: false, status: 'pending' } as const;
+  return { type: 'placeOrder', draft, by, idempotencyKey, digest };
+}

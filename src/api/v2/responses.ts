@@ -1,0 +1,44 @@
+import { matchesEtag } from '../../http/conditional.ts';
+import type { HeaderList } from '../../http/errors.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { send, sendEmpty } from '../../http/responses.ts';
+import { type OrderRecord, orderRecordJson } from '../../orders/order.ts';
+import type { FeedPosition } from '../../store/pages.ts';
+
+const JSON_TYPE = ['content-type', 'application/json'] as const;
+const REVALIDATED = ['cache-control', 'private, no-cache'] as const;
+const NOT_STORED = ['cache-control', 'no-store'] as const;
+
+/** Identifies a state of an order, also over restores of the store. */
+export function orderEtag({ revision, updatedAt }: OrderRecord): string {
+  return `"${revision}-${updatedAt.toString(36)}"`;
+}
+
+/** Identifies a state of the store, for responses that depend on nothing else. */
+export function storeEtag({ storeId, revision, last }: FeedPosition): string {
+  return `"${storeId}-${revision}-${(last?.at ?? 0).toString(36)}"`;
+}
+
+/** Sends the JSON of a read, or 304 if If-None-Match names its ETag. */
+export function sendRead(
+  exchange: Exchange,
+  etag: string,
+  json: () => string,
+  headers: HeaderList = [],
+): void {
+  const validators = [...REVALIDATED, 'etag', etag];
+  if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
+    sendEmpty(exchange, 304, validators);
+  } else send(exchange, 200, [...validators, ...headers, ...JSON_TYPE], Buffer.from(json()));
+}
+
+/** Sends an order after it was changed. */
+export function sendChanged(
+  exchange: Exchange,
+  status: 200 | 201,
+  order: OrderRecord,
+  headers: HeaderList = [],
+): void {
+  const all = [...NOT_STORED, 'etag', orderEtag(order), ...headers, ...JSON_TYPE];
+  send(exchange, status, all, Buffer.from(orderRecordJson(order)));
+}
