@@ -39,6 +39,8 @@ export interface Service {
   /** The secret of a valid key for the environment of the service. */
   readonly secret: string;
   readonly key: ApiKey;
+  /** Creates another key, and returns its secret. */
+  readonly newKey: (limits: Partial<Pick<ApiKey, 'scopes' | 'cancelsPerHour'>>) => Promise<string>;
   /** Everything logged so far. */
   readonly log: () => string;
   /** Sends a request, by default with a valid key, and checks the response against the contract. */
@@ -83,9 +85,20 @@ export async function startService(
     agent.destroy();
     await server.close();
   });
-  const secret = newSecret(config.environment);
-  const key = newApiKey(secret, { name: 'test', environment: config.environment, now: Date.now() });
-  await store.apply([{ type: 'createKey', key }]);
+  const { environment } = config;
+  const keyFor = async (secret: string, limits = {}) => {
+    const details = { name: 'test', environment, now: Date.now(), ...limits };
+    const key = newApiKey(secret, details);
+    await store.apply([{ type: 'createKey', key }]);
+    return key;
+  };
+  const secret = newSecret(environment);
+  const key = await keyFor(secret);
+  const newKey: Service['newKey'] = async (limits) => {
+    const another = newSecret(environment);
+    await keyFor(another, limits);
+    return another;
+  };
 
   const call: Service['call'] = async (method, path, headers = {}, body) => {
     const sent = request({
@@ -104,7 +117,18 @@ export async function startService(
     checkAnswer(method, path, config.rootPath, answer);
     return answer;
   };
-  return { server, port, store, url, metrics, secret, key, log: () => lines.join(''), call };
+  return {
+    server,
+    port,
+    store,
+    url,
+    metrics,
+    secret,
+    key,
+    newKey,
+    log: () => lines.join(''),
+    call,
+  };
 }
 
 /** Decompresses a body if it has a content coding. */

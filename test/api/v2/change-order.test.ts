@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pending, place, startService, testService } from '../../http/harness.ts';
+
+const ORDERS = '/v2/store/orders';
+const code = ({ body }: { body: string }) => JSON.parse(body).code;
+
+testService('cancel and ship return the order as they left it', async (t) => {
+  const { call, store, key } = await startService(t);
+  await place(store, pending(1n), pending(2n), pending(3n));
+  const cancelled = await call('POST', `${ORDERS}/1/cancel`);
+  assert.equal(cancelled.status, 200);
+  assert.equal(JSON.parse(cancelled.body).status, 'cancelled');
+  const shippedAt = '2026-11-20T10:00:00.000Z';
+  const headers = { 'content-type': 'application/json' };
+  const shipped = await call('POST', `${ORDERS}/2/ship`, headers, `{"shippedAt":"${shippedAt}"}`);
+  const { status, shipDate, complete, revision } = JSON.parse(shipped.body);
+  assert.deepEqual([status, shipDate, complete, revision], ['shipped', shippedAt, true, 3]);
+  const now = await call('POST', `${ORDERS}/3/ship`);
+  assert.equal(now.status, 200);
+  assert.equal(JSON.parse(now.body).shipDate, JSON.parse(now.body).updatedAt);
+  for (const [id, answer] of [
+    [1, cancelled],
+    [2, shipped],
+    [3, now],
+  ] as const) {
+    const got = await call('GET', `${ORDERS}/${id}`);
+    assert.equal(got.body, answer.body);
+    assert.equal(got.headers.etag, answer.headers.etag);
+  }
+  const { events } = JSON.parse((await call('GET', `${ORDERS}/2/history`)).body);
+  assert.deepEqual(
+    events.map(({ type, by }: { type: string; by?: string }) => [type, by]),
+    [
+      ['placed', undefined],
+      ['shipped', key.id],
+    ],
+  );
+});
+
+testService(
+  'an order that is not pending is a conflict, and one that does not exist 404',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(1n), pending(2n));
+    await store.apply([
+      { type: 'cancel', id: 1n },
+      { type: 'ship', id: 2n },
+    ]);
+    for (const [path, status, expected] of [
+      ['1/cancel', 409, 'order_already_cancelled'],
+      ['1/ship', 409, 'order_already_cancelled'],
+      ['2/cancel', 409, 'order_already_shipped'],
+      ['2/ship', 409, 'order_already_shipped'],
+      ['3/cancel', 404, 'order_not_found'],
+      ['3/ship', 404, 'order_not_found'],
+      ['01/ship', 404, 'invalid_order_id'],
+      ['9223372036854775808/cancel', 404, 'invalid_order_id'],
+    ] as const) {
+      const answer = await call('POST', `${ORDERS}/${path}`);
+      assert.deepEqual([answer.status, code(answer)], [status, expected], path);
+    }
+    assert.equal(code(await call('GET', `${ORDERS}/x`)), 'invalid_order_id');
+    assert.equal(code(await call('GET', `${ORDERS}/x/history`)), 'invalid_order_id');
+    assert.equal(code(await call('GET', `${ORDERS}/3/history`)), 'order_not_found');
+  },
+);
+
+testService(
+  'with If-Match an order is changed only in the state that the client has read',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(1n));
+    await place(store, pending(2n));
+    const etagOf = async (id: number) =>
+      String((await call('GET', `${ORDERS}/${id}`)).headers.etag);
+    const [one, two] = [await etagOf(1), await etagOf(2)];
+    assert.notEqual(one, two);
+    for (const wrong of [two, '"x"', `W/${one}`, '', 'x']) {
+      const answer = await call('POST', `${ORDERS}/1/cancel`, { 'if-match': wrong });
+      assert.deepEqual([answer.status, code(answer)], [412, 'order_changed'], wrong);
+    }
+    // What has no effect anyway is told first (RFC 9110, section 13.2.1).
+    const ship = await call('POST', `${ORDERS}/2/ship`, { 'if-match': `"x", ${two}` });
+    assert.equal(ship.status, 200);
+    assert.equal((await call('POST', `${ORDERS}/2/ship`, { 'if-match': '"x"' })).status, 409);
+    assert.equal((await call('POST', `${ORDERS}/9/ship`, { 'if-match': '"x"' })).status, 404);
+    assert.equal((await call('POST', `${ORDERS}/1/cancel`, { 'if-match': '*' })).status, 200);
+  },
+);
+
+test('a body of cancel is ignored, one of ship is validated', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n), pending(2n));
+  const type = (value: string) => ({ 'content-type': value });
+  assert.equal((await call('POST', `${ORDERS}/1/cancel`, type('text/x'), 'hello')).status, 200);
+  const ship = `${ORDERS}/2/ship`;
+  assert.equal((await call('POST', ship, type('text/plain'), '{}')).status, 415);
+  assert.equal((await call('POST', ship, type('application/json'), '{"at":1}')).status, 400);
+  assert.equal((await call('POST', ship, type('application/json'), '{}')).status, 200);
+});
+
+testService('a read is 304 while it has the ETag of If-None-Match', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  for (const path of ['/v2/store/summary', `${ORDERS}/1`, `${ORDERS}/1/history`]) {
+    const first = await call('GET', path);
+    assert.equal(first.headers['cache-control'], 'private, no-cache');
+    const ifNoneMatch = { 'if-none-match': String(first.headers.etag) };
+    assert.equal((await call('GET', path, ifNoneMatch)).status, 304, path);
+    assert.equal((await call('HEAD', path)).headers.etag, first.headers.etag);
+  }
+  const before = String((await call('GET', `${ORDERS}/1`)).headers.etag);
+  const summary = String((await call('GET', '/v2/store/summary')).headers.etag);
+  await store.apply([{ type: 'cancel', id: 1n }]);
+  assert.equal((await call('GET', `${ORDERS}/1`, { 'if-none-match': before })).status, 200);
+  const changed = await call('GET', '/v2/store/summary', { 'if-none-match': summary });
+  assert.deepEqual(JSON.parse(changed.body).orders, { pending: 0, shipped: 0, cancelled: 1 });
+});

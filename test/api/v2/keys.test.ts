@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SCOPES, type Scope } from '../../../src/keys/scopes.ts';
+import { pending, place, startService, testService } from '../../http/harness.ts';
+
+const ORDERS = '/v2/store/orders';
+
+test('a key with scopes can do what they name, and nothing else, in both versions', async (t) => {
+  const { call, newKey, store } = await startService(t);
+  await place(store, pending(1n));
+  const json = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+  const calls: readonly [Scope | undefined, string, string, Record<string, string>?, string?][] = [
+    ['orders:read', 'GET', '/v1/store/orders'],
+    ['orders:read', 'HEAD', '/v1/store/orders'],
+    ['orders:cancel', 'DELETE', '/v1/store/orders/404'],
+    [undefined, 'GET', '/v1/pets/1'],
+    ['orders:read', 'GET', ORDERS],
+    ['orders:read', 'GET', `${ORDERS}/1`],
+    ['orders:read', 'GET', `${ORDERS}/1/history`],
+    ['orders:read', 'GET', '/v2/store/summary'],
+    ['orders:place', 'POST', ORDERS, json, '{"petId":1,"quantity":1}'],
+    ['orders:cancel', 'POST', `${ORDERS}/404/cancel`],
+    ['orders:ship', 'POST', `${ORDERS}/404/ship`],
+    ['changes:read', 'GET', '/v2/store/changes'],
+  ];
+  for (const granted of SCOPES) {
+    const authorization = `Bearer ${await newKey({ scopes: [granted] })}`;
+    for (const [needed, method, path, headers, body] of calls) {
+      const answer = await call(method, path, { ...headers, authorization }, body);
+      const isAllowed = needed === undefined || needed === granted;
+      assert.equal(answer.status !== 403, isAllowed, `${granted}: ${method} ${path}`);
+    }
+  }
+});
+
+testService(
+  'a key with a limit cancels that many orders in an hour, in both versions together',
+  async (t) => {
+    const { call, newKey, store } = await startService(t);
+    const orders = Array.from({ length: 30 }, (_, index) => pending(BigInt(index + 1)));
+    await place(store, ...orders);
+    const authorization = `Bearer ${await newKey({ cancelsPerHour: 10 })}`;
+    const answers = await Promise.all(
+      orders.map(({ id }) =>
+        id % 2n === 0n
+          ? call('DELETE', `/v1/store/orders/${id}`, { authorization })
+          : call('POST', `${ORDERS}/${id}/cancel`, { authorization }),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.equal(refused.length, 20);
+    assert.equal((await store.status()).orders.cancelled, 10n);
+    for (const { headers } of refused) {
+      const seconds = Number(headers['retry-after']);
+      assert.ok(seconds > 3_500 && seconds <= 3_601, String(seconds));
+    }
+    // What has no effect does not count, and other keys are not limited.
+    const missing = await call('DELETE', '/v1/store/orders/404', { authorization });
+    assert.equal(missing.status, 404);
+    const last = (await store.find(orders.map(({ id }) => id))).find(
+      (each) => each.status === 'pending',
+    );
+    assert.equal((await call('DELETE', `/v1/store/orders/${last!.id}`)).status, 204);
+  },
+);

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+
+const CHANGES = '/v2/store/changes';
+
+async function changes({ call }: Service, query = '') {
+  const answer = await call('GET', `${CHANGES}${query}`);
+  assert.equal(answer.status, 200, answer.body);
+  return JSON.parse(answer.body);
+}
+
+const summary = (list: { type: string; order: { id: number; status: string } }[]) =>
+  list.map(({ type, order }) => `${type} ${order.id} ${order.status}`);
+
+testService('changes come in order, whole, from the first one on', async (t) => {
+  const service = await startService(t);
+  const { store } = service;
+  const empty = await changes(service);
+  assert.deepEqual([empty.changes, empty.more, empty.revision], [[], false, 0]);
+  await place(store, pending(2n), pending(1n));
+  await store.apply([{ type: 'ship', id: 2n, at: 5 }]);
+  await store.apply([{ type: 'cancel', id: 1n, by: 'key_a' }]);
+  const all = await changes(service, `?after=${empty.next}`);
+  assert.deepEqual(summary(all.changes), [
+    'placed 1 pending',
+    'placed 2 pending',
+    'shipped 2 shipped',
+    'cancelled 1 cancelled',
+  ]);
+  // Shipping overwrites shipDate and complete; the change before it has what they were.
+  assert.deepEqual(
+    all.changes.map(({ order }: { order: { complete: boolean; shipDate: string } }) => [
+      order.complete,
+      order.shipDate,
+    ]),
+    [
+      [false, '1970-01-01T00:00:00.000Z'],
+      [false, '1970-01-01T00:00:00.000Z'],
+      [true, '1970-01-01T00:00:00.005Z'],
+      [false, '1970-01-01T00:00:00.000Z'],
+    ],
+  );
+  assert.equal(all.changes[3].by, 'key_a');
+  assert.deepEqual(await changes(service), all);
+  assert.deepEqual((await changes(service, `?after=${all.next}`)).changes, []);
+  assert.deepEqual(await changes(service, '?after=now'), { ...all, changes: [] });
+});
+
+testService('changes of one revision are never split between pages', async (t) => {
+  const service = await startService(t);
+  const orders = Array.from({ length: 1_200 }, (_, index) => pending(BigInt(index + 1)));
+  await place(service.store, pending(5_000n));
+  await place(service.store, ...orders);
+  await service.store.apply([
+    { type: 'place', order: pending(6_000n) },
+    { type: 'cancel', id: 6_000n },
+    { type: 'cancel', id: 1n },
+  ]);
+  const pages: string[][] = [];
+  for (let after = 'start'; ; ) {
+    const page = await changes(service, `?after=${after}&limit=1`);
+    pages.push(summary(page.changes));
+    after = page.next;
+    if (!page.more) break;
+  }
+  assert.deepEqual(
+    pages.map(({ length }) => length),
+    [1, 1_200, 3],
+  );
+  assert.deepEqual(pages[2], [
+    'cancelled 1 cancelled',
+    'placed 6000 pending',
+    'cancelled 6000 cancelled',
+  ]);
+});
+
+testService(
+  'a cursor of a history that the store does not have is 410, what is no cursor 400',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n));
+    const { next } = await changes(service);
+    const parts = JSON.parse(Buffer.from(next, 'base64url').toString());
+    const cursor = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
+    const other = (index: number, value: string) => cursor(parts.with(index, value));
+    for (const gone of [
+      ...[other(1, 'f'.repeat(16)), other(2, '2'), other(3, '7'), other(4, 'cancelled')],
+      ...[other(5, '1'), other(6, 'key_x'), cursor(parts.slice(0, 3))],
+    ]) {
+      const { status, body } = await service.call('GET', `${CHANGES}?after=${gone}`);
+      assert.equal(status, 410, Buffer.from(gone, 'base64url').toString());
+      assert.equal(JSON.parse(body).code, 'changes_gone');
+    }
+    for (const invalid of [
+      'x',
+      'Start',
+      `${next}A`,
+      other(2, '01'),
+      cursor([1]),
+      cursor([2, ...parts.slice(1)]),
+    ]) {
+      const { status, body } = await service.call('GET', `${CHANGES}?after=${invalid}`);
+      assert.equal(status, 400, invalid);
+      assert.equal(JSON.parse(body).code, 'cursor_invalid');
+    }
+  },
+);
+
+testService(
+  'the changes after a page of orders are those that the page does not show',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n), pending(2n));
+    const { body } = await service.call('GET', '/v2/store/orders');
+    await service.store.apply([{ type: 'cancel', id: 2n }]);
+    const later = await changes(service, `?after=${JSON.parse(body).changes}`);
+    assert.deepEqual(summary(later.changes), ['cancelled 2 cancelled']);
+  },
+);

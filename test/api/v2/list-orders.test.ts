@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+
+const ORDERS = '/v2/store/orders';
+
+interface Page {
+  readonly orders: readonly { readonly id: number; readonly status: string }[];
+  readonly next?: string;
+  readonly store: string;
+  readonly revision: number;
+  readonly changes: string;
+}
+
+async function page({ call }: Service, query: string): Promise<Page> {
+  const answer = await call('GET', `${ORDERS}?${query}`);
+  assert.equal(answer.status, 200, answer.body);
+  const { next } = JSON.parse(answer.body);
+  assert.equal(answer.headers.link === undefined, next === undefined);
+  return JSON.parse(answer.body);
+}
+
+/** The ids of a whole walk, page by page. */
+async function walk(service: Service, query: string): Promise<number[][]> {
+  const pages: number[][] = [];
+  for (let cursor = ''; ; ) {
+    const { orders, next } = await page(service, query + cursor);
+    pages.push(orders.map(({ id }) => id));
+    if (next === undefined) return pages;
+    cursor = `&cursor=${next}`;
+  }
+}
+
+/** Orders 1 to 9: 1 to 3 shipped, 4 to 6 cancelled, with pets 0 to 2 in turn and a ship date of their id. */
+async function withOrders(service: Service): Promise<void> {
+  const orders = Array.from({ length: 9 }, (_, index) => ({
+    ...pending(BigInt(index + 1)),
+    petId: BigInt((index + 1) % 3),
+    shipDate: index + 1,
+  }));
+  await place(service.store, ...orders);
+  await service.store.apply([1n, 2n, 3n].map((id) => ({ type: 'ship', id, at: Number(id) })));
+  await service.store.apply([4n, 5n, 6n].map((id) => ({ type: 'cancel', id })));
+}
+
+testService('pages follow each other to the end, in either order, with any filters', async (t) => {
+  const service = await startService(t);
+  await withOrders(service);
+  assert.deepEqual(await walk(service, 'limit=4'), [[1, 2, 3, 4], [5, 6, 7, 8], [9]]);
+  assert.deepEqual(await walk(service, 'limit=3&order=desc'), [
+    [9, 8, 7],
+    [6, 5, 4],
+    [3, 2, 1],
+  ]);
+  assert.deepEqual(await walk(service, 'status=pending,shipped&limit=5'), [[1, 2, 3, 7, 8], [9]]);
+  assert.deepEqual(await walk(service, 'petId=1'), [[1, 4, 7]]);
+  assert.deepEqual(await walk(service, 'petId=1&status=cancelled&order=desc'), [[4]]);
+  const from = 'shipDateFrom=1970-01-01T00:00:00.002Z';
+  const before = 'shipDateBefore=1970-01-01T01:00:00.008%2B01:00';
+  assert.deepEqual((await walk(service, `${from}&${before}`)).flat(), [2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await walk(service, 'petId=77'), [[]]);
+});
+
+test('the link to the next page is relative, and has the same parameters', async (t) => {
+  const service = await startService(t);
+  await withOrders(service);
+  const query = 'limit=2&status=pending,shipped&shipDateFrom=1970-01-01T00:00:00%2B00:00';
+  const { headers } = await service.call('GET', `${ORDERS}?${query}`);
+  const [, target] = /^<(\?[^>]*)>; rel="next"$/.exec(String(headers.link))!;
+  const next = await service.call('GET', ORDERS + target);
+  assert.deepEqual(
+    JSON.parse(next.body).orders.map(({ id }: { id: number }) => id),
+    [3, 7],
+  );
+});
+
+test('the last page is full and has no next, if no order is left', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(2n ** 63n - 1n));
+  const { orders, next } = await page(service, 'limit=3');
+  assert.equal(orders.length, 3);
+  assert.equal(next, undefined);
+});
+
+test('a cursor under other filters or another order is refused, and so is what is no cursor', async (t) => {
+  const service = await startService(t);
+  await withOrders(service);
+  const { next } = await page(service, 'limit=1&status=pending');
+  for (const query of [
+    `cursor=${next}`,
+    `cursor=${next}&status=pending&order=desc`,
+    `cursor=${next}&status=pending,shipped`,
+    `cursor=${next}&status=pending&petId=1`,
+    'cursor=x',
+    `cursor=${next}x&status=pending`,
+    `cursor=${Buffer.from('[1,"x","01"]').toString('base64url')}`,
+    `cursor=${Buffer.from('null').toString('base64url')}`,
+  ]) {
+    const { status, body } = await service.call('GET', `${ORDERS}?${query}`);
+    assert.equal(status, 400, query);
+    assert.equal(JSON.parse(body).code, 'cursor_invalid', query);
+  }
+  // The limit may change, and the order of the statuses is none.
+  const { orders } = await page(service, `cursor=${next}&status=pending&limit=500`);
+  assert.deepEqual(
+    orders.map(({ id }) => id),
+    [8, 9],
+  );
+});
+
+test('unknown, repeated, empty and malformed parameters are refused', async (t) => {
+  const service = await startService(t);
+  for (const query of [
+    ...['page=1', 'limit=1&limit=1', 'status=', 'status=new', 'limit=0', 'limit=501', 'limit=5.0'],
+    ...['petId=01', 'order=up', 'shipDateFrom=2026-12-01', 'cursor='],
+  ]) {
+    const { status, body } = await service.call('GET', `${ORDERS}?${query}`);
+    assert.equal(status, 400, query);
+    assert.equal(JSON.parse(body).code, 'parameter_invalid', query);
+  }
+});
+
+testService('a page is 304 while no order has changed', async (t) => {
+  const service = await startService(t);
+  await withOrders(service);
+  const { headers } = await service.call('GET', `${ORDERS}?limit=2`);
+  const ifNoneMatch = { 'if-none-match': String(headers.etag) };
+  assert.equal((await service.call('GET', `${ORDERS}?limit=2`, ifNoneMatch)).status, 304);
+  await service.store.apply([{ type: 'cancel', id: 9n }]);
+  assert.equal((await service.call('GET', `${ORDERS}?limit=2`, ifNoneMatch)).status, 200);
+});
+
+testService(
+  'a filter that matches nothing among many orders ends after bounded pages',
+  async (t) => {
+    const service = await startService(t);
+    const orders = Array.from({ length: 45_000 }, (_, index) => pending(BigInt(index + 1)));
+    await place(service.store, ...orders);
+    const pages = await walk(service, 'status=shipped');
+    assert.deepEqual(pages.flat(), []);
+    assert.equal(pages.length, 3);
+    await service.store.apply([{ type: 'ship', id: 30_000n, at: 1 }]);
+    assert.deepEqual((await walk(service, 'status=shipped')).flat(), [30_000]);
+    assert.deepEqual((await walk(service, 'status=shipped&order=desc')).flat(), [30_000]);
+  },
+);

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from '../../http/contract-check.ts';
+import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+
+const ORDERS = '/v2/store/orders';
+const BODY = '{"petId":9007199254740993,"quantity":2,"shipDate":"2026-12-01T10:30:00+01:00"}';
+
+function placeOrder({ call }: Service, key: string, body = BODY): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+  return call('POST', ORDERS, headers, body);
+}
+
+testService('an order is placed, pending, under the next id', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(41n));
+  const answer = await placeOrder(service, 'k1');
+  assert.equal(answer.status, 201);
+  assert.equal(answer.headers.location, `${ORDERS}/42`);
+  const { placedAt, updatedAt } = JSON.parse(answer.body);
+  assert.equal(placedAt, updatedAt);
+  const expected =
+    '{"id":42,"petId":9007199254740993,"quantity":2,"shipDate":"2026-12-01T09:30:00.000Z","complete":false,' +
+    `"status":"pending","placedAt":"${placedAt}","updatedAt":"${placedAt}","revision":2}`;
+  assert.equal(answer.body, expected);
+  const got = await service.call('GET', `${ORDERS}/42`);
+  assert.equal(got.body, expected);
+  assert.equal(got.headers.etag, answer.headers.etag);
+  const list = await service.call('GET', '/v1/store/orders');
+  assert.match(list.body, /"id":42/);
+});
+
+testService('a repetition gets the first response, whatever has become of the order', async (t) => {
+  const service = await startService(t);
+  const first = await placeOrder(service, 'k1');
+  assert.equal(first.headers['idempotent-replayed'], undefined);
+  await service.store.apply([{ type: 'ship', id: 1n, at: 5 }]);
+  for (const [key, body] of [
+    ['k1', BODY],
+    ['"k1"', BODY.replace('2026-12-01T10:30:00+01:00', '2026-12-01T09:30:00Z')],
+  ] as const) {
+    const again = await placeOrder(service, key, body);
+    assert.equal(again.status, 201);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assert.equal(again.body, first.body);
+    assert.equal(again.headers.location, first.headers.location);
+    assert.equal(again.headers.etag, first.headers.etag);
+  }
+  const other = await placeOrder(service, 'k1', BODY.replace('"quantity":2', '"quantity":3'));
+  assert.equal(other.status, 422);
+  assert.equal(JSON.parse(other.body).code, 'idempotency_key_reused');
+  assert.equal((await service.store.status()).orders.pending, 0n);
+});
+
+testService('64 identical requests at once place one order, and get equal responses', async (t) => {
+  const service = await startService(t);
+  const answers = await Promise.all(Array.from({ length: 64 }, () => placeOrder(service, 'k1')));
+  assert.deepEqual(new Set(answers.map(({ body }) => body)).size, 1);
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
+  const fresh = answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
+  assert.equal(fresh.length, 1);
+  assert.equal((await service.store.status()).orders.pending, 1n);
+});
+
+test('idempotency keys belong to the API key', async (t) => {
+  const one = await startService(t);
+  const first = await placeOrder(one, 'k1');
+  const other = await one.newKey({});
+  const second = await one.call(
+    'POST',
+    ORDERS,
+    {
+      authorization: `Bearer ${other}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'k1',
+    },
+    BODY,
+  );
+  assert.equal(second.status, 201);
+  assert.notEqual(JSON.parse(second.body).id, JSON.parse(first.body).id);
+});
+
+test('the idempotency key must be 1 to 255 visible ASCII characters, sent once', async (t) => {
+  const service = await startService(t);
+  const missing = await service.call('POST', ORDERS, { 'content-type': 'application/json' }, BODY);
+  assert.equal(missing.status, 400);
+  assert.equal(JSON.parse(missing.body).code, 'idempotency_key_missing');
+  for (const key of ['x'.repeat(256), 'a b', '"', '"a"b"', '""', 'é']) {
+    const { status, body } = await placeOrder(service, key);
+    assert.equal(status, 400, key);
+    assert.equal(JSON.parse(body).errors[0].parameter, 'Idempotency-Key');
+  }
+  for (const key of ['x'.repeat(255), `"${'y'.repeat(255)}"`, '~!,;']) {
+    assert.equal((await placeOrder(service, key)).status, 201, key);
+  }
+});
+
+test('an invalid body is refused with every problem, and places nothing', async (t) => {
+  const service = await startService(t);
+  const { status, body } = await placeOrder(
+    service,
+    'k1',
+    '{"petId":"7","quantity":0,"shipDate":"2026-12-01","colour":"red"}',
+  );
+  assert.equal(status, 400);
+  const pointers = JSON.parse(body).errors.map((each: { pointer: string }) => each.pointer);
+  assert.deepEqual(pointers.sort(), ['/colour', '/petId', '/quantity', '/shipDate']);
+  assert.equal((await service.store.status()).revision, 0n);
+  // Failures are not kept: the key is free for the corrected request.
+  assert.equal((await placeOrder(service, 'k1')).status, 201);
+});
+
+testService('when int64 has no ids left, nothing is placed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(2n ** 63n - 1n));
+  assert.equal((await placeOrder(service, 'k1')).status, 500);
+  assert.equal((await service.store.status()).orders.pending, 1n);
+});
