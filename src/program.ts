@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './commands/backup.ts';
 import { cancelCommand } from './commands/cancel.ts';
+import { changesCommand } from './commands/changes.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
 import { exportCommand } from './commands/export.ts';
@@ -62,6 +63,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
     exportCommand(),
     listCommand(),
     showCommand(),
+    changesCommand(),
     cancelCommand(),
     shipCommand(),
     petsCommand(),

@@ -8,31 +8,22 @@ import {
   newSecret,
   standingOf,
 } from '../keys/api-key.ts';
+import { SCOPES, type Scope } from '../keys/scopes.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, say, table, UsageError, writeJson, writeOut } from './terminal/output.ts';
+import {
+  CommandFailed,
+  naturalNumber,
+  say,
+  table,
+  UsageError,
+  writeJson,
+  writeOut,
+} from './terminal/output.ts';
+
+const MAX_CANCELS_PER_HOUR = 1_000_000_000;
 
 export function keysCommand(): Command {
-  const create = databaseCommand(
-    'create',
-    'create an API key; prints only the key on stdout',
-    `npx store-orders keys create --name "web shop"
-KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
-npx store-orders keys create --name tests --environment staging --database sqlite:staging.db`,
-  )
-    .option('--name <name>', 'what it is for (required)')
-    .option(
-      '--expires <date>',
-      'when it stops working: 2027-01-31 (its first moment in UTC) or 2027-01-31T12:00:00+01:00',
-    )
-    .addOption(
-      new Option(
-        '--environment <name>',
-        'what it is for (environment: ENVIRONMENT; default: what the store is for)',
-      ).choices(ENVIRONMENTS),
-    )
-    .option('--json', 'the key with its secret as a JSON object, instead')
-    .action(createKey);
   const list = databaseCommand(
     'list',
     'list API keys without their secrets; last use is accurate to the hour',
@@ -49,15 +40,50 @@ npx store-orders keys create --name tests --environment staging --database sqlit
     .action(revokeKey);
   return new Command('keys')
     .description('create, list and revoke API keys')
-    .addCommand(create)
+    .addCommand(createCommand())
     .addCommand(list)
     .addCommand(revoke);
+}
+
+function createCommand(): Command {
+  return databaseCommand(
+    'create',
+    'create an API key; prints only the key on stdout',
+    `npx store-orders keys create --name "web shop"
+KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
+npx store-orders keys create --name reports --scope orders:read --scope changes:read
+npx store-orders keys create --name tests --environment staging --database sqlite:staging.db`,
+  )
+    .option('--name <name>', 'what it is for (required)')
+    .option(
+      '--expires <date>',
+      'when it stops working: 2027-01-31 (its first moment in UTC) or 2027-01-31T12:00:00+01:00',
+    )
+    .addOption(
+      new Option(
+        '--environment <name>',
+        'what it is for (environment: ENVIRONMENT; default: what the store is for)',
+      ).choices(ENVIRONMENTS),
+    )
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'what the key may do; repeat it for several (default: everything)',
+      )
+        .choices(SCOPES)
+        .argParser(addScope),
+    )
+    .option('--cancels-per-hour <count>', 'how many orders the key may cancel in any hour')
+    .option('--json', 'the key with its secret as a JSON object, instead')
+    .action(createKey);
 }
 
 interface CreateFlags extends DatabaseFlags {
   readonly name?: string;
   readonly expires?: string;
   readonly environment?: Environment;
+  readonly scope?: readonly Scope[];
+  readonly cancelsPerHour?: string;
   readonly json?: true;
 }
 
@@ -70,14 +96,28 @@ async function createKey(flags: CreateFlags): Promise<void> {
   if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');
   }
+  const cancelsPerHour =
+    flags.cancelsPerHour === undefined
+      ? undefined
+      : naturalNumber('--cancels-per-hour', flags.cancelsPerHour, MAX_CANCELS_PER_HOUR);
   await withStore(flags, 'create', async (store, environment) => {
     const secret = newSecret(environment);
-    const key = newApiKey(secret, { name, environment, now, expiresAt });
+    const limits = { scopes: flags.scope, cancelsPerHour };
+    const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
     await store.apply([{ type: 'createKey', key }]);
     if (flags.json) await writeJson({ ...keyRecord(key), secret });
     else await writeOut(`${secret}\n`);
     say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
   });
+}
+
+/** Adds a value of --scope. @throws UsageError */
+function addScope(text: string, others: readonly Scope[] = []): readonly Scope[] {
+  const scope = SCOPES.find((each) => each === text);
+  if (scope === undefined) {
+    throw new UsageError(`--scope must be one of ${SCOPES.join(', ')}, not "${text}"`);
+  }
+  return others.includes(scope) ? others : [...others, scope];
 }
 
 /** Parses --expires. @returns milliseconds since the epoch @throws UsageError */
@@ -113,13 +153,26 @@ async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
       key.createdAt,
       key.expiresAt ?? 'never',
       key.lastUsedAt ?? 'never',
+      key.scopes?.join(' ') ?? 'all',
+      key.cancelsPerHour === undefined ? 'any' : String(key.cancelsPerHour),
     ]);
   const header = ['ID', 'NAME', 'ENVIRONMENT', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'];
+  header.push('SCOPES', 'CANCELS/HOUR');
   await writeOut(`${table([header, ...rows])}\n`);
 }
 
 function keyRecord(key: ApiKey) {
-  const { id, name, environment, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  const {
+    id,
+    name,
+    environment,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+    scopes,
+    cancelsPerHour,
+  } = key;
   return {
     id,
     name,
@@ -129,6 +182,8 @@ function keyRecord(key: ApiKey) {
     expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
     revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
     lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
+    scopes,
+    cancelsPerHour,
   };
 }
 

@@ -39,6 +39,21 @@ export const DRAIN_REQUESTS_MS = 2_000;
 export const DRAIN_FIRST_REQUEST_MS = 500;
 /** Shutdown: how often idle connections are closed. */
 export const DRAIN_CHECK_INTERVAL_MS = 50;
+/** Maximum open streams of changes; 503 beyond it. */
+export const MAX_STREAMS = 2_000;
+/** Maximum open streams of one API key; 503 beyond it. */
+export const MAX_STREAMS_PER_KEY = 100;
+/**
+ * Maximum bytes that wait for the client of a stream; beyond it, the stream reads on from the store only when they have
+ * been sent.
+ */
+export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
+/** How often new changes are read for streams. */
+export const STREAM_POLL_MS = 100;
+/** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */
+export const STREAM_KEYS_CHECKED_MS = 400;
+/** How often a comment is written to streams, so that proxies and stalled connections are noticed. */
+export const HEARTBEAT_MS = 15_000;
 /**
  * Maximum bytes of list blocks retained only for slow clients, in snapshots that are no longer current; beyond it,
  * the responses of the oldest snapshots are destroyed.

@@ -78,6 +78,16 @@ export class KeyRing {
     return secrets.map((secret) => found.get(secret)!);
   }
 
+  /**
+   * Returns the ids of those keys that are still valid.
+   * @throws whatever `findKeys` throws
+   */
+  async recheck(keys: readonly ApiKey[]): Promise<ReadonlySet<string>> {
+    const found = await this.#parts.findKeys(keys.map(({ digest }) => digest));
+    const now = this.#parts.clock.now();
+    return new Set(found.filter((key) => standingOf(key, now) === 'valid').map(({ id }) => id));
+  }
+
   #authentication(key: ApiKey): Authentication {
     const standing = standingOf(key, this.#parts.clock.now());
     return standing === 'valid' ? { key } : { refusal: `api_key_${standing}`, keyId: key.id };

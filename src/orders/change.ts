@@ -1,5 +1,6 @@
 import type { OrderEventType } from './lifecycle.ts';
-import type { Order, OrderRecord } from './order.ts';
+import { type Order, type OrderRecord, orderRecordJson } from './order.ts';
+import { formatTimestamp } from './timestamp.ts';
 
 /** A change of an order: an event of its history, with the whole order as it was after it. */
 export interface OrderChange {
@@ -28,4 +29,11 @@ export function orderAfter(current: Order, later: LaterEvent | undefined): Order
   if (later.type !== 'shipped') return { ...current, status: 'pending' };
   const { shipDateBefore: shipDate, completeBefore: complete } = later;
   return { ...current, status: 'pending', shipDate, complete };
+}
+
+/** Formats a change as v2's Change record. */
+export function changeJson({ type, by, order }: OrderChange): string {
+  const at = formatTimestamp(order.updatedAt);
+  const author = by === undefined ? '' : `"by":${JSON.stringify(by)},`;
+  return `{"revision":${order.revision},"type":"${type}","at":"${at}",${author}"order":${orderRecordJson(order)}}`;
 }

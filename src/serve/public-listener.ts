@@ -20,6 +20,7 @@ import { GzipLists } from '../http/list/gzip.ts';
 import { ListSender } from '../http/list/sender.ts';
 import { Router } from '../http/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
+import { ChangeStreams } from '../http/streams/change-streams.ts';
 import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { KeyUse } from '../keys/key-use.ts';
@@ -51,8 +52,22 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
-  v2.addTo(router, pathOf(v2), v2Handlers(v2, parts.store, submit, pathOf(v2)));
-  return buildServer({ router, keyRing: keyRingOf(parts), metrics, logger });
+  const keyRing = keyRingOf(parts);
+  const streams = new ChangeStreams({
+    feed: (after, limit) => parts.store.feed(after, limit),
+    recheck: (keys) => keyRing.recheck(keys),
+    onError: (error) => logger.warn({ err: error }, 'streams of changes wait for the store'),
+  });
+  metrics.observeStreams(() => streams.count);
+  v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
+  const server = buildServer({ router, keyRing, metrics, logger });
+  return {
+    ...server,
+    close: () => {
+      streams.close();
+      return server.close();
+    },
+  };
 }
 
 /** Commands of all versions share one group commit. */
@@ -102,11 +117,16 @@ function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, Operat
   };
 }
 
+interface V2Parts {
+  readonly contract: Contract;
+  readonly submit: Submit;
+  readonly streams: ChangeStreams;
+}
+
 /** Returns the handlers of contract/v2.yaml, by operationId. */
 function v2Handlers(
-  contract: Contract,
-  store: Store,
-  submit: Submit,
+  { store }: ListenerParts,
+  { contract, submit, streams }: V2Parts,
   basePath: string,
 ): Record<string, OperationHandler> {
   return {
@@ -116,7 +136,7 @@ function v2Handlers(
     getOrderHistory: getOrderHistory(contract, store),
     cancelOrder: cancelOrder(contract, store, submit),
     shipOrder: shipOrder(contract, store, submit),
-    listChanges: listChanges(contract, store),
+    listChanges: listChanges(contract, store, streams),
     getSummary: getSummary(contract, store),
   };
 }

@@ -50,6 +50,7 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
     registry,
     countFault: (cause: Fault) => faults.inc({ cause }),
     countRequest: registerRequests(registry),
+    observeStreams: (count: () => number) => registerStreams(registry, count),
     responseBytes: new Counter({
       name: 'store_orders_http_response_body_bytes_total',
       help: 'Bytes of response bodies handed to clients.',
@@ -104,6 +105,17 @@ function registerRequests(registry: Registry) {
     requests.inc(labels);
     if (seconds !== undefined) durations.observe(labels, seconds);
   };
+}
+
+function registerStreams(registry: Registry, count: () => number): void {
+  new Gauge({
+    name: 'store_orders_streams',
+    help: 'Open streams of changes.',
+    registers: [registry],
+    collect() {
+      this.set(count());
+    },
+  });
 }
 
 function registerProcess(registry: Registry): void {

@@ -1,14 +1,14 @@
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
-import type { OrderChange } from '../../orders/change.ts';
-import { orderRecordJson } from '../../orders/order.ts';
-import { formatTimestamp } from '../../orders/timestamp.ts';
+import type { ChangeStreams } from '../../http/streams/change-streams.ts';
+import { changeJson } from '../../orders/change.ts';
+import { feedCursor, parseFeedCursor } from '../../store/feed-cursor.ts';
 import type { ChangePage, FeedPosition } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import type { Contract } from '../contract.ts';
-import { feedCursor, parseFeedCursor } from './cursors.ts';
 import { sendRead, storeEtag } from './responses.ts';
+import { acceptsStream, streamChanges } from './stream-changes.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -17,12 +17,20 @@ interface Parameters {
   readonly limit?: bigint;
 }
 
-/** GET /store/changes: the next changes behind a cursor. */
-export function listChanges(contract: Contract, store: Store): RouteHandler {
+/** GET /store/changes: the next changes behind a cursor, or a stream of them. */
+export function listChanges(
+  contract: Contract,
+  store: Store,
+  streams: ChangeStreams,
+): RouteHandler {
   return contract.validated<Parameters>('listChanges', async (exchange, { parameters }) => {
     const after = positionOf(parameters.after);
     if (after === undefined) {
       sendError(exchange, 'cursor_invalid');
+      return;
+    }
+    if (acceptsStream(exchange)) {
+      await streamChanges(exchange, streams, after);
       return;
     }
     const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
@@ -43,11 +51,4 @@ function pageJson({ changes, position, isMore, now }: ChangePage): string {
     `{"changes":[${list}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
     `"revision":${now.revision}}`
   );
-}
-
-/** Formats a change as the contract's Change record. */
-export function changeJson({ type, by, order }: OrderChange): string {
-  const at = formatTimestamp(order.updatedAt);
-  const author = by === undefined ? '' : `"by":${JSON.stringify(by)},`;
-  return `{"revision":${order.revision},"type":"${type}","at":"${at}",${author}"order":${orderRecordJson(order)}}`;
 }

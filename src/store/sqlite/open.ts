@@ -19,6 +19,7 @@ import { scanOrders } from './scan.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
 import { Session } from './session.ts';
 import { readStatus } from './store-row.ts';
+import { Turns } from './turns.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
@@ -104,7 +105,8 @@ function storeOf(
   { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
 ): Store {
-  const pages = new Pages(session);
+  const turns = new Turns();
+  const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
   let damage: StoreUnavailable | undefined;
   /**
@@ -134,7 +136,7 @@ function storeOf(
     find: (ids) => guarded(() => findOrders(session, ids)),
     record: (id) => guarded(() => pages.record(id)),
     page: (query) => guarded(() => pages.page(query)),
-    feed: (after, limit) => guarded(() => readFeed(session, after, limit)),
+    feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
     pet: (id) => guarded(() => findPet(session, id)),

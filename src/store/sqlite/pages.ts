@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
 import {
   type FeedPosition,
@@ -7,22 +6,23 @@ import {
   type OrderPage,
   type PageQuery,
 } from '../pages.ts';
-import { Sequence } from '../sequence.ts';
 import { readPosition } from './feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import type { Row, Session, Value } from './session.ts';
 import { expectUsable, inSnapshot } from './transaction.ts';
+import type { Turns } from './turns.ts';
 
 /** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */
 const ROWS_PER_TURN = 2_000;
 
-/** Reads pages of orders: one piece of work in each turn of the event loop, however many requests there are. */
+/** Reads pages of orders, in turns of the event loop. */
 export class Pages {
   readonly #session: Session;
-  readonly #inTurn = new Sequence();
+  readonly #turns: Turns;
 
-  constructor(session: Session) {
+  constructor(session: Session, turns: Turns) {
     this.#session = session;
+    this.#turns = turns;
   }
 
   /** See Store.record. */
@@ -40,10 +40,9 @@ export class Pages {
     let { after } = query;
     let position: OrderPage['position'] | undefined;
     for (let looked = 0; looked < MAX_ROWS_LOOKED_AT; looked += ROWS_PER_TURN) {
-      const part = await this.#inTurn.run(async () => {
-        await nextTurn();
-        return readPart(this.#session, { ...query, after, limit: query.limit - orders.length });
-      });
+      const part = await this.#turns.run(() =>
+        readPart(this.#session, { ...query, after, limit: query.limit - orders.length }),
+      );
       position ??= part.position;
       if (!isSame(part.position, position)) break;
       orders.push(...part.orders);

@@ -1,0 +1,247 @@
+import type { ServerResponse } from 'node:http';
+import type { ApiKey } from '../../keys/api-key.ts';
+import type { ChangePage, FeedPosition } from '../../store/pages.ts';
+import type { Store } from '../../store/store.ts';
+import { whenClosed } from '../connection/lingering-close.ts';
+import { inTime } from '../deadline.ts';
+import type { Exchange } from '../exchange.ts';
+import {
+  HEARTBEAT_MS,
+  MAX_STREAM_BACKLOG_BYTES,
+  MAX_STREAMS,
+  MAX_STREAMS_PER_KEY,
+  STREAM_KEYS_CHECKED_MS,
+  STREAM_POLL_MS,
+} from '../limits.ts';
+import { sendError, sendHead } from '../responses.ts';
+import { type EventsSince, eventsOf, HEARTBEAT, openingBytes } from './event-stream.ts';
+
+export interface ChangeStreamsParts {
+  readonly feed: Store['feed'];
+  /** Returns the ids of those keys that are still valid. */
+  readonly recheck: (keys: readonly ApiKey[]) => Promise<ReadonlySet<string>>;
+  /** Called when the store cannot tell the changes; they are asked for again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A stream, open until its response is closed. */
+interface Stream {
+  readonly response: ServerResponse;
+  readonly key: ApiKey;
+  /** Behind the last change that was written. */
+  position: FeedPosition;
+  /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */
+  isLive: boolean;
+}
+
+/**
+ * The open streams of changes. One reader of the feed serves all of them: each change is read and formatted once, and
+ * written to every stream. A stream that begins earlier first reads pages of its own, until it has caught up.
+ */
+export class ChangeStreams {
+  readonly #parts: ChangeStreamsParts;
+  readonly #streams = new Set<Stream>();
+  /** What the live streams have; undefined while there are none. */
+  #position: FeedPosition | undefined;
+  #timers: NodeJS.Timeout[] = [];
+  #isPolling = false;
+  #isFailing = false;
+  #checkedAt = 0;
+  #isClosed = false;
+
+  constructor(parts: ChangeStreamsParts) {
+    this.#parts = parts;
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /** Sends the changes behind `after` as they happen, until either side ends the stream. */
+  async open(exchange: Exchange, after: FeedPosition | 'start' | 'now'): Promise<void> {
+    const { response } = exchange;
+    const key = exchange.apiKey!;
+    const first = await inTime(exchange, () => this.#parts.feed(after, 1));
+    if (first === undefined) {
+      sendError(exchange, 'changes_gone');
+      return;
+    }
+    if (!this.#hasRoom(key)) {
+      sendError(exchange, 'too_many_streams');
+      return;
+    }
+    const position = startOf(after, first);
+    response.shouldKeepAlive = false;
+    sendHead(exchange, 200, HEADERS);
+    if (exchange.request.method === 'HEAD' || this.#isClosed) {
+      response.end();
+      return;
+    }
+    // Other clients may close their side after asking; that of a stream has left, which writing would show late.
+    exchange.request.socket.once('end', () => response.destroy());
+    response.write(openingBytes(position));
+    const stream: Stream = { response, key, position, isLive: false };
+    this.#add(stream);
+    await this.#catchUp(stream);
+  }
+
+  /** Ends all streams in good order; clients resume elsewhere. */
+  close(): void {
+    this.#isClosed = true;
+    this.#endAll();
+  }
+
+  #hasRoom({ id }: ApiKey): boolean {
+    const own = [...this.#streams].filter(({ key }) => key.id === id).length;
+    return this.#streams.size < MAX_STREAMS && own < MAX_STREAMS_PER_KEY;
+  }
+
+  #add(stream: Stream): void {
+    this.#streams.add(stream);
+    if (this.#timers.length === 0) {
+      this.#timers = [
+        setInterval(() => void this.#poll(), STREAM_POLL_MS),
+        setInterval(() => this.#beat(), HEARTBEAT_MS),
+      ];
+    }
+    whenClosed(stream.response, () => {
+      this.#streams.delete(stream);
+      if (this.#streams.size > 0) return;
+      for (const timer of this.#timers) clearInterval(timer);
+      this.#timers = [];
+      this.#position = undefined;
+    });
+  }
+
+  #beat(): void {
+    for (const { response } of this.#streams) if (isOpen(response)) response.write(HEARTBEAT);
+  }
+
+  /** Writes earlier changes until the stream has what the live ones have. A client whose stream fails resumes it. */
+  async #catchUp(stream: Stream): Promise<void> {
+    try {
+      while (isOpen(stream.response) && !stream.isLive) await this.#writeEarlier(stream);
+    } catch (error) {
+      this.#parts.onError(error);
+      stream.response.destroy();
+    }
+  }
+
+  /** Writes the next page of changes, once the client has taken the ones before. */
+  async #writeEarlier(stream: Stream): Promise<void> {
+    const { response } = stream;
+    if (response.writableNeedDrain) {
+      await drained(response);
+      return;
+    }
+    const page = await this.#parts.feed(stream.position, PAGE);
+    if (!isOpen(response)) return;
+    if (page === undefined) {
+      response.end();
+      return;
+    }
+    const bytes = eventsOf(page)(stream.position.revision);
+    if (bytes.length > 0) response.write(bytes);
+    stream.position = page.position;
+    if (page.isMore) return;
+    this.#position ??= page.position;
+    stream.isLive = stream.position.revision >= this.#position.revision;
+  }
+
+  /** Writes new changes to all live streams whose keys are still valid. */
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    try {
+      // Keys first: while the store cannot tell, no stream gets a change.
+      if (performance.now() - this.#checkedAt > STREAM_KEYS_CHECKED_MS) await this.#checkKeys();
+      while (await this.#readOn());
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#parts.onError(error);
+      this.#isFailing = true;
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
+  async #checkKeys(): Promise<void> {
+    const checkedAt = performance.now();
+    const keys = new Map([...this.#streams].map(({ key }) => [key.id, key]));
+    const valid = await this.#parts.recheck([...keys.values()]);
+    this.#checkedAt = checkedAt;
+    for (const { key, response } of this.#streams) {
+      if (keys.has(key.id) && !valid.has(key.id)) response.end();
+    }
+  }
+
+  /** Reads and writes the next page for all live streams. Resolves to whether there was more. */
+  async #readOn(): Promise<boolean> {
+    if (this.#position === undefined) return false;
+    const page = await this.#parts.feed(this.#position, PAGE);
+    if (page === undefined) {
+      // The store has lost what the streams have. Clients that resume are told.
+      this.#endAll();
+      return false;
+    }
+    if (this.#position === undefined) return false;
+    this.#position = page.position;
+    const events = eventsOf(page);
+    for (const stream of this.#streams)
+      if (stream.isLive) this.#write(stream, events, page.position);
+    return page.isMore;
+  }
+
+  /** Writes the events that a live stream does not have yet, unless its client has fallen behind. */
+  #write(stream: Stream, eventsSince: EventsSince, position: FeedPosition): void {
+    const { response } = stream;
+    if (!isOpen(response)) return;
+    if (response.writableLength > MAX_STREAM_BACKLOG_BYTES) {
+      stream.isLive = false;
+      void this.#catchUp(stream);
+      return;
+    }
+    if (position.revision <= stream.position.revision) return;
+    const bytes = eventsSince(stream.position.revision);
+    stream.position = position;
+    if (bytes.length > 0) response.write(bytes);
+  }
+
+  #endAll(): void {
+    for (const { response } of this.#streams) response.end();
+    this.#position = undefined;
+  }
+}
+
+const HEADERS = [
+  ...['content-type', 'text/event-stream'],
+  ...['cache-control', 'no-store'],
+  // nginx would buffer the events otherwise.
+  ...['x-accel-buffering', 'no'],
+];
+
+/** Changes per read of the feed. */
+const PAGE = 500;
+
+/** Returns the position before the first change of a stream. */
+function startOf(after: FeedPosition | 'start' | 'now', { now }: ChangePage): FeedPosition {
+  if (after === 'now') return now;
+  return after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
+}
+
+/** Resolves when a response can take more, or is closed. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}
+
+function isOpen({ writableEnded, destroyed }: ServerResponse): boolean {
+  return !writableEnded && !destroyed;
+}
