@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { parseDate } from '../config/config.ts';
+import { parseDate } from '../config/parsers.ts';
 import {
   type ApiKey,
   ENVIRONMENTS,

@@ -1,17 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { ENVIRONMENTS, type Environment } from '../keys/api-key.ts';
-import { parseTimestamp } from '../orders/timestamp.ts';
 import { databaseUrlProblem, isSameDatabase } from '../store/open.ts';
+import {
+  oneOf,
+  parseBaseUrl,
+  parseDate,
+  parseHost,
+  parseOrigins,
+  parsePort,
+  parseSeconds,
+  SECONDS,
+  urlHost,
+  VERSION_PREFIX,
+} from './parsers.ts';
 import { type Settings, SettingsReader } from './settings.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-const MAX_STOP_SECONDS = 3_600;
-const SECONDS = `whole seconds from 0 to ${MAX_STOP_SECONDS}`;
-
-/** The version prefix that the path of BASE_URL ends in; the other versions have theirs in its place. */
-const VERSION_PREFIX = '/v1';
 
 export const DEFAULTS = {
   HOST: '127.0.0.1',
@@ -28,7 +33,14 @@ export const DEFAULTS = {
   LOG_LEVEL: 'info',
 } as const;
 
-type Variable = keyof typeof DEFAULTS | 'BASE_URL' | 'STAGING_BASE_URL' | 'DATABASE_URL_FILE';
+const ORIGINS = 'origins such as https://shop.example, with commas between them, or *';
+
+type Variable =
+  | keyof typeof DEFAULTS
+  | 'BASE_URL'
+  | 'CORS_ORIGINS'
+  | 'STAGING_BASE_URL'
+  | 'DATABASE_URL_FILE';
 
 export interface Config {
   readonly host: string;
@@ -43,6 +55,8 @@ export interface Config {
   /** The path of `rootUrl`; empty for the root itself. */
   readonly rootPath: string;
   readonly stagingRootUrl: string | undefined;
+  /** Origins whose scripts may use the service from a browser; "*" for all. */
+  readonly corsOrigins: readonly string[];
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
   readonly operations: { readonly host: string; readonly port: number };
@@ -68,15 +82,10 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const port = settings.read('PORT', parsePort, 'a port from 0 to 65535');
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
-  const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
-  // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
-  const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
-  const rootUrl = settings.isSet('BASE_URL')
-    ? settings.read('BASE_URL', parseBaseUrl, urlExpected)
-    : ownUrl;
-  const stagingRootUrl = settings.isSet('STAGING_BASE_URL')
-    ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
-    : undefined;
+  const { rootUrl, stagingRootUrl } = readUrls(settings, host, port);
+  const corsOrigins = settings.isSet('CORS_ORIGINS')
+    ? settings.read('CORS_ORIGINS', parseOrigins, ORIGINS)
+    : [];
   const petLookup = readPetLookup(settings);
   const operationsHost = settings.read(
     'OPERATIONS_HOST',
@@ -101,6 +110,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     rootUrl: rootUrl!,
     rootPath: new URL(rootUrl!, 'http://localhost').pathname.replace(/\/$/, ''),
     stagingRootUrl,
+    corsOrigins: corsOrigins!,
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
     reusePort: reusePort === 'true',
@@ -183,6 +193,24 @@ function readEnvironmentName(settings: SettingsReader<Variable>): Environment | 
   return settings.read('ENVIRONMENT', oneOf(ENVIRONMENTS), ENVIRONMENTS.join(' or '));
 }
 
+/** Reads the URLs at which integrators reach the service, without version prefix. */
+function readUrls(
+  settings: SettingsReader<Variable>,
+  host: string | undefined,
+  port: number | undefined,
+) {
+  const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
+  // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
+  const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
+  const rootUrl = settings.isSet('BASE_URL')
+    ? settings.read('BASE_URL', parseBaseUrl, urlExpected)
+    : ownUrl;
+  const stagingRootUrl = settings.isSet('STAGING_BASE_URL')
+    ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
+    : undefined;
+  return { rootUrl, stagingRootUrl };
+}
+
 /** RFC 9745, section 4: the sunset must not be earlier than the deprecation. */
 function readPetLookup(settings: SettingsReader<Variable>): Config['petLookup'] {
   const expected = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
@@ -196,48 +224,4 @@ function readPetLookup(settings: SettingsReader<Variable>): Config['petLookup'] 
     );
   }
   return { deprecatedAt: sunsetAt, sunsetAt };
-}
-
-function oneOf<T extends string>(values: readonly T[]): (text: string) => T | undefined {
-  return (text) => values.find((value) => value === text);
-}
-
-/** "localhost" is read as 127.0.0.1, since it may otherwise be both 127.0.0.1 and ::1. */
-function parseHost(text: string): string | undefined {
-  if (text === 'localhost') return '127.0.0.1';
-  return /^[0-9A-Za-z._:%-]+$/.test(text) ? text : undefined;
-}
-
-function parsePort(text: string): number | undefined {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
-}
-
-/** Parses seconds; returns milliseconds. */
-function parseSeconds(text: string): number | undefined {
-  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-  return seconds <= MAX_STOP_SECONDS ? seconds * 1_000 : undefined;
-}
-
-/** Parses a base URL; returns it without its version prefix. */
-function parseBaseUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const path = url.pathname.replace(/\/$/, '');
-  const isPlain = url.search === '' && url.hash === '' && url.username === '';
-  const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
-  // Request paths are decoded before they are compared, so this path must contain nothing to decode.
-  const isLiteral = /^[0-9A-Za-z/._~-]*$/.test(path) && !path.includes('//');
-  if (!isPlain || !isWeb || !isLiteral || !path.endsWith(VERSION_PREFIX)) return undefined;
-  return url.origin + path.slice(0, -VERSION_PREFIX.length);
-}
-
-/** Parses a date-time, or a date, which stands for its first moment in UTC; returns milliseconds since the epoch. */
-export function parseDate(text: string): number | undefined {
-  return parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
-}
-
-/** Returns a host for use in a URL by a client on this machine. */
-export function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -49,6 +49,8 @@ export class Exchange {
   readonly parameters: Match['parameters'];
   /** Of a route that takes one; empty without one. */
   body: Buffer = NO_BODY;
+  /** Of the response, for scripts of other origins. */
+  corsHeaders: HeaderList = [];
   /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();
   /** Deadline of the response, by performance.now(). */

@@ -1,20 +1,28 @@
 import type { Authenticate } from './authentication.ts';
 import type { Bodies } from './connection/bodies.ts';
 import { requestProblem } from './connection/well-formed.ts';
+import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { ErrorHandler } from './failures.ts';
-import { hasBody, sendErrorAndClose } from './responses.ts';
+import { hasBody, sendEmpty, sendErrorAndClose } from './responses.ts';
 
 /**
- * Returns the request pipeline: validate the request, authenticate, read the whole body, call the handler. A handler
+ * Returns the request pipeline: validate the request, answer preflight requests, authenticate, read the whole body, call the handler. A handler
  * never runs before all of these have succeeded.
  */
-export function pipeline(authenticate: Authenticate, bodies: Bodies, fail: ErrorHandler) {
+export function pipeline(
+  authenticate: Authenticate,
+  bodies: Bodies,
+  { fail, cors }: { readonly fail: ErrorHandler; readonly cors: Cors },
+) {
   const begin = (exchange: Exchange): void => {
     exchange.allowTime();
     const problem = requestProblem(exchange.request);
-    if (problem === undefined) authenticate(exchange, awaitBody);
-    else sendErrorAndClose(exchange, problem);
+    const preflight = cors.preflight(exchange.request);
+    if (problem !== undefined) sendErrorAndClose(exchange, problem);
+    // Browsers send preflight requests without a key. The answer is the same whatever the path is.
+    else if (preflight !== undefined) sendEmpty(exchange, 204, preflight);
+    else authenticate(exchange, awaitBody);
   };
 
   const awaitBody = (exchange: Exchange): void => {

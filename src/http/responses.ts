@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { InputProblem } from './contract-validation.ts';
+import { withCors } from './cors.ts';
 import {
   type ErrorResponse,
   errorResponse,
@@ -15,19 +16,15 @@ const KEEP_ALIVE = ['keep-alive', `timeout=${KEEP_ALIVE_MS / 1000}`] as const;
 
 /** Writes the response head; the caller writes the body. */
 export function sendHead(
-  { id, route, request, response }: Exchange,
+  { id, route, request, response, corsHeaders }: Exchange,
   status: number,
   headers: HeaderList,
 ): void {
   // For HTTP/1.0, Node decides while serializing the head whether the connection stays open.
   const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
   const connection = isKept ? KEEP_ALIVE : [];
-  response.writeHead(status, [
-    ...commonHeaders(id),
-    ...connection,
-    ...(route.headers ?? []),
-    ...headers,
-  ]);
+  const all = [...commonHeaders(id), ...connection, ...(route.headers ?? []), ...headers];
+  response.writeHead(status, corsHeaders.length === 0 ? all : [...withCors(all, corsHeaders)]);
 }
 
 /** Returns the headers of every response. */

@@ -12,6 +12,7 @@ import { Pipelining } from './connection/pipelining.ts';
 import { Request } from './connection/request.ts';
 import { prepareShutdown } from './connection/shutdown.ts';
 import { closeStalled, openSockets } from './connection/stalled-sockets.ts';
+import { type Cors, corsFor } from './cors.ts';
 import { Exchange } from './exchange.ts';
 import { errorHandler } from './failures.ts';
 import {
@@ -33,6 +34,7 @@ export interface ServerParts {
   readonly keyRing: KeyRing;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  readonly cors?: Cors;
 }
 
 /** The public HTTP listener. Every response conforms to the contract. */
@@ -45,17 +47,24 @@ export interface PublicServer {
 }
 
 /** Builds the public listener; request processing is wired here, in order. */
-export function buildServer({ router, keyRing, metrics, logger }: ServerParts): PublicServer {
+export function buildServer({
+  router,
+  keyRing,
+  metrics,
+  logger,
+  cors = corsFor([]),
+}: ServerParts): PublicServer {
   const fail = errorHandler(logger, metrics.countFault);
   const turns = new Pipelining();
   const bodies = new Bodies();
-  const begin = pipeline(authentication(keyRing, fail), bodies, fail);
+  const begin = pipeline(authentication(keyRing, fail), bodies, { fail, cors });
   const find = (method: string, path: string) => router.find(method, path);
   let isClosing = false;
   const server = createHttpServer();
   server.maxConnections = connectionLimit(logger);
   server.on('request', (request, response) => {
     const exchange = new Exchange(request, response, find);
+    exchange.corsHeaders = cors.headersFor(request);
     recordRequest(metrics, logger, exchange);
     // Node loses requests that follow an ignored Upgrade on the same connection.
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { say } from '../commands/terminal/output.ts';
-import { type Config, urlHost } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { urlHost } from '../config/parsers.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
 import type { Store } from '../store/store.ts';
 

@@ -15,6 +15,7 @@ import { listOrders } from '../api/v2/list-orders.ts';
 import { placeOrder } from '../api/v2/place-order.ts';
 import { shipOrder } from '../api/v2/ship-order.ts';
 import type { Config } from '../config/config.ts';
+import { corsFor } from '../http/cors.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { GzipLists } from '../http/list/gzip.ts';
 import { ListSender } from '../http/list/sender.ts';
@@ -60,7 +61,8 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   });
   metrics.observeStreams(() => streams.count);
   v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
-  const server = buildServer({ router, keyRing, metrics, logger });
+  const cors = corsFor(config.corsOrigins);
+  const server = buildServer({ router, keyRing, metrics, logger, cors });
   return {
     ...server,
     close: () => {

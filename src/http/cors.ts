@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { HeaderList } from './errors.ts';
+
+/** Response headers that scripts may read besides those that they always may. */
+const EXPOSED =
+  'Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id';
+const METHODS = 'GET, HEAD, POST, DELETE';
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id';
+/** How long a browser may remember the answer to a preflight request. */
+const MAX_AGE_S = 600;
+
+/** The CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol) for scripts of some origins. */
+export interface Cors {
+  /** Returns the headers of every response to a request. */
+  readonly headersFor: (request: IncomingMessage) => HeaderList;
+  /** Returns the headers of the answer to a preflight request; undefined for any other request. */
+  readonly preflight: (request: IncomingMessage) => HeaderList | undefined;
+}
+
+/** @param origins such as https://shop.example, or "*" for all; without any, no script may read responses */
+export function corsFor(origins: readonly string[]): Cors {
+  const isForAll = origins.includes('*');
+  const allowed = (origin: string | undefined) =>
+    origin !== undefined && (isForAll || origins.includes(origin));
+  // A response that depends on the origin says so, to caches, whatever the origin is.
+  const vary = origins.length === 0 || isForAll ? [] : ['vary', 'Origin'];
+  const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => {
+    if (!allowed(origin)) return vary;
+    const allowOrigin = ['access-control-allow-origin', isForAll ? '*' : origin!];
+    return [...vary, ...allowOrigin, 'access-control-expose-headers', EXPOSED];
+  };
+  return {
+    headersFor,
+    preflight: ({ method, headers }) => {
+      const isPreflight = headers['access-control-request-method'] !== undefined;
+      if (method !== 'OPTIONS' || !isPreflight || !allowed(headers.origin)) return undefined;
+      return [
+        ...['access-control-allow-methods', METHODS],
+        ...['access-control-allow-headers', REQUEST_HEADERS],
+        ...['access-control-max-age', String(MAX_AGE_S)],
+      ];
+    },
+  };
+}
+
+/** Joins the headers of a response with those of `headersFor`; both can have Vary. */
+export function withCors(headers: HeaderList, cors: HeaderList): HeaderList {
+  const at = headers.indexOf('vary');
+  if (cors[0] !== 'vary' || at === -1) return [...headers, ...cors];
+  return [...headers.with(at + 1, `${headers[at + 1]}, ${cors[1]}`), ...cors.slice(2)];
+}

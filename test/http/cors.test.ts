@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError } from '../../src/config/settings.ts';
+import { pending, place, startService } from './harness.ts';
+
+const ORIGIN = 'https://shop.example';
+const PREFLIGHT = { origin: ORIGIN, 'access-control-request-method': 'POST', authorization: '' };
+
+test('without CORS_ORIGINS no response has CORS headers, and OPTIONS is 405', async (t) => {
+  const { call } = await startService(t);
+  const { status, headers } = await call('OPTIONS', '/v1/store/orders', {
+    ...PREFLIGHT,
+    'x-request-id': 'x',
+  });
+  assert.equal(status, 401);
+  assert.equal(headers['access-control-allow-origin'], undefined);
+  assert.equal(headers.vary, undefined);
+});
+
+test('a preflight request of an allowed origin needs no key, and says nothing about paths', async (t) => {
+  const { call } = await startService(t, { CORS_ORIGINS: `${ORIGIN}, http://localhost:3000` });
+  for (const path of ['/v1/store/orders/1', '/v2/store/orders', '/v2/nope']) {
+    const { status, headers, body } = await call('OPTIONS', path, PREFLIGHT);
+    assert.equal(status, 204, path);
+    assert.equal(body, '');
+    assert.equal(headers['access-control-allow-origin'], ORIGIN);
+    assert.match(String(headers['access-control-allow-methods']), /POST, DELETE/);
+    assert.match(String(headers['access-control-allow-headers']), /Idempotency-Key/);
+    assert.equal(headers.vary, 'Origin');
+  }
+  const other = { ...PREFLIGHT, origin: 'https://evil.example' };
+  assert.equal((await call('OPTIONS', '/v2/store/orders', other)).status, 401);
+});
+
+test('responses to an allowed origin, errors too, may be read with their headers', async (t) => {
+  const { call, store } = await startService(t, { CORS_ORIGINS: ORIGIN });
+  await place(store, pending(1n));
+  for (const [path, vary] of [
+    ['/v1/store/orders', 'Accept-Encoding, Origin'],
+    ['/v2/store/orders/1', 'Origin'],
+    ['/v2/store/orders/2', 'Origin'],
+    ['/openapi/v2.json', 'Origin'],
+  ] as const) {
+    const { headers } = await call('GET', path, { origin: ORIGIN });
+    assert.equal(headers['access-control-allow-origin'], ORIGIN, path);
+    assert.match(String(headers['access-control-expose-headers']), /ETag.*Link.*X-Request-Id/);
+    assert.equal(headers.vary, vary, path);
+    const foreign = await call('GET', path, { origin: 'https://evil.example' });
+    assert.equal(foreign.headers['access-control-allow-origin'], undefined);
+    assert.equal(foreign.headers.vary, vary);
+  }
+});
+
+test('"*" allows every origin, and the responses do not depend on it', async (t) => {
+  const { call } = await startService(t, { CORS_ORIGINS: '*' });
+  const { headers } = await call('GET', '/v2/store/summary', { origin: 'https://any.example' });
+  assert.equal(headers['access-control-allow-origin'], '*');
+  assert.equal(headers.vary, undefined);
+});
+
+test('an origin that no browser sends is refused in the configuration', async (t) => {
+  for (const value of ['shop.example', 'https://shop.example/', `${ORIGIN},*`, 'null']) {
+    await assert.rejects(startService(t, { CORS_ORIGINS: value }), ConfigError, value);
+  }
+});
