@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { Store } from '../../src/store/store.ts';
 import type { Answer } from '../http/contract-check.ts';
 import { newPostgresDatabase, open } from '../store/engines.ts';
-import { type Running, run, serve } from './program.ts';
+import { type Running, run } from './program.ts';
+import { serveNodes } from './serve-nodes.ts';
 
 const ORDERS = '/v1/store/orders';
 /** Total number of cancels, each followed by a list on another node; test/slow/nodes.ts runs more. */
@@ -13,18 +14,6 @@ const ROUNDS = Number(process.env.ROUNDS ?? 600);
 const CLIENTS = 12;
 /** Pending orders per client; few, so that lists stay short. */
 const STOCK = 10;
-
-/** Starts nodes concurrently on one database, and creates a key. */
-async function serveNodes(t: TestContext, count: number, database: string) {
-  const nodes = await Promise.all(
-    Array.from({ length: count }, () => serve(t, [], { database, expectsKey: false })),
-  );
-  const { stdout } = await run(['keys', 'create', '--name', 'test', '--database', database]);
-  const headers = { authorization: `Bearer ${stdout.trim()}` };
-  const call = (node: number, method: string, path: string) =>
-    nodes[node % count]!.call(method, path, headers);
-  return { nodes, call };
-}
 
 for (const count of [2, 3]) {
   test(`${count} nodes started concurrently on an empty database create one store and one first key`, async (t) => {

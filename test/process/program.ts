@@ -98,6 +98,7 @@ export interface Running {
     method: string,
     path: string,
     headers?: Readonly<Record<string, string>>,
+    body?: string,
   ) => Promise<Answer>;
   /** Sends bytes as they are. @returns the responses until the connection closes */
   readonly raw: (bytes: string | Buffer) => Promise<Answer[]>;
@@ -141,10 +142,11 @@ export async function serve(
     stdout,
     stderr,
     secret,
-    call: async (method, path, headers = {}) => {
+    call: async (method, path, headers = {}, body) => {
       const response = await fetch(origin + path, {
         method,
         headers: { authorization: `Bearer ${secret}`, ...headers },
+        ...(body !== undefined && { body }),
       });
       const answer = {
         status: response.status,
