@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { temporaryFolder } from '../temporary.ts';
+import { run, spawnProgram } from './program.ts';
+
+const changesIn = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('changes are written as NDJSON, from the first one or behind the cursor of a line', async (t) => {
+  const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
+  await run(['import', '-', ...database], { input: '{"id":1}\n{"id":9007199254740993}\n' });
+  await run(['cancel', '9007199254740993', ...database]);
+  const { code, stdout } = await run(['changes', ...database]);
+  assert.equal(code, 0);
+  assert.match(stdout, /"order":\{"id":9007199254740993,/);
+  const all = changesIn(stdout);
+  assert.deepEqual(
+    all.map(({ type, cursor }) => [type, cursor !== undefined]),
+    [
+      ['placed', false],
+      ['placed', true],
+      ['cancelled', true],
+    ],
+  );
+  const rest = await run(['changes', '--after', all[1].cursor, ...database]);
+  assert.deepEqual(changesIn(rest.stdout), all.slice(2));
+  assert.equal((await run(['changes', '--after', 'now', ...database])).stdout, '');
+  // Another store does not have these changes.
+  const other = ['--database', `sqlite:${join(temporaryFolder(t), 'b.db')}`];
+  await run(['migrate', ...other]);
+  const gone = await run(['changes', '--after', all[2].cursor, ...other]);
+  assert.deepEqual([gone.code, gone.stdout], [1, '']);
+  assert.match(gone.stderr, /does not have the change/);
+});
+
+test('changes --follow goes on with what other processes change, until it is interrupted', async (t) => {
+  const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
+  await run(['import', '-', ...database], { input: '{"id":1}\n{"id":2}\n' });
+  const child = spawnProgram(t, ['changes', '--follow', '--after', 'now', ...database]);
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  // Until it has begun, "now" moves on: ask again and again, with an order each time.
+  const first = lines.next();
+  for (let id = 1, isDone = false; !isDone && id < 60; id += 1) {
+    await run(['ship', String(id), ...database]);
+    await run(['import', '-', ...database], { input: `{"id":${id + 100}}\n` });
+    isDone = await Promise.race([first.then(() => true), Promise.resolve(false)]);
+  }
+  assert.match((await first).value!, /"type":"(?:placed|shipped)"/);
+  child.kill('SIGINT');
+  await once(child, 'exit');
+});
+
+test('keys are created with scopes and a limit, and listed with them', async (t) => {
+  const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
+  const scopes = ['--scope', 'orders:read', '--scope', 'orders:cancel'];
+  const create = ['keys', 'create', '--name', 'shop', ...scopes, '--cancels-per-hour', '25'];
+  const { stdout } = await run([...create, '--json', ...database]);
+  const { scopes: created, cancelsPerHour } = JSON.parse(stdout);
+  assert.deepEqual([created, cancelsPerHour], [['orders:read', 'orders:cancel'], 25]);
+  await run(['keys', 'create', '--name', 'all', ...database]);
+  const listed = JSON.parse((await run(['keys', 'list', '--json', ...database])).stdout);
+  assert.deepEqual(
+    listed.map((key: Record<string, unknown>) => [key.name, key.scopes, key.cancelsPerHour]),
+    [
+      ['shop', ['orders:read', 'orders:cancel'], 25],
+      ['all', undefined, undefined],
+    ],
+  );
+  const table = await run(['keys', 'list', ...database]);
+  assert.match(table.stdout, /orders:read orders:cancel {2}25\n/);
+  assert.match(table.stdout, /all +any\n/);
+});

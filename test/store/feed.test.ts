@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { PlaceOrderCommand } from '../../src/orders/placement.ts';
+import { backupStore, restoreStore } from '../../src/store/backup.ts';
+import { copyStore } from '../../src/store/copy.ts';
+import type { Store } from '../../src/store/store.ts';
+import { query } from '../postgres.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, newPostgresDatabase, open } from './engines.ts';
+
+const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+
+async function idsBehind(store: Store, after: Parameters<Store['feed']>[0]): Promise<bigint[]> {
+  const page = await store.feed(after, 500);
+  assert.ok(page !== undefined);
+  return page.changes.map(({ order }) => order.id);
+}
+
+for (const [from, to] of [ENGINES, ENGINES.toReversed()] as const) {
+  test(`the feed goes on where it was when a store moves from ${from!.name} to ${to!.name}`, async (t) => {
+    const [source, target] = [await from!.newDatabase(t), await to!.newDatabase(t)];
+    const before = await open(t, source, 'service');
+    await before.apply([place(1n), place(2n)]);
+    await before.apply([{ type: 'ship', id: 1n, at: 5 }]);
+    const position = (await before.feed('start', 500))!.position;
+    const all = (await before.feed('start', 500))!.changes;
+    await before.close();
+    await copyStore(source, target, { isMove: true, onProgress: () => {} });
+    const after = await open(t, target, 'service');
+    await after.apply([place(3n)]);
+    assert.deepEqual(await idsBehind(after, position), [3n]);
+    assert.deepEqual((await after.feed('start', 500))!.changes.slice(0, all.length), all);
+  });
+
+  test(`placements and cancels that count are copied from ${from!.name} to ${to!.name}`, async (t) => {
+    const [source, target] = [await from!.newDatabase(t), await to!.newDatabase(t)];
+    const before = await open(t, source, 'service');
+    const placeOrder: PlaceOrderCommand = {
+      type: 'placeOrder',
+      ...{ by: 'key_a', idempotencyKey: 'k', digest: 'd' },
+      draft: { status: 'pending', petId: 1n },
+    };
+    const cancel = (id: bigint) =>
+      ({ type: 'cancel', id, by: 'key_a', cancelsPerHour: 1 }) as const;
+    const [placed] = await before.apply([placeOrder]);
+    assert.ok(placed?.refusal === undefined);
+    await before.apply([cancel(1n)]);
+    await before.apply([place(7n)]);
+    await before.close();
+    await copyStore(source, target, { isMove: true, onProgress: () => {} });
+    const after = await open(t, target, 'service');
+    assert.deepEqual(await after.apply([placeOrder]), [{ ...placed, isReplay: true }]);
+    const [refused] = await after.apply([cancel(7n)]);
+    assert.equal(typeof refused === 'object' && refused.refusal, 'cancel_limit_reached');
+  });
+}
+
+test('a position in a store that was restored since is gone', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  const backup = join(temporaryFolder(t), 'backup.db');
+  const before = await open(t, `sqlite:${path}`, 'service');
+  await before.apply([place(1n)]);
+  const early = (await before.feed('now', 1))!.position;
+  await backupStore(`sqlite:${path}`, backup);
+  await before.apply([place(2n)]);
+  const late = (await before.feed('now', 1))!.position;
+  await before.close();
+  await restoreStore(`sqlite:${path}`, backup, () => {});
+  const after = await open(t, `sqlite:${path}`, 'service');
+  await after.apply([place(3n)]);
+  for (const position of [early, late]) assert.equal(await after.feed(position, 1), undefined);
+  assert.deepEqual(await idsBehind(after, 'start'), [1n, 3n]);
+});
+
+test('a position behind an event that PostgreSQL has lost is gone, whatever came in its place', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url, 'service');
+  await store.apply([place(1n)]);
+  const kept = (await store.feed('now', 1))!.position;
+  await store.apply([place(2n)]);
+  const lost = (await store.feed('now', 1))!.position;
+  // As after a failover to a server that did not have the last transaction.
+  await query(url, 'DELETE FROM order_events WHERE revision = 2');
+  await query(url, 'DELETE FROM orders WHERE revision = 2');
+  await query(url, 'UPDATE store SET revision = 1, pending = 1');
+  assert.equal(await store.feed(lost, 1), undefined);
+  await store.apply([place(2n)]);
+  assert.equal(await store.feed(lost, 1), undefined);
+  assert.deepEqual(await idsBehind(store, kept), [2n]);
+});
