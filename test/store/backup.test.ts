@@ -50,3 +50,14 @@ test('a backup that is not accepted is not restored', async (t) => {
   await assert.rejects(restoring, /not this one/);
   assert.deepEqual(fs.readdirSync(target), []);
 });
+
+test('a database that is restored keeps its mode', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  await (await open(t, url, 'service')).close();
+  const backup = join(temporaryFolder(t), 'backup.db');
+  await backupStore(url, backup);
+  const path = url.slice('sqlite:'.length);
+  fs.chmodSync(path, 0o640);
+  await restoreStore(url, backup, () => {});
+  assert.equal(fs.statSync(path).mode & 0o777, 0o640);
+});

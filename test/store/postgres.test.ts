@@ -311,3 +311,26 @@ test('of first keys that two nodes would store at the same moment one is stored'
   const create = () => store.apply([{ type: 'createFirstKey', key }]);
   assert.deepEqual(await overtaken(url, create, others), ['unchanged']);
 });
+
+test('commands do not change the schema of an earlier release, and say what to run', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await (await open(t, url)).close();
+  const last = 'SELECT max(name) FROM store_orders_migrations';
+  await query(url, `DELETE FROM store_orders_migrations WHERE name = (${last})`);
+  for (const purpose of ['read', 'write'] as const) {
+    await assert.rejects(openStore(url, { create: false, purpose }), /earlier release/, purpose);
+  }
+});
+
+test('after a transaction that failed the next one is carried out', async (t) => {
+  const store = await open(t, await newPostgresDatabase(t));
+  const details = { name: 'x', environment: 'production', now: 0 } as const;
+  const key = newApiKey(newSecret('production'), details);
+  const twice = store.apply([
+    { type: 'createKey', key },
+    { type: 'createKey', key },
+  ]);
+  await assert.rejects(twice, /duplicate key/);
+  assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
+  assert.equal((await store.keys()).length, 1);
+});
