@@ -154,3 +154,14 @@ test('the sunset must not be earlier than the deprecation (RFC 9745)', () => {
   const { petLookup } = readConfig({ PET_LOOKUP_SUNSET_AT: '2020-01-01' });
   assert.deepEqual(petLookup, { deprecatedAt: Date.UTC(2020, 0), sunsetAt: Date.UTC(2020, 0) });
 });
+
+test('a stop may take an hour, and no second more', () => {
+  const { drainMs, stopLimitMs } = readConfig({
+    DRAIN_SECONDS: '3600',
+    STOP_LIMIT_SECONDS: '3600',
+  });
+  assert.deepEqual([drainMs, stopLimitMs], [3_600_000, 3_600_000]);
+  for (const name of ['DRAIN_SECONDS', 'STOP_LIMIT_SECONDS']) {
+    assert.throws(() => readConfig({ [name]: '3601' }), new RegExp(`${name} must be`));
+  }
+});

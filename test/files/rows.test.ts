@@ -337,3 +337,22 @@ test('a pet must have an id', () => {
   assert.deepEqual(petOf({ id: 1n, name: 'Ada' }), { id: 1n, name: 'Ada', tag: undefined });
   assert.throws(() => petOf({ name: 'Ada' }), /id is missing/);
 });
+
+test('a row of exactly the limit is taken, one byte more is a problem', async () => {
+  const row = (length: number) => `{"id":1}`.padEnd(length);
+  for (const size of [1 << 18, MAX_ROW_BYTES + 7]) {
+    for (const wrap of [(text: string) => `${text}\n`, (text: string) => `[${text}]`]) {
+      const [exact] = await rows(wrap(row(MAX_ROW_BYTES)), size);
+      assert.deepEqual(fieldsOf(exact), { id: 1n });
+      const found = problems(await rows(wrap(row(MAX_ROW_BYTES + 1)), size));
+      assert.equal(found.length, 1);
+      assert.match(found[0]!, /is longer than 1048576 bytes/);
+    }
+  }
+});
+
+test('text that no database can hold is refused', () => {
+  assert.deepEqual(petOf({ id: 1n, name: 'a', tag: 'b' }), { id: 1n, name: 'a', tag: 'b' });
+  assert.throws(() => petOf({ id: 1n, name: 'a\0b' }), /name must be a string without U\+0000/);
+  assert.throws(() => petOf({ id: 1n, tag: '\ud800' }), /tag must be .* unpaired surrogates/);
+});

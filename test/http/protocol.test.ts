@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Exchange } from '../../src/http/exchange.ts';
 import {
   IDLE_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_BYTES,
   MAX_URL_BYTES,
 } from '../../src/http/limits.ts';
+import { sendHead } from '../../src/http/responses.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
 import { startService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -153,4 +156,52 @@ test('requests are counted by operation and status', async (t) => {
     assert.ok(text.includes(`store_orders_http_requests_total{${labels}} 1`), labels);
     assert.ok(text.includes(`request_duration_seconds_count{${labels}} 1`), labels);
   }
+});
+
+test('a URL and a body of exactly the limits are taken', async (t) => {
+  const { call } = await startService(t);
+  const url = `${ORDERS}?`.padEnd(MAX_URL_BYTES, 'x');
+  assert.equal((await call('GET', url)).status, 200);
+  assert.equal((await call('GET', `${url}x`)).status, 414);
+  const body = 'x'.repeat(MAX_BODY_BYTES);
+  const announced = { 'content-length': String(MAX_BODY_BYTES) };
+  const chunked = { 'transfer-encoding': 'chunked' };
+  assert.equal((await call('DELETE', `${ORDERS}/1`, announced, body)).status, 404);
+  assert.equal((await call('DELETE', `${ORDERS}/1`, chunked, body)).status, 404);
+  assert.equal((await call('DELETE', `${ORDERS}/1`, chunked, `${body}x`)).status, 413);
+});
+
+test('an answer that fails on its way ends with its connection, and the log says so', async (t) => {
+  const { server, call, log } = await startService(t);
+  const handle = (exchange: Exchange) => {
+    sendHead(exchange, 200, ['content-length', '9']);
+    exchange.response.flushHeaders();
+    throw new Error('half way');
+  };
+  server.router.addPublic('/half', handle);
+  await assert.rejects(call('GET', '/half'), /aborted|hang up/);
+  assert.match(log(), /"level":50.*half way.*"sending a response failed"/);
+});
+
+test('the log line of an answer from 500 on is a warning', async (t) => {
+  const { call, log } = await startService(t, {}, (real) => ({
+    ...real,
+    keys: () => Promise.reject(new StoreUnavailable('gone', 'failed')),
+  }));
+  assert.equal((await call('GET', ORDERS)).status, 503);
+  const lines = log().trim().split('\n');
+  const { level } = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'request');
+  assert.equal(level, 40);
+});
+
+test('X-Forwarded-For is logged in printable characters, without secrets and not at any length', async (t) => {
+  const { call, log, secret } = await startService(t);
+  const logged = async (value: string) => {
+    await call('GET', ORDERS, { 'x-forwarded-for': value });
+    return JSON.parse(log().trim().split('\n').at(-1)!).forwardedFor;
+  };
+  assert.equal(await logged('10.0.0.1, 10.0.0.2'), '10.0.0.1, 10.0.0.2');
+  assert.equal(await logged('10.0.0.1\u0085\u00ad'), '10.0.0.1??');
+  assert.equal(await logged(secret), 'so_[secret]');
+  assert.equal((await logged('1'.repeat(1_000))).length, 200);
 });

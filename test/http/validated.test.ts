@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { ContractValidation, type OperationObject } from '../../src/http/contract-validation.ts';
+import { MAX_JSON_BYTES, MAX_PROBLEMS } from '../../src/http/limits.ts';
 import { send } from '../../src/http/responses.ts';
 import { Router } from '../../src/http/router.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -207,4 +208,40 @@ test('the signal of a handler is aborted when its client disconnects', async (t)
   const aborted = once(signals[0]!, 'abort');
   socket.resetAndDestroy();
   await aborted;
+});
+
+test('a JSON body of exactly the limit is taken, one byte more is 413', async (t) => {
+  const { post } = await startServer(t);
+  const body = '{"quantity":1}'.padEnd(MAX_JSON_BYTES);
+  assert.equal((await post('/things/1/parts/x', body)).status, 200);
+  assert.equal((await post('/things/1/parts/x', `${body} `)).status, 413);
+});
+
+test('of very many problems the first hundred are named', async (t) => {
+  const { post } = await startServer(t);
+  const query = Array.from({ length: 300 }, (_, index) => `x${index}=1`).join('&');
+  const { status, body } = await post(`/things/1/parts/x?${query}`, '{"quantity":1}');
+  assert.equal(status, 400);
+  assert.equal(body.errors.length, MAX_PROBLEMS);
+});
+
+test('a field whose name cannot be stored is refused where it stands', async (t) => {
+  const { post } = await startServer(t);
+  for (const name of ['a\\u0000', '\\ud800']) {
+    const { body } = await post('/things/1/parts/x', `{"quantity":1,"b":{"${name}":1}}`);
+    const detail = 'must be text without U+0000 and unpaired surrogates';
+    assert.deepEqual(body.errors, [{ pointer: '/b', detail }], name);
+  }
+});
+
+test('integers are bounded by their format, to the very ends', () => {
+  const validation = new ContractValidation();
+  for (const [format, least, most] of [
+    ['int32', -(2n ** 31n), 2n ** 31n - 1n],
+    ['int64', -(2n ** 63n), 2n ** 63n - 1n],
+  ] as const) {
+    const validate = validation.body<bigint>({ type: 'integer', format });
+    for (const value of [least, most]) assert.equal(validate(value).problems, undefined);
+    for (const value of [least - 1n, most + 1n]) assert.equal(validate(value).problems!.length, 1);
+  }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { type ApiKey, digestOf, newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { KeyClock } from '../../src/keys/key-clock.ts';
 import { KeyRing } from '../../src/keys/key-ring.ts';
 import { KeyUse } from '../../src/keys/key-use.ts';
@@ -147,4 +147,22 @@ test('key uses are recorded by one write at a time, and by none for a minute aft
     writes.map(({ ids }) => ids),
     [['a'], ['b'], ['d']],
   );
+});
+
+test('no more than 10,000 keys are remembered', async () => {
+  const secrets = Array.from({ length: 10_001 }, () => newSecret('production'));
+  const keyOf = new Map(secrets.map((secret) => [String(digestOf(secret)), secret]));
+  const ring = new KeyRing({
+    findKeys: async (digests) =>
+      digests.map((digest) => {
+        const details = { name: 'k', environment: 'production', now: 0 } as const;
+        return newApiKey(keyOf.get(String(digest))!, details);
+      }),
+    environment: 'production',
+    clock: new KeyClock(),
+  });
+  await ring.lookUp(secrets.slice(0, 10_000));
+  await ring.lookUp(secrets.slice(10_000));
+  assert.equal(ring.recall(secrets[0]!), undefined);
+  assert.ok(ring.recall(secrets[10_000]!)?.key);
 });

@@ -217,3 +217,46 @@ test('the list is rebuilt when the store has gone back to an earlier revision', 
   assert.equal(bytes(snapshot), store.json());
   assert.equal(snapshot.moment.revision, 1n);
 });
+
+test('a block that grows by orders between its own is split', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  const ids = Array.from({ length: 5_000 }, (_, index) => BigInt(index));
+  store.apply(ids.filter((id) => id % 10n === 0n).map(place));
+  await listing.current();
+  store.apply(ids.filter((id) => id % 10n !== 0n).map(place));
+  const { blocks } = await listing.current();
+  const longest = Math.max(...blocks.map((block) => block.ids.length));
+  assert.ok(longest <= 1_024, `${longest} orders in one block`);
+});
+
+test('orders behind a full block leave it as it is', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply(Array.from({ length: 512 }, (_, index) => place(BigInt(index))));
+  const before = (await listing.current()).blocks;
+  store.apply([place(512n)]);
+  const after = (await listing.current()).blocks;
+  assert.equal(before.length, 1);
+  assert.deepEqual([after.length, after[0] === before[0]], [2, true]);
+});
+
+test('where nothing has changed the list is the very one that was handed out', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply([place(1n)]);
+  const snapshot = await listing.current();
+  assert.equal(await listing.current(), snapshot);
+  assert.equal(store.looks, 2);
+});
+
+test('a list that is read anew has replaced all bytes of the one before', async () => {
+  const store = new PlainStore();
+  const listing = new Listing(store);
+  store.apply([place(1n)]);
+  store.apply([place(2n)]);
+  const before = await listing.current();
+  store.revision = 1n;
+  const after = await listing.current();
+  assert.equal(after.replacedBytes, before.replacedBytes + before.byteLength);
+});

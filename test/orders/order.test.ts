@@ -67,3 +67,13 @@ test('the JSON of any order is ASCII', () => {
     }),
   );
 });
+
+test('zero and false are values like any other', () => {
+  assert.equal(
+    orderJson({
+      ...{ id: 0n, status: 'pending', petId: 0n, quantity: 0n },
+      ...{ shipDate: 0, complete: false },
+    }),
+    '{"id":0,"petId":0,"quantity":0,"shipDate":"1970-01-01T00:00:00.000Z","complete":false}',
+  );
+});

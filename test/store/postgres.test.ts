@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Client } from 'pg';
 import { readConfig } from '../../src/config/config.ts';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { openStore } from '../../src/store/open.ts';
+import { newSession } from '../../src/store/postgres/connection.ts';
+import { PATIENT } from '../../src/store/postgres/time-limits.ts';
 import { Cluster, eventually, query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { newPostgresDatabase, open } from './engines.ts';
@@ -186,4 +191,156 @@ test('a changed DATABASE_URL_FILE can change the credentials, but not the databa
   assert.equal(currentDatabaseUrl(), changed);
   writeFileSync(file, 'nonsense');
   assert.equal(currentDatabaseUrl(), changed);
+});
+
+/** What a store does on a database that another one changes between the reading and the writing of the store. */
+async function overtaken<T>(url: string, act: () => Promise<T>, change: string): Promise<T> {
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  try {
+    await other.query('BEGIN; SELECT FROM store FOR UPDATE');
+    const acting = act();
+    acting.catch(() => {});
+    const waiting = `SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await eventually(async () => assert.equal((await query(url, waiting)).length, 1));
+    await other.query(`${change}; COMMIT`);
+    return await acting;
+  } finally {
+    await other.end();
+  }
+}
+
+test('a store that is moved between reading and writing is not written, and says so', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  const cancel = () => store.apply([{ type: 'cancel', id: 1n }]);
+  const moved = overtaken(url, cancel, "UPDATE store SET moved_to = 'sqlite:x'");
+  await assert.rejects(moved, /the store was moved/);
+  assert.deepEqual(await query(url, 'SELECT status FROM orders'), [['pending']]);
+  assert.deepEqual(await query(url, 'SELECT revision, pending FROM store'), [['1', '1']]);
+});
+
+test('ids that another import takes for its file between reading and writing are not given away', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  const begin = { type: 'beginImport', source: 'a', run: 'r', from: 0, highestId: 0n } as const;
+  await store.apply([begin]);
+  const place = () =>
+    store.apply([{ type: 'importOrders', source: 'a', run: 'r', orders: [{ status: 'pending' }] }]);
+  const taken = "INSERT INTO imports (source, run, placed, highest_id) VALUES ('b', 's', 0, 100)";
+  assert.deepEqual(await overtaken(url, place, taken), [{ placed: 1 }]);
+  assert.deepEqual(await query(url, 'SELECT id FROM orders'), [['101']]);
+});
+
+test('commits wait for the disk and read what is committed, whatever the database is set to', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  const name = new URL(url).pathname.slice(1);
+  await query(url, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  await query(url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+  await query(
+    url,
+    `CREATE TABLE seen (commits text, isolation text);
+    CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO seen VALUES (current_setting('synchronous_commit'), current_setting('transaction_isolation'));
+      RETURN NEW; END $$;
+    CREATE TRIGGER look AFTER UPDATE ON store FOR EACH ROW EXECUTE FUNCTION look()`,
+  );
+  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  assert.deepEqual(await query(url, 'SELECT DISTINCT * FROM seen'), [['on', 'read committed']]);
+});
+
+test('a commit that was undone, or that came with a warning, is none', async (t) => {
+  const session = await newSession(await newPostgresDatabase(t), PATIENT);
+  t.after(() => session.end());
+  await session.query({ text: 'BEGIN' });
+  await assert.rejects(session.query({ text: 'SELECT 1 / 0' }), /division by zero/);
+  await assert.rejects(session.write({ text: 'COMMIT' }), /the transaction had failed/);
+  // What PostgreSQL does where no standby has confirmed.
+  const warning = { text: `DO $$ BEGIN RAISE WARNING 'not confirmed'; END $$` };
+  await assert.rejects(session.write(warning), /no standby has confirmed the commit/);
+  await session.write({ text: 'SELECT 1' });
+});
+
+test('a database of another encoding than UTF-8 is refused', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const name = `${new URL(url).pathname.slice(1)}_latin1`;
+  await query(url, `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`);
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP DATABASE ${name}`));
+  const other = new URL(url);
+  other.pathname = name;
+  await assert.rejects(newSession(other.href, PATIENT), /its encoding is LATIN1/);
+});
+
+test('a standby is not used, though it could be read', async (t) => {
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  await (await openStore(cluster.url(), { create: true, purpose: 'write' })).close();
+  await cluster.stop();
+  writeFileSync(join(cluster.data, 'standby.signal'), '');
+  await cluster.run();
+  assert.deepEqual(await cluster.admin('SELECT count(*) FROM orders'), [['0']]);
+  for (const purpose of ['read', 'write', 'service'] as const) {
+    const opening = openStore(cluster.url(), { create: false, purpose });
+    await assert.rejects(opening, /this server is a standby/, purpose);
+  }
+});
+
+test('a connection on which nothing comes any more is closed within seconds', async (t) => {
+  const url = new URL(await newPostgresDatabase(t));
+  const { port, hostname } = url;
+  const relay = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) socket.on('error', () => {});
+    near.pipe(far);
+    far.pipe(near);
+    relay.once('swallow', () => far.unpipe(near).pause());
+    t.after(() => [near, far].map((socket) => socket.destroy()));
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  t.after(() => relay.close());
+  url.port = String((relay.address() as AddressInfo).port);
+  const session = await newSession(url.href, PATIENT);
+  relay.emit('swallow');
+  const answer = assert.rejects(session.query({ text: 'SELECT 1' }), /PostgreSQL/);
+  const begun = performance.now();
+  await session.end();
+  await answer;
+  assert.ok(performance.now() - begun < 10_000);
+});
+
+test('of first keys that two nodes would store at the same moment one is stored', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  const details = { name: 'first key', environment: 'production', now: 0 } as const;
+  const key = newApiKey(newSecret('production'), details);
+  const others = `INSERT INTO api_keys (id, name, environment, digest, created_at)
+    VALUES ('key_other', 'x', 'production', sha256('x'), 0)`;
+  const create = () => store.apply([{ type: 'createFirstKey', key }]);
+  assert.deepEqual(await overtaken(url, create, others), ['unchanged']);
+});
+
+test('commands do not change the schema of an earlier release, and say what to run', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await (await open(t, url)).close();
+  const last = 'SELECT max(name) FROM store_orders_migrations';
+  await query(url, `DELETE FROM store_orders_migrations WHERE name = (${last})`);
+  for (const purpose of ['read', 'write'] as const) {
+    await assert.rejects(openStore(url, { create: false, purpose }), /earlier release/, purpose);
+  }
+});
+
+test('after a transaction that failed the next one is carried out', async (t) => {
+  const store = await open(t, await newPostgresDatabase(t));
+  const details = { name: 'x', environment: 'production', now: 0 } as const;
+  const key = newApiKey(newSecret('production'), details);
+  const twice = store.apply([
+    { type: 'createKey', key },
+    { type: 'createKey', key },
+  ]);
+  await assert.rejects(twice, /duplicate key/);
+  assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
+  assert.equal((await store.keys()).length, 1);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NotConfirmed } from '../../../src/store/batcher.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 
@@ -149,4 +150,26 @@ test('an internal error is 500, reveals no details and is logged', async (t) => 
   assert.equal(code(answer), 'internal_error');
   assert.doesNotMatch(answer.body, /secret inside/);
   assert.match(log(), /the secret inside/);
+});
+
+test('a cancel that is not carried out for want of room is 503, as one that nobody knows', async (t) => {
+  const { call, store, metrics, log } = await startService(t, {}, (real) => ({
+    ...real,
+    apply: () => Promise.reject(new NotConfirmed('too many commands are waiting')),
+  }));
+  await place(store, pending(1n));
+  const answer = await call('DELETE', `${ORDERS}/1`);
+  assert.equal(answer.status, 503);
+  assert.equal(code(answer), 'store_unavailable');
+  const counted = await metrics.registry.metrics();
+  assert.match(counted, /^store_orders_store_errors_total\{cause="slow"\} 1$/m);
+  assert.doesNotMatch(log(), /"stack"/);
+});
+
+test('how many commands a transaction carries out is measured', async (t) => {
+  const { call, metrics } = await startService(t);
+  await call('DELETE', `${ORDERS}/1`);
+  const counted = await metrics.registry.metrics();
+  assert.match(counted, /^store_orders_command_batch_size_sum 1$/m);
+  assert.match(counted, /^store_orders_command_batch_size_count 1$/m);
 });

@@ -143,3 +143,23 @@ test('while the store is unavailable, a list is 503, not stale', async (t) => {
   isDown = false;
   assert.equal((await call('GET', ORDERS)).status, 200);
 });
+
+test('a malformed If-None-Match matches nothing, whatever it begins with', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  const etag = String((await call('GET', ORDERS)).headers.etag);
+  for (const value of [`${etag}, other`, `${etag}, "`, `${etag} W/`, `${etag};x`]) {
+    assert.equal((await call('GET', ORDERS, { 'if-none-match': value })).status, 200, value);
+  }
+});
+
+test('the bytes of lists are counted', async (t) => {
+  const { call, metrics } = await startService(t);
+  await call('GET', ORDERS);
+  await call('GET', ORDERS);
+  const counted = await metrics.registry.metrics();
+  assert.match(
+    counted,
+    /^store_orders_http_response_body_bytes_total\{operation="listOrders"\} 4$/m,
+  );
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { closeStalled, openSockets } from '../../../src/http/connection/stalled-sockets.ts';
 
@@ -55,4 +55,27 @@ test('a client that reads nothing is disconnected even if it sends; a slow reade
   while (received < PIECES * PIECE.length) await once(slow, 'data');
   assert.equal(sockets.size, 1);
   slow.destroy();
+});
+
+test('a connection is cut off where something waits and nothing moves, and nowhere else', async (t) => {
+  let looks = 0;
+  const destroyed: string[] = [];
+  const socket = (name: string, writableLength: number, bytesWritten: () => number) =>
+    ({
+      writableLength,
+      get bytesWritten() {
+        return bytesWritten();
+      },
+      destroy: () => destroyed.push(name),
+    }) as unknown as Socket;
+  const sockets = new Set([
+    socket('moving', 9, () => looks++),
+    socket('idle', 0, () => 100),
+    socket('stalled', 9, () => 100),
+  ]);
+  t.after(closeStalled(sockets, { limitMs: 60, intervalMs: 10 }));
+  while (looks < 20 || destroyed.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.deepEqual(new Set(destroyed), new Set(['stalled']));
 });

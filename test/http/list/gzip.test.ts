@@ -116,3 +116,14 @@ test('a list is compressed for clients that accept gzip, under its own ETag', as
   const stale = { 'if-none-match': etags, 'accept-encoding': 'gzip' };
   assert.equal((await call('GET', ORDERS, stale)).status, 200);
 });
+
+test('a list for which there is no time left is sent as it is', async () => {
+  const { blocks } = withEntries(
+    [],
+    Array.from({ length: 500 }, (_, index) => ({ id: BigInt(index), text: '{}' })),
+  );
+  const moment = { storeId: 'x', revision: 1n, mark: 0n };
+  const sizes = { count: 500, byteLength: 1_501, replacedBytes: 0 };
+  const compressed = await new GzipLists().get({ moment, ...sizes, chunks: [], blocks }, 0);
+  assert.equal(compressed, undefined);
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { checkOrders } from '../../../src/commands/import/check.ts';
+import { Placer } from '../../../src/commands/import/placer.ts';
+import { openInput } from '../../../src/files/input.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { temporaryFolder } from '../../temporary.ts';
+
+test('of a file of which a part was placed, exactly the rest is still to come', async (t) => {
+  const path = join(temporaryFolder(t), 'a.ndjson');
+  writeFileSync(path, '{"petId":1}\n{"petId":2}\n{"petId":3}\n');
+  const input = await openInput(path, Readable.from([]));
+  t.after(() => input.close());
+  const source = { find: async () => [], placedBefore: 2, highestId: 2n };
+  const { count, known, withoutId, lastWithoutId } = await checkOrders(input, source);
+  assert.deepEqual([count, known, withoutId, lastWithoutId], [3, 2, 1, 'line 3']);
+});
+
+test('an import that is not in its turn does not begin', async () => {
+  const store = { apply: async () => ['out_of_turn'] } as unknown as Store;
+  const checked = { source: 'a', count: 1, highestId: 0n, placedBefore: 0 };
+  await assert.rejects(Placer.begin(store, checked), /another import of the same file/);
+});

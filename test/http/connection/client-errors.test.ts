@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { test } from 'node:test';
+import { Bodies } from '../../../src/http/connection/bodies.ts';
+import { clientErrorListeners } from '../../../src/http/connection/client-errors.ts';
+import { Pipelining } from '../../../src/http/connection/pipelining.ts';
+import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
+import { createLogger } from '../../../src/telemetry/logger.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+
+for (const [what, bytes, status, refusal] of [
+  ['a request that does not arrive in time', 'GET / HT', 408, 'request_timeout'],
+  ['what is no request', 'hello\r\n\r\n', 400, 'bad_method'],
+] as const satisfies readonly [string, string, number, Refusal][]) {
+  test(`${what} is answered with ${status}, counted and logged`, async (t) => {
+    const metrics = createMetrics({
+      environment: 'production',
+      store: () => undefined,
+      isReady: async () => true,
+    });
+    const lines: string[] = [];
+    const logger = createLogger('info', { write: (line) => lines.push(line) });
+    const { clientError } = clientErrorListeners(logger, metrics, new Pipelining(), new Bodies());
+    const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 });
+    server.on('clientError', clientError);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(bytes);
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    assert.match(text, new RegExp(`^HTTP/1.1 ${status} `));
+    assert.ok(text.endsWith(`\r\n\r\n${errorResponse(refusal).body}`));
+    const counted = await metrics.registry.metrics();
+    assert.ok(counted.includes(`requests_total{operation="none",status="${status}"} 1`));
+    assert.equal(JSON.parse(lines[0]!).status, status);
+  });
+}

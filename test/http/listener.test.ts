@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Handle } from '../../src/http/exchange.ts';
+import { send } from '../../src/http/responses.ts';
+import { Router } from '../../src/http/router.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { KeyClock } from '../../src/keys/key-clock.ts';
+import { KeyRing } from '../../src/keys/key-ring.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+
+/** A server with one path, /x, for everybody. */
+async function startServer(t: TestContext, handle: Handle) {
+  const router = new Router('/v1');
+  router.addPublic('/x', handle);
+  const keyRing = new KeyRing({
+    findKeys: async () => [],
+    environment: 'production',
+    clock: new KeyClock(),
+  });
+  const metrics = createMetrics({
+    environment: 'production',
+    store: () => undefined,
+    isReady: async () => true,
+  });
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line) => lines.push(line) });
+  const server = buildServer({ router, keyRing, metrics, logger });
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close());
+  const connected = () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    return socket;
+  };
+  return { server, connected, lines, counted: () => metrics.registry.metrics() };
+}
+
+const ok: Handle = (exchange) => send(exchange, 200, [], Buffer.from('ok'));
+const GET = 'GET /x HTTP/1.1\r\nHost: x\r\n\r\n';
+
+async function ended(socket: ReturnType<typeof connect>): Promise<string> {
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+test('a request whose client leaves before its answer is counted as aborted, and logged so', async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const { connected, lines, counted } = await startServer(t, () => arrived.resolve());
+  const socket = connected();
+  socket.write(GET);
+  await arrived.promise;
+  socket.resetAndDestroy();
+  while (lines.length === 0) await pause(5);
+  const { aborted, status } = JSON.parse(lines[0]!);
+  assert.deepEqual([aborted, status], [true, undefined]);
+  assert.match(await counted(), /requests_total\{operation="none",status="aborted"\} 1/);
+});
+
+test('how long a request takes is measured in seconds', async (t) => {
+  const { connected, lines, counted } = await startServer(t, async (exchange) => {
+    await pause(100);
+    ok(exchange);
+  });
+  const socket = connected();
+  socket.write(GET);
+  await once(socket, 'data');
+  while (lines.length === 0) await pause(5);
+  const [, sum] = /duration_seconds_sum\{[^}]*\} ([\d.]+)/.exec(await counted())!;
+  assert.ok(Number(sum) >= 0.09 && Number(sum) < 10, `${sum} s`);
+  assert.ok(JSON.parse(lines[0]!).ms >= 90);
+});
+
+test('HTTP/1.0 is answered without a word of how long the connection stays', async (t) => {
+  const { connected } = await startServer(t, ok);
+  const socket = connected();
+  socket.write('GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
+  const [head] = await once(socket, 'data');
+  assert.match(String(head), /^HTTP\/1.1 200 /);
+  assert.doesNotMatch(String(head), /timeout=/i);
+});
+
+test('chunks in HTTP/1.0 are refused', async (t) => {
+  const { connected } = await startServer(t, ok);
+  const socket = connected();
+  socket.write('GET /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+  assert.match(await ended(socket), /^HTTP\/1.1 400 /);
+});
+
+test('answers that are under way at a stop, or begin after it, say that their connection closes', async (t) => {
+  const handles: Parameters<Handle>[0][] = [];
+  const { server, connected } = await startServer(t, (exchange) => {
+    handles.push(exchange);
+  });
+  const [underWay, justOpened] = [connected(), connected()];
+  await once(justOpened, 'connect');
+  underWay.write(GET);
+  while (handles.length === 0) await pause(5);
+  const closed = server.close();
+  justOpened.write(GET);
+  while (handles.length === 1) await pause(5);
+  for (const exchange of handles) ok(exchange);
+  for (const socket of [underWay, justOpened]) {
+    assert.match(await ended(socket), /\r\nconnection: close\r\n/i);
+  }
+  await closed;
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { KeyClock } from '../../src/keys/key-clock.ts';
+import type { Listing } from '../../src/listing/listing.ts';
+import { watchClock } from '../../src/serve/watch-clock.ts';
+import { watchStore } from '../../src/serve/watch-store.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+
+function recordingLogger() {
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line) => lines.push(line) });
+  return { logger, said: () => lines.splice(0).map((line) => JSON.parse(line)) };
+}
+
+test('a store that is lost is counted at every look, and said once, and so is that it is back', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { logger, said } = recordingLogger();
+  let isDown = true;
+  const faults: string[] = [];
+  const listing = {
+    current: async () => {
+      if (isDown) throw new StoreUnavailable('gone', 'full');
+    },
+  } as unknown as Listing;
+  t.after(watchStore(listing, logger, (fault) => faults.push(fault)));
+  const look = async () => {
+    t.mock.timers.tick(1_000);
+    await nextTurn();
+  };
+  await look();
+  await look();
+  assert.deepEqual(faults, ['full', 'full']);
+  assert.deepEqual(
+    said().map(({ msg, level }) => [msg, level]),
+    [['the store is not available', 40]],
+  );
+  isDown = false;
+  await look();
+  await look();
+  assert.deepEqual(
+    said().map(({ msg }) => msg),
+    ['the store is available again'],
+  );
+});
+
+test('a clock that falls behind is said once, and so is that it has caught up', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { logger, said } = recordingLogger();
+  let now = 100_000;
+  const clock = new KeyClock(() => now);
+  t.after(watchClock(clock, logger));
+  const look = (at: number) => {
+    now = at;
+    t.mock.timers.tick(1_000);
+    return said().map(({ msg, seconds }) => `${msg.slice(0, 19)} ${seconds ?? ''}`);
+  };
+  assert.deepEqual(look(96_000), []);
+  assert.deepEqual(look(90_000), ['the clock is behind 10']);
+  assert.deepEqual(look(91_000), []);
+  assert.deepEqual(look(100_000), ['the clock has caugh ']);
+  assert.deepEqual(look(101_000), []);
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { checkStore } from '../../src/store/open.ts';
+import { query } from '../postgres.ts';
+import { ENGINES, type Engine, open } from './engines.ts';
+
+/** What `check` finds in a store of two orders after somebody has changed its tables. */
+async function found(t: TestContext, engine: Engine, sql: string): Promise<readonly string[]> {
+  const url = await engine.newDatabase(t);
+  const store = await open(t, url, 'service');
+  for (const id of [1n, 2n]) {
+    await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+  }
+  await store.close();
+  if (engine.name === 'PostgreSQL') await query(url, sql);
+  else {
+    const db = new DatabaseSync(url.slice('sqlite:'.length));
+    db.exec(sql);
+    db.close();
+  }
+  return (await checkStore(url)).problems;
+}
+
+for (const engine of ENGINES) {
+  test(`${engine.name}: check finds each single row that does not fit`, async (t) => {
+    assert.deepEqual(await found(t, engine, 'SELECT 1'), []);
+    assert.deepEqual(await found(t, engine, 'DELETE FROM order_events WHERE order_id = 1'), [
+      '1 orders lack the event of their last change',
+    ]);
+    assert.deepEqual(
+      await found(t, engine, 'UPDATE order_events SET order_id = 3 WHERE order_id = 1'),
+      ['1 orders lack the event of their last change', '1 events are of no order'],
+    );
+    for (const pending of [1, 3]) {
+      assert.deepEqual(await found(t, engine, `UPDATE store SET pending = ${pending}`), [
+        `there are 2 pending orders, and the store has counted ${pending}`,
+      ]);
+    }
+    assert.deepEqual(await found(t, engine, 'UPDATE store SET revision = 3'), [
+      'the last event has revision 2, and the store is at 3',
+    ]);
+  });
+
+  test(`${engine.name}: each transaction that changes an order leaves a mark of its own`, async (t) => {
+    const store = await open(t, await engine.newDatabase(t));
+    const marks = new Set<bigint>();
+    for (const id of [1n, 2n, 3n]) {
+      await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+      marks.add((await store.status()).mark);
+    }
+    assert.equal(marks.size, 3);
+  });
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { type CopyOptions, copyStore } from '../../src/store/copy.ts';
+import { query } from '../postgres.ts';
+import { ENGINES, newPostgresDatabase, open } from './engines.ts';
+
+/** A store on SQLite with a few rows, and its file. */
+async function source(t: TestContext) {
+  const url = await ENGINES[0]!.newDatabase(t);
+  const store = await open(t, url, 'service');
+  const details = { name: 'k', environment: 'production', now: 0 } as const;
+  await store.apply([{ type: 'createKey', key: newApiKey(newSecret('production'), details) }]);
+  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'putPets', pets: [{ id: 1n, name: 'Zoe', tag: undefined }] }]);
+  return { url, store, file: url.slice('sqlite:'.length) };
+}
+
+/** A move in whose middle, when all has been read, another process writes. */
+function moving(file: string, sql: string): CopyOptions {
+  let isDone = false;
+  return {
+    isMove: true,
+    onProgress: (what) => {
+      if (what !== 'Verifying' || isDone) return;
+      isDone = true;
+      const db = new DatabaseSync(file);
+      db.exec(sql);
+      db.close();
+    },
+  };
+}
+
+test('where a key is revoked during a move, nothing has moved, and the store is used on', async (t) => {
+  const { url, store, file } = await source(t);
+  const to = await ENGINES[0]!.newDatabase(t);
+  const revoking = moving(file, 'UPDATE api_keys SET revoked_at = 1');
+  await assert.rejects(copyStore(url, to, revoking), /the store changed while it was copied/);
+  assert.equal((await store.status()).movedTo, undefined);
+  assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
+});
+
+test('the use of a key during a move does not hinder it', async (t) => {
+  const { url, store, file } = await source(t);
+  const to = await ENGINES[0]!.newDatabase(t);
+  await copyStore(url, to, moving(file, 'UPDATE api_keys SET last_used_at = 1'));
+  assert.equal((await store.status()).movedTo, to);
+});
+
+test('a copy that is not what was copied is refused, and nothing has moved', async (t) => {
+  const { url, store } = await source(t);
+  const to = await newPostgresDatabase(t);
+  await (await open(t, to, 'service')).close();
+  await query(
+    to,
+    `CREATE FUNCTION rename() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN NEW.name := 'Zoé'; RETURN NEW; END $$;
+    CREATE TRIGGER rename BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION rename()`,
+  );
+  const options = { isMove: true, onProgress: () => {} };
+  await assert.rejects(copyStore(url, to, options), /the copy differs from the source/);
+  assert.equal((await store.status()).movedTo, undefined);
+});
+
+test('a copy is verified whatever the order of letters in a database', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const name = `${new URL(url).pathname.slice(1)}_icu`;
+  await query(
+    url,
+    `CREATE DATABASE ${name} TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en'`,
+  );
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP DATABASE ${name} WITH (FORCE)`));
+  const from = Object.assign(new URL(url), { pathname: name }).href;
+  const store = await open(t, from, 'service');
+  const details = { name: 'k', environment: 'production', now: 0 } as const;
+  for (const id of ['key_a', 'key_B', 'key_c']) {
+    const key = { ...newApiKey(newSecret('production'), details), id };
+    await store.apply([{ type: 'createKey', key }]);
+  }
+  await store.close();
+  const to = await ENGINES[0]!.newDatabase(t);
+  await copyStore(from, to, { isMove: false, onProgress: () => {} });
+  assert.equal((await (await open(t, to)).keys()).length, 3);
+});

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { databaseLabel, hasPassword } from '../../src/store/open.ts';
+
+test('a password in a database URL is seen wherever it stands', () => {
+  for (const url of [
+    'postgres://app:secret@db.example/orders',
+    'postgres://app@db.example/orders?password=secret',
+    'postgres://app@db.example/orders?sslmode=require&password=secret',
+  ]) {
+    assert.equal(hasPassword(url), true, url);
+  }
+  for (const url of [
+    'postgres://app@db.example:5432/orders',
+    'postgres://db.example/orders?user=app',
+    'sqlite:a:b@c.db',
+  ]) {
+    assert.equal(hasPassword(url), false, url);
+  }
+});
+
+test('a database is called by where it is and who asks, without its password', () => {
+  const label = (rest: string) => databaseLabel(`postgres://${rest}`);
+  assert.equal(label('app:secret@db.example:5433/orders'), 'postgres://app@db.example:5433/orders');
+  assert.equal(label('app@one,two:5433/orders'), 'postgres://app@one,two:5433/orders');
+  assert.equal(label('db/orders?password=secret'), 'postgres://db/orders');
+  assert.equal(label('app@/orders?host=/run/postgresql'), 'postgres://app@/run/postgresql/orders');
+});

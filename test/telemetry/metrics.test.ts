@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FAULTS, StoreUnavailable } from '../../src/store/store.ts';
+import { createMetrics, type MetricsSources } from '../../src/telemetry/metrics.ts';
+
+const made = (sources: Partial<MetricsSources>) =>
+  createMetrics({
+    environment: 'production',
+    store: () => undefined,
+    isReady: async () => true,
+    ...sources,
+  }).registry.metrics();
+
+test('ready is 1 while the service is, and 0 otherwise', async () => {
+  assert.match(await made({}), /^store_orders_ready 1$/m);
+  assert.match(await made({ isReady: async () => false }), /^store_orders_ready 0$/m);
+});
+
+test('every fault of a store is there from the start, at 0', async () => {
+  const text = await made({});
+  for (const cause of FAULTS) {
+    assert.ok(text.includes(`store_orders_store_errors_total{cause="${cause}"} 0`), cause);
+  }
+});
+
+test('metrics are told while the store is away, without its orders', async () => {
+  const status = () => Promise.reject(new StoreUnavailable('gone', 'unreachable'));
+  const text = await made({ store: () => ({ status, engine: { name: 'sqlite', schema: 7 } }) });
+  assert.match(text, /^store_orders_schema_version\{engine="sqlite"\} 7$/m);
+  assert.doesNotMatch(text, /^store_orders_orders\{/m);
+});
