@@ -5,7 +5,7 @@ import { run } from '../process/program.ts';
 import { ENGINES, open } from '../store/engines.ts';
 
 for (const engine of ENGINES) {
-  test(`a store on ${engine.name} is not copied onto itself: exit 2`, async (t) => {
+  test(`a store on ${engine.name} cannot be copied onto itself: exit 2`, async (t) => {
     const url = await engine.newDatabase(t);
     await (await open(t, url)).close();
     const { code, stderr } = await run(['copy', '--from', url, '--to', url]);
@@ -14,7 +14,7 @@ for (const engine of ENGINES) {
   });
 }
 
-test('one order that could not be changed among others is exit 1', async (t) => {
+test('if one of several orders cannot be changed, the exit code is 1', async (t) => {
   const database = await ENGINES[0]!.newDatabase(t);
   await run(['import', '-', '--database', database], { input: '{"id":1}\n{"id":2}\n{"id":3}\n' });
   for (const command of ['cancel', 'ship']) {
@@ -25,7 +25,7 @@ test('one order that could not be changed among others is exit 1', async (t) => 
   }
 });
 
-test('list says that there are more also where a page ends with the last that is shown', async (t) => {
+test('list reports further orders even if a page ends with the last order shown', async (t) => {
   const database = await ENGINES[0]!.newDatabase(t);
   const { stdout: input } = await run(['sample', '1100']);
   await run(['import', '-', '--database', database], { input });
@@ -35,7 +35,7 @@ test('list says that there are more also where a page ends with the last that is
   }
 });
 
-test('a key that has expired before it is made is a slip: exit 2', async (t) => {
+test('an expiry in the past is a usage error: exit 2', async (t) => {
   const database = await ENGINES[0]!.newDatabase(t);
   const args = ['keys', 'create', '--name', 'x', '--expires', '2020-01-01'];
   const { code, stdout, stderr } = await run([...args, '--database', database]);
@@ -43,7 +43,7 @@ test('a key that has expired before it is made is a slip: exit 2', async (t) => 
   assert.match(stderr, /--expires must be in the future/);
 });
 
-test('samples do not come to orders that were there, in whatever status', async (t) => {
+test('samples are not added to a store with orders, in any status', async (t) => {
   const store = await open(t, await ENGINES[0]!.newDatabase(t));
   await store.apply([{ type: 'place', order: { id: 1n, status: 'cancelled' } }]);
   await addSamples(store, 5);

@@ -155,7 +155,7 @@ test('the sunset must not be earlier than the deprecation (RFC 9745)', () => {
   assert.deepEqual(petLookup, { deprecatedAt: Date.UTC(2020, 0), sunsetAt: Date.UTC(2020, 0) });
 });
 
-test('a stop may take an hour, and no second more', () => {
+test('the stop limit is at most one hour', () => {
   const { drainMs, stopLimitMs } = readConfig({
     DRAIN_SECONDS: '3600',
     STOP_LIMIT_SECONDS: '3600',

@@ -338,7 +338,7 @@ test('a pet must have an id', () => {
   assert.throws(() => petOf({ name: 'Ada' }), /id is missing/);
 });
 
-test('a row of exactly the limit is taken, one byte more is a problem', async () => {
+test('a row of exactly the maximum length is read; one byte more is a problem', async () => {
   const row = (length: number) => `{"id":1}`.padEnd(length);
   for (const size of [1 << 18, MAX_ROW_BYTES + 7]) {
     for (const wrap of [(text: string) => `${text}\n`, (text: string) => `[${text}]`]) {
@@ -351,7 +351,7 @@ test('a row of exactly the limit is taken, one byte more is a problem', async ()
   }
 });
 
-test('text that no database can hold is refused', () => {
+test('text that a database cannot store is refused', () => {
   assert.deepEqual(petOf({ id: 1n, name: 'a', tag: 'b' }), { id: 1n, name: 'a', tag: 'b' });
   assert.throws(() => petOf({ id: 1n, name: 'a\0b' }), /name must be a string without U\+0000/);
   assert.throws(() => petOf({ id: 1n, tag: '\ud800' }), /tag must be .* unpaired surrogates/);

@@ -12,9 +12,9 @@ import { KeyRing } from '../../src/keys/key-ring.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
-/** A server with one path, /x, for everybody. */
+/** A server with one public path, /x. */
 async function startServer(t: TestContext, handle: Handle) {
-  const router = new Router('/v1');
+  const router = new Router(['/v1']);
   router.addPublic('/x', handle);
   const keyRing = new KeyRing({
     findKeys: async () => [],
@@ -49,7 +49,7 @@ async function ended(socket: ReturnType<typeof connect>): Promise<string> {
   return text;
 }
 
-test('a request whose client leaves before its answer is counted as aborted, and logged so', async (t) => {
+test('a request whose client disconnects before the response is counted and logged as aborted', async (t) => {
   const arrived = Promise.withResolvers<void>();
   const { connected, lines, counted } = await startServer(t, () => arrived.resolve());
   const socket = connected();
@@ -59,10 +59,10 @@ test('a request whose client leaves before its answer is counted as aborted, and
   while (lines.length === 0) await pause(5);
   const { aborted, status } = JSON.parse(lines[0]!);
   assert.deepEqual([aborted, status], [true, undefined]);
-  assert.match(await counted(), /requests_total\{operation="none",status="aborted"\} 1/);
+  assert.match(await counted(), /requests_total\{operation="none",version="none",status="aborted"\} 1/);
 });
 
-test('how long a request takes is measured in seconds', async (t) => {
+test('request durations are measured in seconds', async (t) => {
   const { connected, lines, counted } = await startServer(t, async (exchange) => {
     await pause(100);
     ok(exchange);
@@ -76,7 +76,7 @@ test('how long a request takes is measured in seconds', async (t) => {
   assert.ok(JSON.parse(lines[0]!).ms >= 90);
 });
 
-test('HTTP/1.0 is answered without a word of how long the connection stays', async (t) => {
+test('a response to HTTP/1.0 has no Keep-Alive header', async (t) => {
   const { connected } = await startServer(t, ok);
   const socket = connected();
   socket.write('GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
@@ -85,14 +85,14 @@ test('HTTP/1.0 is answered without a word of how long the connection stays', asy
   assert.doesNotMatch(String(head), /timeout=/i);
 });
 
-test('chunks in HTTP/1.0 are refused', async (t) => {
+test('a chunked body in HTTP/1.0 is refused', async (t) => {
   const { connected } = await startServer(t, ok);
   const socket = connected();
   socket.write('GET /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
   assert.match(await ended(socket), /^HTTP\/1.1 400 /);
 });
 
-test('answers that are under way at a stop, or begin after it, say that their connection closes', async (t) => {
+test('responses sent during shutdown have Connection: close', async (t) => {
   const handles: Parameters<Handle>[0][] = [];
   const { server, connected } = await startServer(t, (exchange) => {
     handles.push(exchange);

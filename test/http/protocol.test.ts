@@ -158,7 +158,7 @@ test('requests are counted by operation and status', async (t) => {
   }
 });
 
-test('a URL and a body of exactly the limits are taken', async (t) => {
+test('a URL and a body of exactly the maximum size are accepted', async (t) => {
   const { call } = await startService(t);
   const url = `${ORDERS}?`.padEnd(MAX_URL_BYTES, 'x');
   assert.equal((await call('GET', url)).status, 200);
@@ -171,7 +171,7 @@ test('a URL and a body of exactly the limits are taken', async (t) => {
   assert.equal((await call('DELETE', `${ORDERS}/1`, chunked, `${body}x`)).status, 413);
 });
 
-test('an answer that fails on its way ends with its connection, and the log says so', async (t) => {
+test('a response that fails after its head was sent is destroyed and logged', async (t) => {
   const { server, call, log } = await startService(t);
   const handle = (exchange: Exchange) => {
     sendHead(exchange, 200, ['content-length', '9']);
@@ -183,7 +183,7 @@ test('an answer that fails on its way ends with its connection, and the log says
   assert.match(log(), /"level":50.*half way.*"sending a response failed"/);
 });
 
-test('the log line of an answer from 500 on is a warning', async (t) => {
+test('the log line of a 5xx response is a warning', async (t) => {
   const { call, log } = await startService(t, {}, (real) => ({
     ...real,
     keys: () => Promise.reject(new StoreUnavailable('gone', 'failed')),
@@ -194,7 +194,7 @@ test('the log line of an answer from 500 on is a warning', async (t) => {
   assert.equal(level, 40);
 });
 
-test('X-Forwarded-For is logged in printable characters, without secrets and not at any length', async (t) => {
+test('X-Forwarded-For is logged shortened, redacted and without control characters', async (t) => {
   const { call, log, secret } = await startService(t);
   const logged = async (value: string) => {
     await call('GET', ORDERS, { 'x-forwarded-for': value });

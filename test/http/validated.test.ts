@@ -210,14 +210,14 @@ test('the signal of a handler is aborted when its client disconnects', async (t)
   await aborted;
 });
 
-test('a JSON body of exactly the limit is taken, one byte more is 413', async (t) => {
+test('a JSON body of exactly the maximum size is accepted; one byte more is 413', async (t) => {
   const { post } = await startServer(t);
   const body = '{"quantity":1}'.padEnd(MAX_JSON_BYTES);
   assert.equal((await post('/things/1/parts/x', body)).status, 200);
   assert.equal((await post('/things/1/parts/x', `${body} `)).status, 413);
 });
 
-test('of very many problems the first hundred are named', async (t) => {
+test('at most 100 problems are listed', async (t) => {
   const { post } = await startServer(t);
   const query = Array.from({ length: 300 }, (_, index) => `x${index}=1`).join('&');
   const { status, body } = await post(`/things/1/parts/x?${query}`, '{"quantity":1}');
@@ -225,7 +225,7 @@ test('of very many problems the first hundred are named', async (t) => {
   assert.equal(body.errors.length, MAX_PROBLEMS);
 });
 
-test('a field whose name cannot be stored is refused where it stands', async (t) => {
+test('a field name that cannot be stored is refused with its pointer', async (t) => {
   const { post } = await startServer(t);
   for (const name of ['a\\u0000', '\\ud800']) {
     const { body } = await post('/things/1/parts/x', `{"quantity":1,"b":{"${name}":1}}`);
@@ -234,7 +234,7 @@ test('a field whose name cannot be stored is refused where it stands', async (t)
   }
 });
 
-test('integers are bounded by their format, to the very ends', () => {
+test('integers are limited to exactly the range of their format', () => {
   const validation = new ContractValidation();
   for (const [format, least, most] of [
     ['int32', -(2n ** 31n), 2n ** 31n - 1n],

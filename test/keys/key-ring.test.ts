@@ -149,7 +149,7 @@ test('key uses are recorded by one write at a time, and by none for a minute aft
   );
 });
 
-test('no more than 10,000 keys are remembered', async () => {
+test('at most 10,000 keys are remembered', async () => {
   const secrets = Array.from({ length: 10_001 }, () => newSecret('production'));
   const keyOf = new Map(secrets.map((secret) => [String(digestOf(secret)), secret]));
   const ring = new KeyRing({

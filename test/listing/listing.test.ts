@@ -218,7 +218,7 @@ test('the list is rebuilt when the store has gone back to an earlier revision', 
   assert.equal(snapshot.moment.revision, 1n);
 });
 
-test('a block that grows by orders between its own is split', async () => {
+test('a block that grows by orders within its range is split', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   const ids = Array.from({ length: 5_000 }, (_, index) => BigInt(index));
@@ -230,7 +230,7 @@ test('a block that grows by orders between its own is split', async () => {
   assert.ok(longest <= 1_024, `${longest} orders in one block`);
 });
 
-test('orders behind a full block leave it as it is', async () => {
+test('orders behind a full block do not change it', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply(Array.from({ length: 512 }, (_, index) => place(BigInt(index))));
@@ -241,16 +241,16 @@ test('orders behind a full block leave it as it is', async () => {
   assert.deepEqual([after.length, after[0] === before[0]], [2, true]);
 });
 
-test('where nothing has changed the list is the very one that was handed out', async () => {
+test('without changes the same snapshot is returned', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply([place(1n)]);
   const snapshot = await listing.current();
   assert.equal(await listing.current(), snapshot);
-  assert.equal(store.looks, 2);
+  assert.equal(store.reads, 2);
 });
 
-test('a list that is read anew has replaced all bytes of the one before', async () => {
+test('a list that is read again counts all bytes of the previous one as replaced', async () => {
   const store = new PlainStore();
   const listing = new Listing(store);
   store.apply([place(1n)]);

@@ -14,7 +14,7 @@ function recordingLogger() {
   return { logger, said: () => lines.splice(0).map((line) => JSON.parse(line)) };
 }
 
-test('a store that is lost is counted at every look, and said once, and so is that it is back', async (t) => {
+test('an unavailable store is counted at every check, and logged once, as is its return', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { logger, said } = recordingLogger();
   let isDown = true;
@@ -45,7 +45,7 @@ test('a store that is lost is counted at every look, and said once, and so is th
   );
 });
 
-test('a clock that falls behind is said once, and so is that it has caught up', (t) => {
+test('a clock that falls behind is logged once, as is that it has caught up', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { logger, said } = recordingLogger();
   let now = 100_000;

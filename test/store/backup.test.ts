@@ -7,7 +7,7 @@ import { backupStore, restoreStore } from '../../src/store/backup.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open } from './engines.ts';
 
-test('backups and restored databases are on disk, with their folders, when that is said', async (t) => {
+test('backups and restored databases are synced to disk, with their folders', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
   await open(t, url, 'service');
   const synced = new Set<number>();
@@ -30,7 +30,7 @@ test('backups and restored databases are on disk, with their folders, when that 
   }
 });
 
-test('a backup that fails leaves nothing behind', async (t) => {
+test('a failed backup leaves no file', async (t) => {
   const folder = temporaryFolder(t);
   const missing = `sqlite:${join(temporaryFolder(t), 'none.db')}`;
   await assert.rejects(backupStore(missing, join(folder, 'backup.db')), /does not exist/);
@@ -51,7 +51,7 @@ test('a backup that is not accepted is not restored', async (t) => {
   assert.deepEqual(fs.readdirSync(target), []);
 });
 
-test('a database that is restored keeps its mode', async (t) => {
+test('a restored database keeps the mode of the old one', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
   await (await open(t, url, 'service')).close();
   const backup = join(temporaryFolder(t), 'backup.db');

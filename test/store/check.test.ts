@@ -23,7 +23,7 @@ async function found(t: TestContext, engine: Engine, sql: string): Promise<reado
 }
 
 for (const engine of ENGINES) {
-  test(`${engine.name}: check finds each single row that does not fit`, async (t) => {
+  test(`${engine.name}: check finds each single inconsistent row`, async (t) => {
     assert.deepEqual(await found(t, engine, 'SELECT 1'), []);
     assert.deepEqual(await found(t, engine, 'DELETE FROM order_events WHERE order_id = 1'), [
       '1 orders lack the event of their last change',
@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
     ]);
   });
 
-  test(`${engine.name}: each transaction that changes an order leaves a mark of its own`, async (t) => {
+  test(`${engine.name}: each transaction that changes an order gets its own mark`, async (t) => {
     const store = await open(t, await engine.newDatabase(t));
     const marks = new Set<bigint>();
     for (const id of [1n, 2n, 3n]) {

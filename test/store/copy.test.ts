@@ -32,7 +32,7 @@ function moving(file: string, sql: string): CopyOptions {
   };
 }
 
-test('where a key is revoked during a move, nothing has moved, and the store is used on', async (t) => {
+test('if a key is revoked during a move, nothing is moved and the store stays in use', async (t) => {
   const { url, store, file } = await source(t);
   const to = await ENGINES[0]!.newDatabase(t);
   const revoking = moving(file, 'UPDATE api_keys SET revoked_at = 1');
@@ -41,14 +41,14 @@ test('where a key is revoked during a move, nothing has moved, and the store is 
   assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
 });
 
-test('the use of a key during a move does not hinder it', async (t) => {
+test('the use of a key during a move does not prevent it', async (t) => {
   const { url, store, file } = await source(t);
   const to = await ENGINES[0]!.newDatabase(t);
   await copyStore(url, to, moving(file, 'UPDATE api_keys SET last_used_at = 1'));
   assert.equal((await store.status()).movedTo, to);
 });
 
-test('a copy that is not what was copied is refused, and nothing has moved', async (t) => {
+test('a copy that differs from its source is refused, and nothing is moved', async (t) => {
   const { url, store } = await source(t);
   const to = await newPostgresDatabase(t);
   await (await open(t, to, 'service')).close();
@@ -63,7 +63,7 @@ test('a copy that is not what was copied is refused, and nothing has moved', asy
   assert.equal((await store.status()).movedTo, undefined);
 });
 
-test('a copy is verified whatever the order of letters in a database', async (t) => {
+test('a copy is verified under any collation of the database', async (t) => {
   const url = await newPostgresDatabase(t);
   const name = `${new URL(url).pathname.slice(1)}_icu`;
   await query(

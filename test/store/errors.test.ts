@@ -4,7 +4,7 @@ import { unavailable } from '../../src/store/postgres/errors.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
 import { type Fault, StoreUnavailable } from '../../src/store/store.ts';
 
-test('what SQLite reports is told by its cause', () => {
+test('SQLite errors are mapped to faults', () => {
   const faults: [number, Fault][] = [
     [5, 'locked'],
     [5 | (2 << 8), 'locked'],
@@ -22,7 +22,7 @@ test('what SQLite reports is told by its cause', () => {
   assert.equal(storeError('a.db', bug), bug);
 });
 
-test('what PostgreSQL reports is told by its cause', () => {
+test('PostgreSQL errors are mapped to faults', () => {
   const faults: [string, Fault][] = [
     ['08006', 'unreachable'],
     ['57P01', 'unreachable'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { databaseLabel, hasPassword } from '../../src/store/open.ts';
 
-test('a password in a database URL is seen wherever it stands', () => {
+test('a password in a database URL is detected anywhere in it', () => {
   for (const url of [
     'postgres://app:secret@db.example/orders',
     'postgres://app@db.example/orders?password=secret',
@@ -19,7 +19,7 @@ test('a password in a database URL is seen wherever it stands', () => {
   }
 });
 
-test('a database is called by where it is and who asks, without its password', () => {
+test('the label of a database has host and user, but no password', () => {
   const label = (rest: string) => databaseLabel(`postgres://${rest}`);
   assert.equal(label('app:secret@db.example:5433/orders'), 'postgres://app@db.example:5433/orders');
   assert.equal(label('app@one,two:5433/orders'), 'postgres://app@one,two:5433/orders');

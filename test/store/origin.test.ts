@@ -17,7 +17,7 @@ function sessionOn(timeline: number, environment: string | null = 'production') 
   return session as unknown as Session;
 }
 
-test('a server that was superseded is not used any more, nor its connections', async () => {
+test('a superseded server is rejected, and its connections are closed', async () => {
   const origin = new Origin();
   const [first, same, next] = [sessionOn(1), sessionOn(1), sessionOn(2)];
   await origin.confirm(first);
@@ -28,7 +28,7 @@ test('a server that was superseded is not used any more, nor its connections', a
   await assert.rejects(origin.confirm(sessionOn(1)), /superseded/);
 });
 
-test('a store of the other environment is not used in the place of the one before', async () => {
+test('a store of another environment is rejected after a reconnect', async () => {
   const origin = new Origin();
   await origin.confirm(sessionOn(1, null));
   await origin.confirm(sessionOn(1));

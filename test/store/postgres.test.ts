@@ -211,7 +211,7 @@ async function overtaken<T>(url: string, act: () => Promise<T>, change: string):
   }
 }
 
-test('a store that is moved between reading and writing is not written, and says so', async (t) => {
+test('a store that is moved between read and write is not written, with the reason', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
   await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
@@ -222,7 +222,7 @@ test('a store that is moved between reading and writing is not written, and says
   assert.deepEqual(await query(url, 'SELECT revision, pending FROM store'), [['1', '1']]);
 });
 
-test('ids that another import takes for its file between reading and writing are not given away', async (t) => {
+test('ids reserved by another import between read and write are not assigned', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
   const begin = { type: 'beginImport', source: 'a', run: 'r', from: 0, highestId: 0n } as const;
@@ -234,7 +234,7 @@ test('ids that another import takes for its file between reading and writing are
   assert.deepEqual(await query(url, 'SELECT id FROM orders'), [['101']]);
 });
 
-test('commits wait for the disk and read what is committed, whatever the database is set to', async (t) => {
+test('commits are durable and isolation is read committed, whatever the settings of the database', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
   const name = new URL(url).pathname.slice(1);
@@ -252,7 +252,7 @@ test('commits wait for the disk and read what is committed, whatever the databas
   assert.deepEqual(await query(url, 'SELECT DISTINCT * FROM seen'), [['on', 'read committed']]);
 });
 
-test('a commit that was undone, or that came with a warning, is none', async (t) => {
+test('a commit that was rolled back, or came with a warning, is a failure', async (t) => {
   const session = await newSession(await newPostgresDatabase(t), PATIENT);
   t.after(() => session.end());
   await session.query({ text: 'BEGIN' });
@@ -264,7 +264,7 @@ test('a commit that was undone, or that came with a warning, is none', async (t)
   await session.write({ text: 'SELECT 1' });
 });
 
-test('a database of another encoding than UTF-8 is refused', async (t) => {
+test('a database with another encoding than UTF-8 is refused', async (t) => {
   const url = await newPostgresDatabase(t);
   const name = `${new URL(url).pathname.slice(1)}_latin1`;
   await query(url, `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`);
@@ -274,7 +274,7 @@ test('a database of another encoding than UTF-8 is refused', async (t) => {
   await assert.rejects(newSession(other.href, PATIENT), /its encoding is LATIN1/);
 });
 
-test('a standby is not used, though it could be read', async (t) => {
+test('a standby is not used', async (t) => {
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
   await (await openStore(cluster.url(), { create: true, purpose: 'write' })).close();
@@ -288,7 +288,7 @@ test('a standby is not used, though it could be read', async (t) => {
   }
 });
 
-test('a connection on which nothing comes any more is closed within seconds', async (t) => {
+test('a connection without answers is closed within seconds', async (t) => {
   const url = new URL(await newPostgresDatabase(t));
   const { port, hostname } = url;
   const relay = createServer((near) => {
@@ -311,7 +311,7 @@ test('a connection on which nothing comes any more is closed within seconds', as
   assert.ok(performance.now() - begun < 10_000);
 });
 
-test('of first keys that two nodes would store at the same moment one is stored', async (t) => {
+test('if two nodes create a first key at the same time, one is stored', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
   const details = { name: 'first key', environment: 'production', now: 0 } as const;
@@ -322,7 +322,7 @@ test('of first keys that two nodes would store at the same moment one is stored'
   assert.deepEqual(await overtaken(url, create, others), ['unchanged']);
 });
 
-test('commands do not change the schema of an earlier release, and say what to run', async (t) => {
+test('commands do not migrate an older schema, and name the command that does', async (t) => {
   const url = await newPostgresDatabase(t);
   await (await open(t, url)).close();
   const last = 'SELECT max(name) FROM store_orders_migrations';
@@ -332,7 +332,7 @@ test('commands do not change the schema of an earlier release, and say what to r
   }
 });
 
-test('after a transaction that failed the next one is carried out', async (t) => {
+test('after a failed transaction the next one succeeds', async (t) => {
   const store = await open(t, await newPostgresDatabase(t));
   const details = { name: 'x', environment: 'production', now: 0 } as const;
   const key = newApiKey(newSecret('production'), details);

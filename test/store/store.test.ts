@@ -289,6 +289,8 @@ for (const { name, newDatabase } of ENGINES) {
         environment: 'production',
         now: 1,
         expiresAt: 2,
+        scopes: ['orders:read', 'changes:read'],
+        cancelsPerHour: 9,
       });
       assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
       const [found] = await store.keys([new Uint8Array(32), key.digest]);

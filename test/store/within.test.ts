@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Sequence } from '../../src/store/sequence.ts';
 import { within } from '../../src/store/within.ts';
 
-test('nothing is asked when there is no time left', async () => {
+test('without time left the store is not asked', async () => {
   let asked = 0;
   const ask = async () => {
     asked += 1;
@@ -16,7 +16,7 @@ test('nothing is asked when there is no time left', async () => {
   assert.equal(asked, 1);
 });
 
-test('work that fails does not hold up what comes after it', async () => {
+test('a failed task does not block the next one', async () => {
   const sequence = new Sequence();
   const failing = sequence.run(() => Promise.reject(new Error('failed')));
   const next = sequence.run(async () => 'done');

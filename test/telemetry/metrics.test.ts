@@ -11,19 +11,19 @@ const made = (sources: Partial<MetricsSources>) =>
     ...sources,
   }).registry.metrics();
 
-test('ready is 1 while the service is, and 0 otherwise', async () => {
+test('store_orders_ready is 1 while the service is ready, otherwise 0', async () => {
   assert.match(await made({}), /^store_orders_ready 1$/m);
   assert.match(await made({ isReady: async () => false }), /^store_orders_ready 0$/m);
 });
 
-test('every fault of a store is there from the start, at 0', async () => {
+test('every fault is exported from the start, at 0', async () => {
   const text = await made({});
   for (const cause of FAULTS) {
     assert.ok(text.includes(`store_orders_store_errors_total{cause="${cause}"} 0`), cause);
   }
 });
 
-test('metrics are told while the store is away, without its orders', async () => {
+test('metrics are served while the store is unavailable, without the number of orders', async () => {
   const status = () => Promise.reject(new StoreUnavailable('gone', 'unreachable'));
   const text = await made({ store: () => ({ status, engine: { name: 'sqlite', schema: 7 } }) });
   assert.match(text, /^store_orders_schema_version\{engine="sqlite"\} 7$/m);

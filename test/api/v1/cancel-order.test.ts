@@ -152,7 +152,7 @@ test('an internal error is 500, reveals no details and is logged', async (t) => 
   assert.match(log(), /the secret inside/);
 });
 
-test('a cancel that is not carried out for want of room is 503, as one that nobody knows', async (t) => {
+test('a cancel beyond the capacity of a batch is 503', async (t) => {
   const { call, store, metrics, log } = await startService(t, {}, (real) => ({
     ...real,
     apply: () => Promise.reject(new NotConfirmed('too many commands are waiting')),
@@ -166,7 +166,7 @@ test('a cancel that is not carried out for want of room is 503, as one that nobo
   assert.doesNotMatch(log(), /"stack"/);
 });
 
-test('how many commands a transaction carries out is measured', async (t) => {
+test('the number of commands per transaction is measured', async (t) => {
   const { call, metrics } = await startService(t);
   await call('DELETE', `${ORDERS}/1`);
   const counted = await metrics.registry.metrics();

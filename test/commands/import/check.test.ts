@@ -9,7 +9,7 @@ import { openInput } from '../../../src/files/input.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../temporary.ts';
 
-test('of a file of which a part was placed, exactly the rest is still to come', async (t) => {
+test('an interrupted import continues with exactly the rows that were not placed', async (t) => {
   const path = join(temporaryFolder(t), 'a.ndjson');
   writeFileSync(path, '{"petId":1}\n{"petId":2}\n{"petId":3}\n');
   const input = await openInput(path, Readable.from([]));
@@ -19,7 +19,7 @@ test('of a file of which a part was placed, exactly the rest is still to come', 
   assert.deepEqual([count, known, withoutId, lastWithoutId], [3, 2, 1, 'line 3']);
 });
 
-test('an import that is not in its turn does not begin', async () => {
+test('an import that another run has continued does not begin', async () => {
   const store = { apply: async () => ['out_of_turn'] } as unknown as Store;
   const checked = { source: 'a', count: 1, highestId: 0n, placedBefore: 0 };
   await assert.rejects(Placer.begin(store, checked), /another import of the same file/);

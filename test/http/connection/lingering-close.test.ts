@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { lingeringClose } from '../../../src/http/connection/lingering-close.ts';
 
-test('a client that does not close its side is cut off when its time is over', async (t) => {
+test('a client that does not close its side is disconnected after the linger time', async (t) => {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
 import { MAX_PIPELINED } from '../../../src/http/limits.ts';
 
-test('as many requests wait as the limit says, and one more ends the connection', async (t) => {
+test('exactly MAX_PIPELINED requests may wait; one more destroys the connection', async (t) => {
   const turns = new Pipelining();
   const arrived: boolean[] = [];
   const server = createServer(({ socket }, response) => {

@@ -57,7 +57,7 @@ test('a client that reads nothing is disconnected even if it sends; a slow reade
   slow.destroy();
 });
 
-test('a connection is cut off where something waits and nothing moves, and nowhere else', async (t) => {
+test('only connections with pending output and no progress are stalled', async (t) => {
   let looks = 0;
   const destroyed: string[] = [];
   const socket = (name: string, writableLength: number, bytesWritten: () => number) =>

@@ -117,7 +117,7 @@ test('a list is compressed for clients that accept gzip, under its own ETag', as
   assert.equal((await call('GET', ORDERS, stale)).status, 200);
 });
 
-test('a list for which there is no time left is sent as it is', async () => {
+test('without time left a list is sent uncompressed', async () => {
   const { blocks } = withEntries(
     [],
     Array.from({ length: 500 }, (_, index) => ({ id: BigInt(index), text: '{}' })),
