@@ -4,14 +4,12 @@ import type { Command } from 'commander';
 import { changeJson } from '../orders/change.ts';
 import { feedCursor, parseFeedCursor } from '../store/feed-cursor.ts';
 import type { ChangePage, FeedPosition } from '../store/pages.ts';
-import { positionBehind } from '../store/pages.ts';
+import { MAX_CHANGES, positionBehind } from '../store/pages.ts';
 import { mayPass, type Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, say, UsageError, writeOut } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
-/** Changes per read. */
-const BATCH = 500;
 /** How often the store is asked for new changes with --follow. */
 const POLL_MS = 250;
 
@@ -63,7 +61,7 @@ async function writeChanges({ after, follow, ...flags }: ChangesFlags): Promise<
 async function nextPage(store: Store, after: FeedPosition | 'start' | 'now', follow: boolean) {
   for (let isWaiting = false; ; isWaiting = true) {
     try {
-      return await store.feed(after, BATCH);
+      return await store.feed(after, MAX_CHANGES);
     } catch (error) {
       if (!follow || !mayPass(error)) throw error;
       if (!isWaiting) say(`waiting for the database: ${(error as Error).message}`);

@@ -60,8 +60,11 @@ export interface ChangePage {
   readonly now: FeedPosition;
 }
 
+/** Maximum `limit` of Store.feed. */
+export const MAX_CHANGES = 500;
+
 /** Rows that one request for a page may look at. */
-export const MAX_ROWS_LOOKED_AT = 20_000;
+export const MAX_ROWS_LOOKED_AT = 50_000;
 
 /**
  * Cuts off the last revision of `changes`, unless it is the only one: there may be more of it than was read.

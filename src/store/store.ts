@@ -188,6 +188,7 @@ export interface Store extends ChangeSource {
    * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is
    * returned whole. Nothing is ever missing between two pages.
    * @param after a position that an earlier call, or `page`, returned
+   * @param limit up to MAX_CHANGES
    * @returns undefined if the store does not have the event that the position stands behind
    */
   feed(after: FeedPosition | 'start' | 'now', limit: number): Promise<ChangePage | undefined>;

@@ -59,7 +59,10 @@ test('a request whose client disconnects before the response is counted and logg
   while (lines.length === 0) await pause(5);
   const { aborted, status } = JSON.parse(lines[0]!);
   assert.deepEqual([aborted, status], [true, undefined]);
-  assert.match(await counted(), /requests_total\{operation="none",version="none",status="aborted"\} 1/);
+  assert.match(
+    await counted(),
+    /requests_total\{operation="none",version="none",status="aborted"\} 1/,
+  );
 });
 
 test('request durations are measured in seconds', async (t) => {

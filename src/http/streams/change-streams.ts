@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiKey } from '../../keys/api-key.ts';
-import type { ChangePage, FeedPosition } from '../../store/pages.ts';
+import { type ChangePage, type FeedPosition, MAX_CHANGES } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
 import { inTime } from '../deadline.ts';
@@ -134,7 +134,7 @@ export class ChangeStreams {
       await drained(response);
       return;
     }
-    const page = await this.#parts.feed(stream.position, PAGE);
+    const page = await this.#parts.feed(stream.position, MAX_CHANGES);
     if (!isOpen(response)) return;
     if (page === undefined) {
       response.end();
@@ -178,7 +178,7 @@ export class ChangeStreams {
   /** Reads and writes the next page for all live streams. Resolves to whether there was more. */
   async #readOn(): Promise<boolean> {
     if (this.#position === undefined) return false;
-    const page = await this.#parts.feed(this.#position, PAGE);
+    const page = await this.#parts.feed(this.#position, MAX_CHANGES);
     if (page === undefined) {
       // The store has lost what the streams have. Clients that resume are told.
       this.#endAll();
@@ -219,9 +219,6 @@ const HEADERS = [
   // nginx would buffer the events otherwise.
   ...['x-accel-buffering', 'no'],
 ];
-
-/** Changes per read of the feed. */
-const PAGE = 500;
 
 /** Returns the position before the first change of a stream. */
 function startOf(after: FeedPosition | 'start' | 'now', { now }: ChangePage): FeedPosition {

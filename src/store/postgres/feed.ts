@@ -5,12 +5,13 @@ import {
   type ChangePage,
   type FeedPosition,
   type LastEvent,
+  MAX_CHANGES,
   positionBehind,
   wholeRevisions,
 } from '../pages.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import type { Row, Session } from './session.ts';
+import type { Row, Session, Statement } from './session.ts';
 import { present } from './store-row.ts';
 import { number } from './values.ts';
 
@@ -56,7 +57,7 @@ async function readRevision(
   for (;;) {
     const { id, revision } = changes.at(-1)!.order;
     while (changes.at(-1)?.order.id === id) changes.pop();
-    const rows = await session.query(SQL.rest, [revision, id, BATCH]);
+    const rows = await session.query(SQL.rest, [revision, BATCH, id]);
     changes.push(...rows.map(changeFromRow));
     if (rows.length < BATCH) return changes;
   }
@@ -101,7 +102,7 @@ function lastFromRow([orderId, type, at, by]: Row): LastEvent {
 
 function changeFromRow(row: Row): OrderChange {
   const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
-    row.slice(6);
+    row.slice(7);
   const later =
     laterType === null
       ? undefined
@@ -119,17 +120,28 @@ function changeFromRow(row: Row): OrderChange {
   };
 }
 
-/** The event after the first one of an order, and the one that placed it. */
-const CHANGES = `SELECT ${ORDER_COLUMNS.replace(/\bid\b/, 'orders.id')}, event.revision, event.type, event.at, event.by,
-    later.type, later.ship_date_before, later.complete_before, placed.at
-  FROM order_events AS event
-  JOIN orders ON orders.id = event.order_id
-  LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
-    AND later.revision = orders.revision AND later.order_id = orders.id
-  LEFT JOIN order_events AS placed ON event.type <> 'placed' AND placed.type = 'placed'
-    AND placed.order_id = orders.id`;
-
-const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`;
+/**
+ * Returns the statement for the first $2 of some changes, with the event after the first one of each order, and the one that placed it.
+ * The planner needs a constant limit, and lateral subqueries, to look rows up rather than to join whole tables.
+ */
+function changesStatement(name: string, condition: string, most: number): Statement {
+  return {
+    name,
+    text: `WITH event AS MATERIALIZED (
+        SELECT * FROM (SELECT revision, order_id, type, at, by FROM order_events WHERE ${condition}
+          ORDER BY revision, order_id, type = 'placed' DESC LIMIT ${most}) AS next LIMIT $2)
+      SELECT found.*, event.revision, event.type, event.at, event.by,
+        later.type, later.ship_date_before, later.complete_before, placed.at
+      FROM event
+      CROSS JOIN LATERAL (SELECT ${ORDER_COLUMNS}, orders.revision AS latest FROM orders WHERE id = event.order_id) AS found
+      LEFT JOIN LATERAL (SELECT type, ship_date_before, complete_before FROM order_events
+        WHERE order_id = found.id AND revision = found.latest AND type <> 'placed' AND event.type = 'placed'
+        LIMIT 1) AS later ON true
+      LEFT JOIN LATERAL (SELECT at FROM order_events
+        WHERE order_id = found.id AND type = 'placed' AND event.type <> 'placed' LIMIT 1) AS placed ON true
+      ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`,
+  };
+}
 
 const SQL = {
   position: {
@@ -141,12 +153,6 @@ const SQL = {
     text: `SELECT order_id, type, at, by FROM order_events WHERE revision = $1
       ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   },
-  changes: {
-    name: 'feed',
-    text: `${CHANGES} WHERE event.revision > $1 ${ORDER_BY} LIMIT $2`,
-  },
-  rest: {
-    name: 'feedRest',
-    text: `${CHANGES} WHERE event.revision = $1 AND event.order_id >= $2 ${ORDER_BY} LIMIT $3`,
-  },
+  changes: changesStatement('feed', 'revision > $1', MAX_CHANGES + 1),
+  rest: changesStatement('feedRest', 'revision = $1 AND order_id >= $3', BATCH),
 } as const;

@@ -134,13 +134,13 @@ testService(
   'a filter that matches nothing among many orders ends after bounded pages',
   async (t) => {
     const service = await startService(t);
-    const orders = Array.from({ length: 45_000 }, (_, index) => pending(BigInt(index + 1)));
+    const orders = Array.from({ length: 55_000 }, (_, index) => pending(BigInt(index + 1)));
     for (let from = 0; from < orders.length; from += 5_000) {
       await place(service.store, ...orders.slice(from, from + 5_000));
     }
     const pages = await walk(service, 'status=shipped');
     assert.deepEqual(pages.flat(), []);
-    assert.equal(pages.length, 3);
+    assert.equal(pages.length, 2);
     await service.store.apply([{ type: 'ship', id: 30_000n, at: 1 }]);
     assert.deepEqual((await walk(service, 'status=shipped')).flat(), [30_000]);
     assert.deepEqual((await walk(service, 'status=shipped&order=desc')).flat(), [30_000]);

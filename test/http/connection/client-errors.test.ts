@@ -35,7 +35,9 @@ for (const [what, bytes, status, refusal] of [
     assert.match(text, new RegExp(`^HTTP/1.1 ${status} `));
     assert.ok(text.endsWith(`\r\n\r\n${errorResponse(refusal).body}`));
     const counted = await metrics.registry.metrics();
-    assert.ok(counted.includes(`requests_total{operation="none",version="none",status="${status}"} 1`));
+    assert.ok(
+      counted.includes(`requests_total{operation="none",version="none",status="${status}"} 1`),
+    );
     assert.equal(JSON.parse(lines[0]!).status, status);
   });
 }
