@@ -12,10 +12,14 @@ export interface Load {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  readonly method?: 'GET' | 'DELETE';
+  readonly method?: 'GET' | 'DELETE' | 'POST';
+  readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** If set, an increasing number after this one is appended to the URL of each request. */
+  /** If set, an increasing number after this one is appended to the URL of each request, or is its `idHeader`. */
   readonly idsFrom?: number;
+  readonly idHeader?: string;
+  /** If set, the numbers in the URL are those up to this one, each once, in no order. */
+  readonly shuffledAmong?: number;
 }
 
 export interface Result {
@@ -47,12 +51,13 @@ export function asking(
 }
 
 async function withWrk(load: Load, folder: string): Promise<Result> {
-  const { url, connections, seconds, method = 'GET', headers = {}, idsFrom } = load;
+  const { url, connections, seconds, method = 'GET', headers = {}, body, idsFrom } = load;
   const script = join(folder, 'load.lua');
   const settings = [
     `wrk.method = ${lua(method)}`,
     ...Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`),
-    ...(idsFrom === undefined ? [] : [countingRequests(new URL(url).pathname, idsFrom)]),
+    ...(body === undefined ? [] : [`wrk.body = ${lua(body)}`]),
+    ...(idsFrom === undefined ? [] : [countingRequests(load, idsFrom)]),
   ];
   writeFileSync(script, settings.join('\n'));
   const output = await runOnLoadCore([
@@ -67,17 +72,28 @@ async function withWrk(load: Load, folder: string): Promise<Result> {
 
 const lua = (text: string) => JSON.stringify(text);
 
-function countingRequests(path: string, from: number): string {
+/** A prime: multiples of it modulo a smaller number are all numbers below that, in no order. */
+const PRIME = 7_368_787;
+
+function countingRequests({ url, idHeader, shuffledAmong }: Load, from: number): string {
+  const path = lua(new URL(url).pathname);
+  const id = shuffledAmong === undefined ? 'id' : `((id * ${PRIME}) % ${shuffledAmong} + 1)`;
+  // Clients choose random keys.
+  const key = `string.format("%08x-%d", (id * ${PRIME}) % 4294967291, id)`;
+  const format =
+    idHeader === undefined
+      ? `return wrk.format(nil, ${path} .. string.format("%d", ${id}))`
+      : `wrk.headers[${lua(idHeader)}] = ${key}\n  return wrk.format(nil, ${path})`;
   return `local id = ${from}
 function request()
   id = id + 1
-  return wrk.format(nil, ${lua(path)} .. id)
+  ${format}
 end`;
 }
 
 async function withAutocannon(load: Load): Promise<Result> {
   const { url, connections, seconds, method = 'GET', headers = {}, idsFrom } = load;
-  if (idsFrom !== undefined) throw new Error('cancelling needs wrk');
+  if (idsFrom !== undefined) throw new Error('cancelling and placing need wrk');
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
   const output = await runOnLoadCore([
     ...[process.execPath, AUTOCANNON, '--json', '--no-progress', '-m', method],

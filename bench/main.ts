@@ -9,6 +9,7 @@ import { listSmall } from './scenarios/list-small.ts';
 import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
 import { start } from './scenarios/start.ts';
+import { v2Beside, v2Changes, v2Place, v2Reads, v2Streams } from './scenarios/v2.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   listSmall,
@@ -22,6 +23,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   start,
   memory,
   growth,
+  v2Reads,
+  v2Place,
+  v2Changes,
+  v2Streams,
+  v2Beside,
 };
 
 /** Left out of a quick run, unless named. */

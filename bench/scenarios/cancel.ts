@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Cluster } from '../../test/postgres.ts';
 import { compare, type Side } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
-import { applyLoad } from '../load.ts';
+import { applyLoad, type Load } from '../load.ts';
 import { BOTH_CORES, runOnCore, type Server, startServer } from '../processes.ts';
 import { fill, startService } from '../store-orders.ts';
 
@@ -52,13 +52,17 @@ export function cancelling(
   headers: Readonly<Record<string, string>>,
   connections: number,
   { folder, seconds }: Context,
+  shuffledAmong?: number,
 ): Side {
   let idsFrom = 0;
   return {
     name,
     measure: async () => {
       const url = `${server.origin}/v1/store/orders/`;
-      const load = { url, headers, connections, seconds, idsFrom, method: 'DELETE' } as const;
+      const load: Load = {
+        ...{ url, headers, connections, seconds, idsFrom, method: 'DELETE' },
+        ...(shuffledAmong !== undefined && { shuffledAmong }),
+      };
       const { requestsPerSecond, errors } = await applyLoad(load, folder);
       if (errors > 0) throw new Error(`${name}: ${errors} cancels were refused`);
       // With a margin for cancels that were under way at the end.

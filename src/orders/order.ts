@@ -65,9 +65,11 @@ export function orderJson(order: Order): string {
 /** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
 export function orderRecordJson(record: OrderRecord): string {
   const { status, placedAt, updatedAt, revision } = record;
+  const placed = formatTimestamp(placedAt);
+  const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
   return (
-    `${orderJson(record).slice(0, -1)},"status":"${status}","placedAt":"${formatTimestamp(placedAt)}",` +
-    `"updatedAt":"${formatTimestamp(updatedAt)}","revision":${revision}}`
+    `${orderJson(record).slice(0, -1)},"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
+    `"revision":${revision}}`
   );
 }
 

@@ -9,7 +9,7 @@ import {
 import { readPosition } from './feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import type { Row, Session, Value } from './session.ts';
-import { expectUsable, inSnapshot } from './transaction.ts';
+import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
 /** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */
@@ -27,11 +27,9 @@ export class Pages {
 
   /** See Store.record. */
   record(id: OrderId): OrderRecord | undefined {
-    return inSnapshot(this.#session, () => {
-      expectUsable(this.#session);
-      const [row] = this.#session.query(RECORD, id);
-      return row === undefined ? undefined : recordFromRow(row);
-    });
+    const [row] = this.#session.query(RECORD, id);
+    expectUsable(row!.slice(9));
+    return row![0] === null ? undefined : recordFromRow(row!);
   }
 
   /** See Store.page. If an order changes while rows are looked at, the page ends before the change. */
@@ -131,11 +129,12 @@ function valuesOf(conditions: readonly Condition[]): Value[] {
 /** The columns expected by `recordFromRow`. The events of one revision all have the same time. */
 const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision,
   (SELECT at FROM order_events WHERE revision = orders.revision AND order_id = orders.id LIMIT 1),
-  (SELECT earlier.at FROM order_events AS latest CROSS JOIN order_events AS earlier
+  iif(status = 'pending', NULL, (SELECT earlier.at FROM order_events AS latest CROSS JOIN order_events AS earlier
     ON earlier.revision = latest.previous AND earlier.order_id = orders.id
-    WHERE latest.revision = orders.revision AND latest.order_id = orders.id LIMIT 1)`;
+    WHERE latest.revision = orders.revision AND latest.order_id = orders.id LIMIT 1))`;
 
-const RECORD = `SELECT ${RECORD_COLUMNS} FROM orders WHERE id = ?`;
+/** In one statement with the guards, so in one snapshot; a row of NULLs if the order does not exist. */
+const RECORD = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store LEFT JOIN orders ON orders.id = ?`;
 
 function recordFromRow(row: Row): OrderRecord {
   const [revision, updatedAt, placedAt] = row.slice(6);

@@ -1,7 +1,7 @@
 import { expectNotMovedAway } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 import { expectVersion } from './schema.ts';
-import type { Session } from './session.ts';
+import type { Row, Session } from './session.ts';
 
 /** How a transaction begins. */
 export interface TransactionOptions {
@@ -23,7 +23,7 @@ export function inTransaction<T>(
 ): T {
   retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
   try {
-    expectUsable(session, { evenIfMoved });
+    expectUsable(session.query(GUARDS)[0]!, { evenIfMoved });
     const result = work();
     session.run('COMMIT');
     return result;
@@ -34,9 +34,14 @@ export function inTransaction<T>(
   }
 }
 
-/** @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database */
-export function expectUsable(session: Session, { evenIfMoved } = { evenIfMoved: false }): void {
-  const [version, movedTo] = session.query(GUARDS)[0]!;
+/**
+ * @param guards the values of GUARD_COLUMNS
+ * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
+ */
+export function expectUsable(
+  [version, movedTo]: Row,
+  { evenIfMoved } = { evenIfMoved: false },
+): void {
   expectVersion(version);
   if (!evenIfMoved) expectNotMovedAway(movedTo);
 }
@@ -51,4 +56,7 @@ export function inSnapshot<T>(session: Session, use: () => T): T {
   }
 }
 
-const GUARDS = 'SELECT (SELECT user_version FROM pragma_user_version), moved_to FROM store';
+/** Of the table store. */
+export const GUARD_COLUMNS = '(SELECT user_version FROM pragma_user_version), store.moved_to';
+
+const GUARDS = `SELECT ${GUARD_COLUMNS} FROM store`;
