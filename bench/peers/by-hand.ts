@@ -17,6 +17,16 @@ const insert = db.prepare(`INSERT INTO orders (status, pet_id, quantity, revisio
   VALUES ('pending', ?, ?, 0) RETURNING id`);
 const remember = db.prepare('INSERT INTO placements_by_hand VALUES (?, ?)');
 
+/** Rows as people send them. */
+function shown(row: Record<string, unknown>): object {
+  const date = (value: unknown) => (value === null ? null : new Date(Number(value)).toISOString());
+  return {
+    ...row,
+    ship_date: date(row.ship_date),
+    ...(row.at !== undefined && { at: date(row.at) }),
+  };
+}
+
 function place(key: string, body: string): unknown {
   db.exec('BEGIN IMMEDIATE');
   const before = known.get(key);
@@ -48,7 +58,7 @@ createServer((request, response) => {
   } else if (url.pathname.endsWith('/changes')) {
     const found = events.all(after, Number(url.searchParams.get('id') ?? 0));
     const last = found.at(-1);
-    send(200, { changes: found, after: last?.revision, id: last?.order_id });
-  } else if (url.pathname.endsWith('/orders')) send(200, { orders: page.all(after) });
-  else send(200, one.get(Number(url.pathname.split('/').at(-1))));
+    send(200, { changes: found.map(shown), after: last?.revision, id: last?.order_id });
+  } else if (url.pathname.endsWith('/orders')) send(200, { orders: page.all(after).map(shown) });
+  else send(200, shown(one.get(Number(url.pathname.split('/').at(-1)))!));
 }).listen(Number(process.env.PORT), '127.0.0.1');

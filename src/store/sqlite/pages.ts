@@ -13,7 +13,7 @@ import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
 /** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */
-const ROWS_PER_TURN = 2_000;
+const ROWS_PER_TURN = 10_000;
 
 /** Reads pages of orders, in turns of the event loop. */
 export class Pages {

@@ -1,5 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { Sequence } from '../sequence.ts';
+
+/** Work that took longer than this is followed by a pause, in which the writer and other requests have the core. */
+const LONG_MS = 0.5;
+const PAUSE_MS = 1;
 
 /** Runs work one piece in each turn of the event loop, so that much of it delays other requests little. */
 export class Turns {
@@ -8,7 +12,12 @@ export class Turns {
   run<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#sequence.run(async () => {
       await nextTurn();
-      return work();
+      const begin = performance.now();
+      try {
+        return await work();
+      } finally {
+        if (performance.now() - begin > LONG_MS) await pause(PAUSE_MS);
+      }
     });
   }
 }
