@@ -1,28 +1,37 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { run, serve } from './program.ts';
+import { type Running, run, serve } from './program.ts';
+
+const PAGE = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
 
 /** The JavaScript code blocks of a Markdown text. */
 function programsIn(markdown: string): string[] {
   return [...markdown.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
 }
 
-test('the program in docs/integrating.md cancels exactly the given order, even above 2^53', async (t) => {
-  const { origin, secret, database } = await serve(t);
+/** Writes a program to a file, and returns what is needed to run it against a version of the service. */
+function programAt(t: TestContext, name: string, { origin, secret }: Running, version: string) {
+  const program = programsIn(PAGE).find((each) => each.startsWith(`// ${name}:`));
+  const file = join(temporaryFolder(t), name);
+  writeFileSync(file, program!);
+  return { file, env: { ...process.env, BASE_URL: `${origin}/${version}`, KEY: secret } };
+}
+
+test('cancel.mjs in docs/integrating.md cancels exactly the given order, even above 2^53', async (t) => {
+  const service = await serve(t);
+  const { database } = service;
   const ids = ['9007199254740991', '9007199254740992', '9007199254740993', '9007199254740994'];
   const input = ids.map((id) => `{"id":${id}}\n`).join('');
   await run(['import', '-', '--database', database], { input });
-  const markdown = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
-  const [program] = programsIn(markdown);
-  const file = join(temporaryFolder(t), 'cancel.mjs');
-  writeFileSync(file, program!);
-  const env = { ...process.env, BASE_URL: `${origin}/v1`, KEY: secret };
+  const { file, env } = programAt(t, 'cancel.mjs', service, 'v1');
   for (const id of ['9007199254740993', '9007199254740991']) {
     const { stdout } = await promisify(execFile)(process.execPath, [file, id], { env });
     assert.equal(stdout, `order ${id} is cancelled\n`);
@@ -33,6 +42,137 @@ test('the program in docs/integrating.md cancels exactly the given order, even a
     cancelled.map(([, id]) => id),
     ['9007199254740991', '9007199254740993'],
   );
+});
+
+test('copy.mjs in docs/integrating.md copies the store, and keeps the copy exact while orders change', async (t) => {
+  const service = await serve(t, ['--sample', '1200']);
+  const { file, env } = programAt(t, 'copy.mjs', service, 'v2');
+  const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  for (const ids of [[], ['1', '2', '3'], ['9007199254740993']]) {
+    const input = ids.map((id) => `{"id":${BigInt(id) + 5000n}}\n`).join('');
+    if (ids.length > 0) await run(['import', '-', '--database', service.database], { input });
+    for (const id of ids) await service.call('POST', `/v2/store/orders/${id}/cancel`);
+    const { revision, orders } = JSON.parse((await service.call('GET', '/v2/store/summary')).body);
+    const count = orders.pending + orders.shipped + orders.cancelled;
+    const expected = `revision ${revision}: ${count} orders, ${orders.pending} pending`;
+    for (let line = ''; line !== expected; ) {
+      const { value, done } = await lines.next();
+      assert.ok(!done, `copy.mjs ended before it printed "${expected}"`);
+      const [found = 0] = /\d+/.exec(value) ?? [];
+      assert.ok(Number(found) <= revision, `"${value}" instead of "${expected}"`);
+      line = Number(found) < revision ? '' : value;
+      assert.ok(line === '' || line === expected, `"${value}" instead of "${expected}"`);
+    }
+  }
+});
+
+/** A command of the page, with what it prints: undefined if the page does not say. */
+interface Command {
+  readonly text: string;
+  readonly expected: string | undefined;
+}
+
+/** The commands in the `sh` and `console` blocks of the page, in order. */
+function commandsIn(markdown: string): Command[] {
+  return [...markdown.matchAll(/```(sh|console)\n(.*?)```/gs)].flatMap(
+    ([, kind, code]): Command[] => {
+      if (kind === 'sh') return [{ text: code!, expected: undefined }];
+      return code!
+        .split(/^\$ /m)
+        .filter((each) => each !== '')
+        .map((each) => {
+          const [, text, expected] = /^((?:[^\n]*\\\n)*[^\n]*\n)(.*)$/s.exec(each)!;
+          return { text: text!, expected: expected! };
+        });
+    },
+  );
+}
+
+/** Replaces the URL of the page and its keys, which are created by the command behind them if there is one. */
+async function withKeys(text: string, { origin, secret, database }: Running): Promise<string> {
+  let replaced = text.replace('BASE=https://api.store.example\n', `BASE=${origin}\n`);
+  for (const [line, name, command] of text.matchAll(/^(\w+)=so_live_…(?: +# (keys .*))?$/gm)) {
+    const args = [...(command ?? '').matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => (a ?? b)!);
+    const { stdout } =
+      args.length === 0 ? { stdout: secret } : await run([...args, '--database', database]);
+    replaced = replaced.replace(line, `${name}=${stdout.trim()}`);
+  }
+  return replaced;
+}
+
+/** Runs commands in one shell, until one fails; returns what each has printed. */
+async function runInShell(commands: readonly string[]): Promise<{ code: number; out: string[] }> {
+  const mark = '@@@';
+  const script = commands.map((text) => `${text}\necho '${mark}'`).join('\n');
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout!.on('data', (chunk) => chunks.push(chunk));
+  const [code] = await once(child, 'close');
+  const out = Buffer.concat(chunks).toString().split(`${mark}\n`);
+  return { code, out: out.slice(0, -1) };
+}
+
+/** What commands print, without what differs from run to run and blank lines. */
+function normalised(text: string): string {
+  return text
+    .replaceAll('\r', '')
+    .replaceAll(/^retry-after: \d+$/gm, 'retry-after: (seconds)')
+    .replaceAll(/\n+/g, '\n')
+    .trim();
+}
+
+/** Whether a text is as the page says, where "…" stands for anything that was left out. */
+function isAsShown(text: string, shown: string): boolean {
+  const parts = normalised(shown)
+    .split('…')
+    .map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join('.*?')}$`, 's').test(normalised(text));
+}
+
+/** Whether this machine has what the page says the examples need. */
+function hasCurl(): boolean {
+  try {
+    execFileSync('bash', ['--version']);
+    const [, major, minor] = /^curl (\d+)\.(\d+)/.exec(
+      execFileSync('curl', ['--version'], { encoding: 'utf8' }),
+    )!;
+    return Number(major) * 1000 + Number(minor) >= 7084;
+  } catch {
+    return false;
+  }
+}
+
+test('every command in docs/integrating.md prints what the page says', {
+  skip: hasCurl() ? false : 'needs bash and curl 7.84',
+}, async (t) => {
+  const service = await serve(t);
+  const commands = commandsIn(PAGE);
+  assert.ok(commands.length > 30);
+  const texts: string[] = [];
+  for (const { text } of commands) texts.push(await withKeys(text, service));
+  const { code, out } = await runInShell(texts);
+  for (const [index, { text, expected }] of commands.entries()) {
+    const printed = out[index];
+    assert.ok(printed !== undefined, `this command failed: ${text}`);
+    if (expected !== undefined) {
+      assert.ok(isAsShown(printed, expected), `${text}printed\n${printed}\nnot\n${expected}`);
+    }
+    // Blocks without shown output do what they are for.
+    else assert.doesNotMatch(printed, /^[45]\d\d$/m, text);
+  }
+  assert.equal(code, 0);
+});
+
+test('the check of the page notices a command that fails, and output that differs', async () => {
+  const { code, out } = await runInShell(['echo 1\n', 'false\n', 'echo 3\n']);
+  assert.deepEqual([code, out], [1, ['1\n']]);
+  assert.ok(isAsShown('{"id":1,"revision":2}\n\n200\n', '{"id":1,…}\n200'));
+  assert.ok(!isAsShown('{"id":2,"revision":2}\n\n200\n', '{"id":1,…}\n200'));
+  assert.ok(!isAsShown('{"id":1}\n\n2001\n', '{"id":1…}\n200'));
 });
 
 test('the example code in the contract parses ids exactly', async () => {
