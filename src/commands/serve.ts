@@ -70,7 +70,7 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not create a first key')
     .addHelpText(
       'after',
-      '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT',
+      '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, CORS_ORIGINS',
     )
     .action(serve);
 }

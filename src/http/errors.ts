@@ -75,20 +75,29 @@ const BAD_REQUESTS = {
     'A request that asks for another protocol (Upgrade) must not have a chunked body.',
 } as const;
 
-/** Codes that have another status in v2. */
-const CONFLICTS = {
-  already_cancelled_conflict: 'order_already_cancelled',
-} as const satisfies Record<string, keyof typeof ERRORS>;
-const CONFLICT = 409;
+/** Codes that have another status or message in an operation of v2. */
+const VARIANTS = {
+  cancel_already_cancelled: [
+    'order_already_cancelled',
+    409,
+    'This order has already been cancelled.',
+  ],
+  ship_already_cancelled: [
+    'order_already_cancelled',
+    409,
+    'This order has been cancelled and cannot ship.',
+  ],
+  ship_already_shipped: ['order_already_shipped', 409, 'This order has already shipped.'],
+} as const satisfies Record<string, readonly [keyof typeof ERRORS, number, string]>;
 
 export type ErrorCode = keyof typeof ERRORS;
-/** Why a request is rejected: an error code, the cause of a `bad_request`, or a conflict of v2. */
-export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS | keyof typeof CONFLICTS;
+/** Why a request is rejected: an error code, the cause of a `bad_request`, or a variant. */
+export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS | keyof typeof VARIANTS;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 export const REFUSALS = [
   ...ERROR_CODES,
   ...Object.keys(BAD_REQUESTS),
-  ...Object.keys(CONFLICTS),
+  ...Object.keys(VARIANTS),
 ] as Refusal[];
 
 export function isErrorCode(code: string | undefined): code is ErrorCode {
@@ -134,13 +143,17 @@ export function problemsResponse(
   return makeAnswer(code, errors);
 }
 
-function makeAnswer(refusal: Refusal, errors?: readonly InputProblem[]): ErrorResponse {
+function recordFor(refusal: Refusal): ErrorRecord {
   const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
-  const conflict = CONFLICTS[refusal as keyof typeof CONFLICTS];
-  const code = cause === undefined ? (conflict ?? (refusal as ErrorCode)) : 'bad_request';
-  const [usual, general] = ERRORS[code];
-  const status: number = conflict === undefined ? usual : CONFLICT;
-  const message = cause ?? general;
+  if (cause !== undefined) return { code: 'bad_request', status: 400, message: cause };
+  const variant = VARIANTS[refusal as keyof typeof VARIANTS];
+  const code = variant?.[0] ?? (refusal as ErrorCode);
+  const [, status, message] = variant ?? [code, ...ERRORS[code]];
+  return { code, status, message };
+}
+
+function makeAnswer(refusal: Refusal, errors?: readonly InputProblem[]): ErrorResponse {
+  const { code, status, message } = recordFor(refusal);
   const body = JSON.stringify({ code, message, status, errors } satisfies ErrorRecord);
   const length = String(Buffer.byteLength(body));
   const headers = ['content-type', 'application/json', 'content-length', length];

@@ -13,11 +13,14 @@ const MAX_FORWARDED_FOR = 200;
 
 /** Logs and counts a request once, when its response has been sent or the connection is closed. */
 export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchange): void {
-  const { response, route } = exchange;
+  const { response } = exchange;
   whenClosed(response, () => {
     const ms = performance.now() - exchange.arrivedAt;
     const status = response.headersSent ? String(response.statusCode) : 'aborted';
-    metrics.countRequest(route, status, ms / 1000);
+    const { operation, route } = exchange;
+    // A stream lasts as long as its client wants.
+    const seconds = operation === 'streamChanges' ? undefined : ms / 1000;
+    metrics.countRequest({ operation, version: route.version }, status, seconds);
     logRequest(logger, exchange, ms);
   });
 }

@@ -38,7 +38,8 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
     }[];
     for (const { content } of responses) {
       for (const { example } of Object.values(content ?? {})) {
-        assert.deepEqual(example, JSON.parse(errorResponse(example!.code).body));
+        const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
+        assert.ok(bodies.includes(JSON.stringify(example)), JSON.stringify(example));
       }
     }
   });

@@ -6,7 +6,7 @@ import { pending, place, startService } from './harness.ts';
 const ORIGIN = 'https://shop.example';
 const PREFLIGHT = { origin: ORIGIN, 'access-control-request-method': 'POST', authorization: '' };
 
-test('without CORS_ORIGINS no response has CORS headers, and OPTIONS is 405', async (t) => {
+test('without CORS_ORIGINS no response has CORS headers, and a preflight request needs a key', async (t) => {
   const { call } = await startService(t);
   const { status, headers } = await call('OPTIONS', '/v1/store/orders', {
     ...PREFLIGHT,

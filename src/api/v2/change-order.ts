@@ -37,10 +37,13 @@ export async function changeOrder(
     }
     case 'unchanged':
     case 'order_already_shipped':
-      sendError(exchange, 'order_already_shipped');
+      sendError(
+        exchange,
+        command.type === 'ship' ? 'ship_already_shipped' : 'order_already_shipped',
+      );
       break;
     case 'order_already_cancelled':
-      sendError(exchange, 'already_cancelled_conflict');
+      sendError(exchange, `${command.type}_already_cancelled`);
       break;
     case 'order_not_found':
     case 'order_changed':

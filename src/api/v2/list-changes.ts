@@ -1,6 +1,6 @@
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError } from '../../http/responses.ts';
+import { sendError, sendProblems } from '../../http/responses.ts';
 import type { ChangeStreams } from '../../http/streams/change-streams.ts';
 import { changeJson } from '../../orders/change.ts';
 import { feedCursor, parseFeedCursor } from '../../store/feed-cursor.ts';
@@ -30,13 +30,18 @@ export function listChanges(
       return;
     }
     if (acceptsStream(exchange)) {
+      if (parameters.limit !== undefined) {
+        const detail = 'does not apply to a stream';
+        sendProblems(exchange, 'parameter_invalid', [{ parameter: 'limit', detail }]);
+        return;
+      }
       await streamChanges(exchange, streams, after);
       return;
     }
     const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
     const page = await inTime(exchange, () => store.feed(after, limit));
     if (page === undefined) sendError(exchange, 'changes_gone');
-    else sendRead(exchange, storeEtag(page.now), () => pageJson(page));
+    else sendRead(exchange, storeEtag(page.now), () => pageJson(page), ['vary', 'Accept']);
   });
 }
 

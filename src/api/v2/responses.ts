@@ -2,7 +2,7 @@ import { matchesEtag } from '../../http/conditional.ts';
 import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
-import { type OrderRecord, orderRecordJson } from '../../orders/order.ts';
+import { type OrderId, type OrderRecord, orderRecordJson } from '../../orders/order.ts';
 import type { FeedPosition } from '../../store/pages.ts';
 
 const JSON_TYPE = ['content-type', 'application/json'] as const;
@@ -14,9 +14,13 @@ export function orderEtag({ revision, updatedAt }: OrderRecord): string {
   return `"${revision}-${updatedAt.toString(36)}"`;
 }
 
-/** Identifies a state of the store, for responses that depend on nothing else. */
-export function storeEtag({ storeId, revision, last }: FeedPosition): string {
-  return `"${storeId}-${revision}-${(last?.at ?? 0).toString(36)}"`;
+/**
+ * Identifies a state of the store, for responses that depend on nothing else, or on where a page ends.
+ * @param end the last id of a page that is not the last
+ */
+export function storeEtag({ storeId, revision, last }: FeedPosition, end?: OrderId): string {
+  const state = `${storeId}-${revision}-${(last?.at ?? 0).toString(36)}`;
+  return end === undefined ? `"${state}"` : `"${state}-${end}"`;
 }
 
 /** Sends the JSON of a read, or 304 if If-None-Match names its ETag. */
@@ -26,10 +30,10 @@ export function sendRead(
   json: () => string,
   headers: HeaderList = [],
 ): void {
-  const validators = [...REVALIDATED, 'etag', etag];
+  const validators = [...REVALIDATED, 'etag', etag, ...headers];
   if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
     sendEmpty(exchange, 304, validators);
-  } else send(exchange, 200, [...validators, ...headers, ...JSON_TYPE], Buffer.from(json()));
+  } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(json()));
 }
 
 /** Sends an order after it was changed. */

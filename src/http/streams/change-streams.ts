@@ -71,6 +71,7 @@ export class ChangeStreams {
       return;
     }
     const position = startOf(after, first);
+    exchange.operation = 'streamChanges';
     response.shouldKeepAlive = false;
     sendHead(exchange, 200, HEADERS);
     if (exchange.request.method === 'HEAD' || this.#isClosed) {
@@ -215,7 +216,7 @@ export class ChangeStreams {
 
 const HEADERS = [
   ...['content-type', 'text/event-stream'],
-  ...['cache-control', 'no-store'],
+  ...['cache-control', 'no-store', 'vary', 'Accept'],
   // nginx would buffer the events otherwise.
   ...['x-accel-buffering', 'no'],
 ];
