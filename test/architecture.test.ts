@@ -12,11 +12,19 @@ const MAX_FILE_LINES = 250;
 const MAX_FUNCTION_LINES = 50;
 
 const DOMAIN = ['orders', 'keys', 'pets'];
-const STORE = ['store/store', 'store/pages', 'store/feed-cursor', 'store/batcher', 'store/within'];
+const STORE = [
+  'store/store',
+  'store/feed',
+  'store/pages',
+  'store/feed-cursor',
+  'store/batcher',
+  'store/within',
+];
 const ENGINE = [
   ...DOMAIN,
   'listing',
   'store/consistency',
+  'store/feed',
   'store/pages',
   'store/sequence',
   'store/store',
@@ -32,8 +40,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/keys/': [],
   'src/pets/': [],
   'src/listing/': ['orders'],
-  'src/store/store.ts': [...DOMAIN, 'listing', 'store/pages'],
-  'src/store/pages.ts': ['orders'],
+  'src/store/store.ts': [...DOMAIN, 'listing', 'store/feed', 'store/pages'],
+  'src/store/feed.ts': ['orders'],
+  'src/store/pages.ts': ['orders', 'store/feed'],
   'src/store/batcher.ts': [],
   'src/store/sequence.ts': [],
   'src/store/within.ts': ['store/store'],

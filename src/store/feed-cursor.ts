@@ -1,6 +1,6 @@
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
-import type { FeedPosition } from './pages.ts';
+import type { FeedPosition } from './feed.ts';
 
 /** Format of the cursors; a later release can still read those of an earlier one. */
 const FORMAT = 1;

@@ -5,7 +5,8 @@ import type { OrderCommand, OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderDraft, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
 import type { Pet } from '../pets/pet.ts';
-import type { ChangePage, FeedPosition, OrderPage, PageQuery } from './pages.ts';
+import type { ChangePage, FeedPosition } from './feed.ts';
+import type { OrderPage, PageQuery } from './pages.ts';
 
 /** Every write command. */
 export type StoreCommand =

@@ -3,7 +3,7 @@ import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
 import { type OrderId, type OrderRecord, orderRecordJson } from '../../orders/order.ts';
-import type { FeedPosition } from '../../store/pages.ts';
+import type { FeedPosition } from '../../store/feed.ts';
 
 const JSON_TYPE = ['content-type', 'application/json'] as const;
 const REVALIDATED = ['cache-control', 'private, no-cache'] as const;

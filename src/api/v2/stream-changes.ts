@@ -3,8 +3,8 @@ import { headerCount } from '../../http/connection/well-formed.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import type { ChangeStreams } from '../../http/streams/change-streams.ts';
+import type { FeedPosition } from '../../store/feed.ts';
 import { parseFeedCursor } from '../../store/feed-cursor.ts';
-import type { FeedPosition } from '../../store/pages.ts';
 
 /** Returns whether a client prefers a stream to a page. */
 export function acceptsStream({ request }: Exchange): boolean {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiKey } from '../../keys/api-key.ts';
-import { type ChangePage, type FeedPosition, MAX_CHANGES } from '../../store/pages.ts';
+import { type ChangePage, type FeedPosition, MAX_CHANGES } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
 import { inTime } from '../deadline.ts';

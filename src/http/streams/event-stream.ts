@@ -1,6 +1,6 @@
 import { changeJson, type OrderChange } from '../../orders/change.ts';
+import { type ChangePage, type FeedPosition, positionBehind } from '../../store/feed.ts';
 import { feedCursor } from '../../store/feed-cursor.ts';
-import { type ChangePage, type FeedPosition, positionBehind } from '../../store/pages.ts';
 
 /** How long a client should wait before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000;

@@ -3,12 +3,12 @@ import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { OrderId } from '../../orders/order.ts';
 import {
   type ChangePage,
+  changePage,
   type FeedPosition,
+  isInHistory,
   type LastEvent,
   MAX_CHANGES,
-  positionBehind,
-  wholeRevisions,
-} from '../pages.ts';
+} from '../feed.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import type { Row, Session, Statement } from './session.ts';
@@ -35,45 +35,16 @@ export async function readFeed(
   const now = positionFromRow(present(positions[0]));
   if (isNow) return { changes: [], position: now, isMore: false, now };
   const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
-  if (!isIn(from, now, event)) return undefined;
-  const read = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
-  let changes = rows.length <= limit ? read : wholeRevisions(read);
-  if (rows.length > limit && changes.length === 0 && read.length > 0) {
-    changes = await readRevision(session, read);
-  }
-  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
-  return { changes, position, isMore: position.revision < now.revision, now };
-}
-
-/**
- * Reads all changes of a revision, of which the first are given. An order can have two changes in a revision, so each
- * query begins with the last order of the one before.
- */
-async function readRevision(
-  session: Session,
-  first: readonly OrderChange[],
-): Promise<OrderChange[]> {
-  const changes = [...first];
-  for (;;) {
-    const { id, revision } = changes.at(-1)!.order;
-    while (changes.at(-1)?.order.id === id) changes.pop();
-    const rows = await session.query(SQL.rest, [revision, BATCH, id]);
-    changes.push(...rows.map(changeFromRow));
-    if (rows.length < BATCH) return changes;
-  }
-}
-
-/** Returns whether the store, now at `now`, has the event that a position stands behind; `event` is what it has there. */
-function isIn(
-  { storeId, revision, last }: FeedPosition,
-  now: FeedPosition,
-  event: Row | undefined,
-) {
-  if (storeId !== now.storeId || revision > now.revision) return false;
-  if (revision === 0n) return true;
-  if (event === undefined || last === undefined) return false;
-  const { orderId, type, at, by } = lastFromRow(event);
-  return orderId === last.orderId && type === last.type && at === last.at && by === last.by;
+  if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
+  return changePage({
+    ...{ from, now },
+    changes: rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision),
+    isCut: rows.length > limit,
+    readOn: async (revision, id) => {
+      const rest = await session.query(SQL.rest, [revision, BATCH, id]);
+      return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
+    },
+  });
 }
 
 /** The columns expected by `positionFromRow`, from `store` joined WITH_LAST. */

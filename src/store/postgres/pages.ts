@@ -1,5 +1,11 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
-import { MAX_ROWS_LOOKED_AT, type OrderFilter, type OrderPage, type PageQuery } from '../pages.ts';
+import {
+  isSelective,
+  MAX_ROWS_LOOKED_AT,
+  type OrderFilter,
+  type OrderPage,
+  type PageQuery,
+} from '../pages.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
@@ -40,10 +46,6 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
   if (found.length > limit) return { orders, next: orders.at(-1)!.id, position };
   const isEnd = Number(lookedAt) < rowCount;
   return { orders, next: isEnd ? undefined : BigInt(lastLookedAt!), position };
-}
-
-function isSelective({ statuses, shipDateFrom, shipDateBefore }: OrderFilter): boolean {
-  return statuses !== undefined || shipDateFrom !== undefined || shipDateBefore !== undefined;
 }
 
 /** The columns expected by `recordFromRow`, of an order in `orders`. */

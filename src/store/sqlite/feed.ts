@@ -4,11 +4,11 @@ import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { OrderId } from '../../orders/order.ts';
 import {
   type ChangePage,
+  changePage,
   type FeedPosition,
+  isInHistory,
   type LastEvent,
-  positionBehind,
-  wholeRevisions,
-} from '../pages.ts';
+} from '../feed.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { expectVersion } from './schema.ts';
@@ -25,41 +25,26 @@ export async function readFeed(
   after: FeedPosition | 'start' | 'now',
   limit: number,
 ): Promise<ChangePage | undefined> {
-  const found = inSnapshot(session, () => {
+  const read = inSnapshot(session, () => {
     const now = readPosition(session);
-    if (after === 'now') return { now, from: now, read: [] };
+    if (after === 'now') return { now, from: now, rows: [] };
     const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
-    if (!hasPosition(session, from, now)) return undefined;
-    const rows = session.query(SQL.changes, from.revision, limit + 1);
-    return { now, from, read: rows.map(changeFromRow) };
+    const [event] = session.query(SQL.last, from.revision);
+    if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
+    return { now, from, rows: session.query(SQL.changes, from.revision, limit + 1) };
   });
-  if (found === undefined) return undefined;
-  const { now, from, read } = found;
-  let changes = read.length <= limit ? read : wholeRevisions(read);
-  if (changes.length < read.length && changes.length === 0) {
-    changes = await readRevision(session, read);
-  }
-  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
-  return { changes, position, isMore: position.revision < now.revision, now };
-}
-
-/**
- * Reads all changes of a revision, of which the first are given. They are durable, so this needs no snapshot. An order
- * can have two changes in a revision, so each query begins with the last order of the one before.
- */
-async function readRevision(
-  session: Session,
-  first: readonly OrderChange[],
-): Promise<OrderChange[]> {
-  const changes = [...first];
-  for (;;) {
-    const { id, revision } = changes.at(-1)!.order;
-    while (changes.at(-1)?.order.id === id) changes.pop();
-    await nextTurn();
-    const rows = session.query(SQL.rest, revision, id, BATCH);
-    changes.push(...rows.map(changeFromRow));
-    if (rows.length < BATCH) return changes;
-  }
+  if (read === undefined) return undefined;
+  const { rows, ...positions } = read;
+  return changePage({
+    ...positions,
+    changes: rows.map(changeFromRow),
+    isCut: rows.length > limit,
+    readOn: async (revision, id) => {
+      await nextTurn();
+      const rest = session.query(SQL.rest, revision, id, BATCH);
+      return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
+    },
+  });
 }
 
 /**
@@ -77,20 +62,6 @@ export function readPosition(session: Session): FeedPosition {
     revision: revision as bigint,
     last: event === undefined ? undefined : lastFromRow(event),
   };
-}
-
-/** Returns whether the store, now at `now`, has the event that a position stands behind. */
-function hasPosition(
-  session: Session,
-  { storeId, revision, last }: FeedPosition,
-  now: FeedPosition,
-) {
-  if (storeId !== now.storeId || revision > now.revision) return false;
-  if (revision === 0n) return true;
-  const [event] = session.query(SQL.last, revision);
-  if (event === undefined || last === undefined) return false;
-  const { orderId, type, at, by } = lastFromRow(event);
-  return orderId === last.orderId && type === last.type && at === last.at && by === last.by;
 }
 
 function lastFromRow([orderId, type, at, by]: Row): LastEvent {

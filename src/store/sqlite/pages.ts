@@ -1,6 +1,7 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
+import type { FeedPosition } from '../feed.ts';
 import {
-  type FeedPosition,
+  isSelective,
   MAX_ROWS_LOOKED_AT,
   type OrderFilter,
   type OrderPage,
@@ -89,11 +90,6 @@ function rangeOf({ petId }: OrderFilter, isDescending: boolean, after: OrderId |
     : [after === undefined ? 'id >= ?' : 'id > ?', after ?? INT64_MIN];
   const pet: Condition[] = petId === undefined ? [] : [['pet_id = ?', petId]];
   return { conditions: [begin, ...pet], direction: isDescending ? 'DESC' : 'ASC' };
-}
-
-/** Returns whether there may be rows to look at that do not match. */
-function isSelective({ statuses, shipDateFrom, shipDateBefore }: OrderFilter): boolean {
-  return statuses !== undefined || shipDateFrom !== undefined || shipDateBefore !== undefined;
 }
 
 /** Returns the id of the last row to look at; undefined if that is the last of the range. */

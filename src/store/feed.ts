@@ -1,0 +1,108 @@
+import type { OrderChange } from '../orders/change.ts';
+import type { OrderEventType } from '../orders/lifecycle.ts';
+import type { OrderId } from '../orders/order.ts';
+
+/** The last event of a revision: what identifies the history that leads to it. */
+export interface LastEvent {
+  readonly orderId: OrderId;
+  readonly type: OrderEventType;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly by: string | undefined;
+}
+
+/** A place in the feed of changes: behind all events of a revision. */
+export interface FeedPosition {
+  readonly storeId: string;
+  readonly revision: bigint;
+  /** Undefined at revision 0. */
+  readonly last: LastEvent | undefined;
+}
+
+/** Whole revisions of the feed, in order of revision, then order id. */
+export interface ChangePage {
+  readonly changes: readonly OrderChange[];
+  /** Behind the last change. */
+  readonly position: FeedPosition;
+  /** Whether there were further changes. */
+  readonly isMore: boolean;
+  /** Behind everything in the store. */
+  readonly now: FeedPosition;
+}
+
+/** Maximum `limit` of Store.feed. */
+export const MAX_CHANGES = 500;
+
+/** What an engine has read for a page of the feed. */
+export interface FeedRead {
+  /** Where the page begins. */
+  readonly from: FeedPosition;
+  readonly now: FeedPosition;
+  readonly changes: readonly OrderChange[];
+  /** Whether there may be further changes. */
+  readonly isCut: boolean;
+  /** Reads the next changes of a revision, beginning with those of an order, and whether they are cut off too. */
+  readonly readOn: (
+    revision: bigint,
+    from: OrderId,
+  ) => Promise<{ readonly changes: readonly OrderChange[]; readonly isCut: boolean }>;
+}
+
+/** Makes a page of whole revisions: the last one is cut off unless it is the only one, and then completed. */
+export async function changePage(read: FeedRead): Promise<ChangePage> {
+  const { from, now, isCut } = read;
+  let { changes } = read;
+  if (isCut) {
+    const whole = wholeRevisions(changes);
+    changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
+  }
+  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
+  return { changes, position, isMore: position.revision < now.revision, now };
+}
+
+/** Returns the changes but those of the last revision. */
+function wholeRevisions(changes: readonly OrderChange[]): readonly OrderChange[] {
+  const lastRevision = changes.at(-1)?.order.revision;
+  const end = changes.findIndex(({ order }) => order.revision === lastRevision);
+  return changes.slice(0, Math.max(end, 0));
+}
+
+/**
+ * Reads all changes of a revision, of which the first were read. They are durable, so this needs no snapshot. An order
+ * can have two changes in a revision, so each part begins with the last order of the one before.
+ */
+async function completed({ changes: first, readOn }: FeedRead): Promise<readonly OrderChange[]> {
+  const changes = [...first];
+  for (let isCut = true; isCut; ) {
+    const { id, revision } = changes.at(-1)!.order;
+    while (changes.at(-1)?.order.id === id) changes.pop();
+    const part = await readOn(revision, id);
+    changes.push(...part.changes);
+    isCut = part.isCut;
+  }
+  return changes;
+}
+
+/**
+ * Returns whether a store has the event that a position stands behind.
+ * @param now where the store is
+ * @param event the last event of the position's revision that the store has
+ */
+export function isInHistory(
+  { storeId, revision, last }: FeedPosition,
+  now: FeedPosition,
+  event: LastEvent | undefined,
+): boolean {
+  if (storeId !== now.storeId || revision > now.revision) return false;
+  if (revision === 0n) return true;
+  if (event === undefined || last === undefined) return false;
+  const fields = ['orderId', 'type', 'at', 'by'] as const;
+  return fields.every((field) => event[field] === last[field]);
+}
+
+/** Returns the position behind changes that end with the last event of a revision. */
+export function positionBehind(storeId: string, changes: readonly OrderChange[]): FeedPosition {
+  const { type, by, order } = changes.at(-1)!;
+  const last = { orderId: order.id, type, at: order.updatedAt, by };
+  return { storeId, revision: order.revision, last };
+}
