@@ -1,11 +1,5 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
-import {
-  isSelective,
-  MAX_ROWS_LOOKED_AT,
-  type OrderFilter,
-  type OrderPage,
-  type PageQuery,
-} from '../pages.ts';
+import { isSelective, MAX_ROWS_LOOKED_AT, type OrderPage, type PageQuery } from '../pages.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
