@@ -17,12 +17,14 @@ const STORE = [
   'store/feed',
   'store/pages',
   'store/feed-cursor',
+  'store/sequence',
   'store/batcher',
   'store/within',
 ];
 const ENGINE = [
   ...DOMAIN,
   'listing',
+  'store/bounded',
   'store/consistency',
   'store/feed',
   'store/pages',

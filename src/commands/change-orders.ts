@@ -4,6 +4,9 @@ import { parseInt64 } from '../orders/order.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
+/** Orders of one command, and so of one transaction. */
+const MAX_ORDERS = 10_000;
+
 type OutcomeName = ReturnType<typeof nameOf>;
 
 /** Messages of a command that changes orders. */
@@ -32,6 +35,9 @@ export async function changeOrders(
   flags: ChangeFlags,
   words: ChangeWords,
 ): Promise<void> {
+  if (commands.length > MAX_ORDERS) {
+    throw new UsageError(`at most ${MAX_ORDERS} orders at a time, not ${commands.length}`);
+  }
   const outcomes = await withStore(flags, 'write', (store) => store.apply(commands));
   const results = commands.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
   const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);

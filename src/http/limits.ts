@@ -48,6 +48,10 @@ export const MAX_STREAMS_PER_KEY = 100;
  * been sent.
  */
 export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
+/** Maximum bytes that wait for the clients of all streams; beyond it, those with the most are cut off, and resume. */
+export const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
+/** How long a stream that ends waits for its client to read the rest. */
+export const STREAM_END_MS = 500;
 /** How often new changes are read for streams. */
 export const STREAM_POLL_MS = 100;
 /** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */

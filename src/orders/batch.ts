@@ -199,6 +199,7 @@ export class Batch {
     if (order === undefined) return;
     const before = this.#find(order.id)?.order;
     this.changed.set(order.id, order);
+    if (order.id >= this.#nextId) this.#nextId = order.id + 1n;
     this.events.push({
       ...{ id: order.id, type: outcome, by },
       before: outcome === 'shipped' ? before : undefined,

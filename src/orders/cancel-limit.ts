@@ -51,6 +51,6 @@ export class CancelAllowance {
       used -= count;
       if (used < this.#limit) return second * 1000 + CANCEL_WINDOW_MS;
     }
-    return this.#now + CANCEL_WINDOW_MS;
+    return secondOf(this.#now) * 1000 + CANCEL_WINDOW_MS;
   }
 }

@@ -39,7 +39,8 @@ export function encoded(parts: readonly (string | number)[]): string {
 export function decoded(cursor: string): readonly unknown[] | undefined {
   try {
     const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(parts) ? parts : undefined;
+    const isPart = (part: unknown) => typeof part === 'string' || typeof part === 'number';
+    return Array.isArray(parts) && parts.every(isPart) ? parts : undefined;
   } catch {
     return undefined;
   }

@@ -31,6 +31,9 @@ export interface OrderPage {
   readonly position: FeedPosition;
 }
 
+/** Pages, of orders or changes, that are read or wait to be read at the same time. */
+export const MAX_PAGES_AT_ONCE = 200;
+
 /** Rows that one request for a page may look at. */
 export const MAX_ROWS_LOOKED_AT = 50_000;
 

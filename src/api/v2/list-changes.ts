@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
@@ -11,6 +12,7 @@ import { sendRead, storeEtag } from './responses.ts';
 import { acceptsStream, streamChanges } from './stream-changes.ts';
 
 const DEFAULT_LIMIT = 100;
+const CHANGES_PER_TURN = 500;
 
 interface Parameters {
   readonly after?: string;
@@ -41,7 +43,10 @@ export function listChanges(
     const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
     const page = await inTime(exchange, () => store.feed(after, limit));
     if (page === undefined) sendError(exchange, 'changes_gone');
-    else sendRead(exchange, storeEtag(page.now), () => pageJson(page), ['vary', 'Accept']);
+    else {
+      const json = await pageJson(page);
+      sendRead(exchange, storeEtag(page.now), () => json, ['vary', 'Accept']);
+    }
   });
 }
 
@@ -50,10 +55,15 @@ export function positionOf(after = 'start'): FeedPosition | 'start' | 'now' | un
   return after === 'start' || after === 'now' ? after : parseFeedCursor(after);
 }
 
-function pageJson({ changes, position, isMore, now }: ChangePage): string {
-  const list = changes.map(changeJson).join(',');
+/** A revision can have thousands of changes: they are formatted in several turns of the event loop. */
+async function pageJson({ changes, position, isMore, now }: ChangePage): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
+    if (from > 0) await nextTurn();
+    parts.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
+  }
   return (
-    `{"changes":[${list}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
+    `{"changes":[${parts.join()}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
     `"revision":${now.revision}}`
   );
 }

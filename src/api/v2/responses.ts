@@ -9,9 +9,9 @@ const JSON_TYPE = ['content-type', 'application/json'] as const;
 const REVALIDATED = ['cache-control', 'private, no-cache'] as const;
 const NOT_STORED = ['cache-control', 'no-store'] as const;
 
-/** Identifies a state of an order, also over restores of the store. */
-export function orderEtag({ revision, updatedAt }: OrderRecord): string {
-  return `"${revision}-${updatedAt.toString(36)}"`;
+/** Identifies a state of an order, also over restores of the store. One revision can place an order and change it. */
+export function orderEtag({ revision, updatedAt, status }: OrderRecord): string {
+  return `"${revision}-${updatedAt.toString(36)}-${status}"`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { type ChangePage, type FeedPosition, MAX_CHANGES } from '../../store/feed.ts';
+import { Sequence } from '../../store/sequence.ts';
 import type { Store } from '../../store/store.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
 import { inTime } from '../deadline.ts';
@@ -9,12 +10,14 @@ import {
   HEARTBEAT_MS,
   MAX_STREAM_BACKLOG_BYTES,
   MAX_STREAMS,
+  MAX_STREAMS_BACKLOG_BYTES,
   MAX_STREAMS_PER_KEY,
   STREAM_KEYS_CHECKED_MS,
   STREAM_POLL_MS,
 } from '../limits.ts';
 import { sendError, sendHead } from '../responses.ts';
 import { type EventsSince, eventsOf, HEARTBEAT, openingBytes } from './event-stream.ts';
+import { drained, endSoon, isOpen, type Stream } from './stream.ts';
 
 export interface ChangeStreamsParts {
   readonly feed: Store['feed'];
@@ -22,16 +25,6 @@ export interface ChangeStreamsParts {
   readonly recheck: (keys: readonly ApiKey[]) => Promise<ReadonlySet<string>>;
   /** Called when the store cannot tell the changes; they are asked for again. */
   readonly onError: (error: unknown) => void;
-}
-
-/** A stream, open until its response is closed. */
-interface Stream {
-  readonly response: ServerResponse;
-  readonly key: ApiKey;
-  /** Behind the last change that was written. */
-  position: FeedPosition;
-  /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */
-  isLive: boolean;
 }
 
 /**
@@ -44,6 +37,7 @@ export class ChangeStreams {
   /** What the live streams have; undefined while there are none. */
   #position: FeedPosition | undefined;
   #timers: NodeJS.Timeout[] = [];
+  readonly #reads = new Sequence();
   #isPolling = false;
   #isFailing = false;
   #checkedAt = 0;
@@ -59,10 +53,10 @@ export class ChangeStreams {
 
   /** Sends the changes behind `after` as they happen, until either side ends the stream. */
   async open(exchange: Exchange, after: FeedPosition | 'start' | 'now'): Promise<void> {
-    const { response } = exchange;
+    const { request, response } = exchange;
     const key = exchange.apiKey!;
-    const first = await inTime(exchange, () => this.#parts.feed(after, 1));
-    if (first === undefined) {
+    const page = await inTime(exchange, () => this.#read(after));
+    if (page === undefined) {
       sendError(exchange, 'changes_gone');
       return;
     }
@@ -70,19 +64,20 @@ export class ChangeStreams {
       sendError(exchange, 'too_many_streams');
       return;
     }
-    const position = startOf(after, first);
     exchange.operation = 'streamChanges';
     response.shouldKeepAlive = false;
     sendHead(exchange, 200, HEADERS);
-    if (exchange.request.method === 'HEAD' || this.#isClosed) {
+    if (request.method === 'HEAD' || this.#isClosed) {
       response.end();
       return;
     }
-    // Other clients may close their side after asking; that of a stream has left, which writing would show late.
-    exchange.request.socket.once('end', () => response.destroy());
+    // A client that has left after asking; one that leaves at once is noticed when the next heartbeat is written.
+    request.socket.once('end', () => response.destroy());
+    const position = startOf(after, page);
     response.write(openingBytes(position));
     const stream: Stream = { response, key, position, isLive: false };
     this.#add(stream);
+    this.#writePage(stream, page);
     await this.#catchUp(stream);
   }
 
@@ -118,29 +113,34 @@ export class ChangeStreams {
     for (const { response } of this.#streams) if (isOpen(response)) response.write(HEARTBEAT);
   }
 
+  /** Reads earlier changes, for one stream at a time: many that catch up do not delay other requests. */
+  #read(after: FeedPosition | 'start' | 'now'): Promise<ChangePage | undefined> {
+    return this.#reads.run(() => this.#parts.feed(after, MAX_CHANGES));
+  }
+
   /** Writes earlier changes until the stream has what the live ones have. A client whose stream fails resumes it. */
   async #catchUp(stream: Stream): Promise<void> {
+    const { response } = stream;
     try {
-      while (isOpen(stream.response) && !stream.isLive) await this.#writeEarlier(stream);
+      while (isOpen(response) && !stream.isLive) {
+        if (response.writableNeedDrain) {
+          await drained(response);
+          continue;
+        }
+        const page = await this.#read(stream.position);
+        if (page === undefined) endSoon(response);
+        else this.#writePage(stream, page);
+      }
     } catch (error) {
       this.#parts.onError(error);
-      stream.response.destroy();
+      response.destroy();
     }
   }
 
-  /** Writes the next page of changes, once the client has taken the ones before. */
-  async #writeEarlier(stream: Stream): Promise<void> {
+  /** Writes a page of earlier changes. After the last one, the stream is live. */
+  #writePage(stream: Stream, page: ChangePage): void {
     const { response } = stream;
-    if (response.writableNeedDrain) {
-      await drained(response);
-      return;
-    }
-    const page = await this.#parts.feed(stream.position, MAX_CHANGES);
     if (!isOpen(response)) return;
-    if (page === undefined) {
-      response.end();
-      return;
-    }
     const bytes = eventsOf(page)(stream.position.revision);
     if (bytes.length > 0) response.write(bytes);
     stream.position = page.position;
@@ -154,6 +154,7 @@ export class ChangeStreams {
     if (this.#isPolling) return;
     this.#isPolling = true;
     try {
+      this.#shed();
       // Keys first: while the store cannot tell, no stream gets a change.
       if (performance.now() - this.#checkedAt > STREAM_KEYS_CHECKED_MS) await this.#checkKeys();
       while (await this.#readOn());
@@ -166,13 +167,25 @@ export class ChangeStreams {
     }
   }
 
+  /** Cuts off the streams with the most unread bytes while all together have too many; clients resume. */
+  #shed(): void {
+    const open = [...this.#streams].map(({ response }) => response);
+    let total = open.reduce((sum, { writableLength }) => sum + writableLength, 0);
+    if (total <= MAX_STREAMS_BACKLOG_BYTES) return;
+    for (const response of open.toSorted((a, b) => b.writableLength - a.writableLength)) {
+      total -= response.writableLength;
+      response.destroy();
+      if (total <= MAX_STREAMS_BACKLOG_BYTES) return;
+    }
+  }
+
   async #checkKeys(): Promise<void> {
     const checkedAt = performance.now();
     const keys = new Map([...this.#streams].map(({ key }) => [key.id, key]));
     const valid = await this.#parts.recheck([...keys.values()]);
     this.#checkedAt = checkedAt;
     for (const { key, response } of this.#streams) {
-      if (keys.has(key.id) && !valid.has(key.id)) response.end();
+      if (keys.has(key.id) && !valid.has(key.id)) endSoon(response);
     }
   }
 
@@ -209,7 +222,7 @@ export class ChangeStreams {
   }
 
   #endAll(): void {
-    for (const { response } of this.#streams) response.end();
+    for (const { response } of this.#streams) endSoon(response);
     this.#position = undefined;
   }
 }
@@ -225,21 +238,4 @@ const HEADERS = [
 function startOf(after: FeedPosition | 'start' | 'now', { now }: ChangePage): FeedPosition {
   if (after === 'now') return now;
   return after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
-}
-
-/** Resolves when a response can take more, or is closed. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
-}
-
-function isOpen({ writableEnded, destroyed }: ServerResponse): boolean {
-  return !writableEnded && !destroyed;
 }

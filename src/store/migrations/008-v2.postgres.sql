@@ -1,7 +1,3 @@
--- What the order had before a shipment overwrote it. NULL without a value, and for shipments recorded by the release before.
-ALTER TABLE order_events ADD COLUMN ship_date_before bigint;
-ALTER TABLE order_events ADD COLUMN complete_before boolean;
-
 -- Events in the order in which they happened, for the feed of changes.
 CREATE INDEX order_events_by_revision ON order_events (revision, order_id);
 
@@ -41,3 +37,8 @@ BEGIN
   PERFORM store_orders_expect_unchanged(store_orders_highest_id() = known_highest_id);
 END
 $$;
+
+-- Last, since it locks the table against the lists of nodes of the release before, for a moment.
+-- What the order had before a shipment overwrote it. NULL without a value, and for shipments recorded by the release before.
+ALTER TABLE order_events ADD COLUMN ship_date_before bigint;
+ALTER TABLE order_events ADD COLUMN complete_before boolean;

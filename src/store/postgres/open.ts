@@ -1,3 +1,5 @@
+import { Bounded } from '../bounded.ts';
+import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import {
   mayMigrate,
   type OpenOptions,
@@ -46,6 +48,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   const reading = connect(isService ? SERVICE : PATIENT);
   // Pages and feeds read more than others should wait for.
+  const reads = new Bounded(MAX_PAGES_AT_ONCE);
   const paging = connect(isService ? SERVICE : PATIENT);
   const changes = new Changes(connect(isService ? SERVICE : PATIENT));
   const writer = new Writer(connect(isService ? SERVICE_WRITES : PATIENT));
@@ -57,8 +60,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     changes: (since, visit) => changes.read(since, visit),
     find: async (ids) => findOrders(await reading.session(), ids),
     record: async (id) => readRecord(await reading.session(), id),
-    page: async (query) => readPage(await paging.session(), query),
-    feed: async (after, limit) => readFeed(await paging.session(), after, limit),
+    page: (query) => reads.run(async () => readPage(await paging.session(), query)),
+    feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
     history: async (id) => orderHistory(await reading.session(), id),
     scan: (visit, from) => scanOrders(currentUrl(), visit, from),
     pet: async (id) => findPet(await reading.session(), id),

@@ -64,7 +64,7 @@ const RECORD: Statement = {
 };
 
 /**
- * Returns the statement for a page; $1 is the first id, $2 how many rows to look at, $3 how many to return. Only if
+ * Returns the statement for a page, in the order that a materialized query keeps; $1 is the first id, $2 how many rows to look at, $3 how many to return. Only if
  * fewer are found, all are looked at, and counted.
  */
 function statementOf({ filter, isDescending }: PageQuery): Statement {
@@ -81,7 +81,7 @@ function statementOf({ filter, isDescending }: PageQuery): Statement {
         WHERE ($5::text[] IS NULL OR status = ANY ($5::text[]))
           AND ($6::bigint IS NULL OR ship_date >= $6::bigint)
           AND ($7::bigint IS NULL OR ship_date < $7::bigint)
-        ORDER BY id ${order} LIMIT $3)
+        LIMIT $3)
       SELECT found.*, all_looked_at.*, ${POSITION_COLUMNS}
       FROM store ${WITH_LAST}
         LEFT JOIN found ON true

@@ -78,7 +78,7 @@ export class Session {
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
         pipeline: true,
-        // Values are left as text; rows.ts converts them.
+        // Values are left as text; values.ts converts them.
         types: { getTypeParser: () => (text: string) => text },
       }),
     );
@@ -194,7 +194,7 @@ function newClient(config: ClientConfig): Client {
 /**
  * Sets timeouts, keepalives to detect clients that vanished, and settings that an operator may have changed for the
  * role or the database: read committed isolation, commits on disk before they are acknowledged, warnings sent, value
- * formats as rows.ts expects, and no JIT compilation of statements that take a millisecond.
+ * formats as values.ts expects, and no JIT compilation of statements that take a millisecond.
  */
 const SET_UP: Statement = {
   text: `SELECT pg_is_in_recovery(), current_setting('server_version_num'),

@@ -1,3 +1,5 @@
+import { Bounded } from '../bounded.ts';
+import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import {
   mayMigrate,
   type OpenOptions,
@@ -105,6 +107,7 @@ function storeOf(
   { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
 ): Store {
+  const reads = new Bounded(MAX_PAGES_AT_ONCE);
   const turns = new Turns();
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
@@ -135,8 +138,9 @@ function storeOf(
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
     find: (ids) => guarded(() => findOrders(session, ids)),
     record: (id) => guarded(() => pages.record(id)),
-    page: (query) => guarded(() => pages.page(query)),
-    feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
+    page: (query) => reads.run(() => guarded(() => pages.page(query))),
+    feed: (after, limit) =>
+      reads.run(() => guarded(() => turns.run(() => readFeed(session, after, limit)))),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
     pet: (id) => guarded(() => findPet(session, id)),

@@ -117,3 +117,20 @@ testService('a read is 304 while it has the ETag of If-None-Match', async (t) =>
   const changed = await call('GET', '/v2/store/summary', { 'if-none-match': summary });
   assert.deepEqual(JSON.parse(changed.body).orders, { pending: 0, shipped: 0, cancelled: 1 });
 });
+
+testService(
+  'an order that is placed and changed in one transaction has an ETag for each state',
+  async (t) => {
+    const { call, store, newKey } = await startService(t);
+    const authorization = `Bearer ${await newKey({})}`;
+    const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const placed = await call('POST', ORDERS, headers, '{"petId":1,"quantity":1}');
+    await store.apply([
+      { type: 'place', order: pending(7n) },
+      { type: 'cancel', id: 7n },
+    ]);
+    const cancelled = await call('GET', `${ORDERS}/7`);
+    assert.match(String(placed.headers.etag), /-pending"$/);
+    assert.match(String(cancelled.headers.etag), /-cancelled"$/);
+  },
+);

@@ -97,6 +97,7 @@ testService(
       `${next}A`,
       other(2, '01'),
       cursor([1]),
+      cursor([1, { toString: 1, valueOf: 1 }, { toString: 1 }]),
       cursor([2, ...parts.slice(1)]),
     ]) {
       const { status, body } = await service.call('GET', `${CHANGES}?after=${invalid}`);

@@ -217,6 +217,27 @@ test('a stop ends streams in good order', async (t) => {
   await closed;
 });
 
+test('a client that does not read its stream does not hold up a stop', async (t) => {
+  const service = await startService(t);
+  for (let from = 1n; from <= 20_000n; from += 1_000n) {
+    await place(
+      service.store,
+      ...Array.from({ length: 1_000 }, (_, i) => pending(from + BigInt(i))),
+    );
+  }
+  const socket = connect(service.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.write(
+    `GET ${CHANGES} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`,
+  );
+  await once(socket, 'readable');
+  const closed = once(socket, 'close');
+  await service.server.close();
+  socket.resume();
+  await closed;
+});
+
 test('a client that does not read holds up no other, and gets everything when it reads again', async (t) => {
   const service = await startService(t);
   const socket = connect(service.port, '127.0.0.1');

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http';
+import type { ApiKey } from '../../keys/api-key.ts';
+import type { FeedPosition } from '../../store/feed.ts';
+import { whenClosed } from '../connection/lingering-close.ts';
+import { STREAM_END_MS } from '../limits.ts';
+
+/** A stream, open until its response is closed. */
+export interface Stream {
+  readonly response: ServerResponse;
+  readonly key: ApiKey;
+  /** Behind the last change that was written. */
+  position: FeedPosition;
+  /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */
+  isLive: boolean;
+}
+
+/** Ends a stream, and cuts it off if its client does not read the rest within STREAM_END_MS. */
+export function endSoon(response: ServerResponse): void {
+  if (!isOpen(response)) return;
+  response.end();
+  const overdue = setTimeout(() => response.destroy(), STREAM_END_MS);
+  whenClosed(response, () => clearTimeout(overdue));
+}
+
+/** Resolves when a response can take more, or is closed. */
+export function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}
+
+export function isOpen({ writableEnded, destroyed }: ServerResponse): boolean {
+  return !writableEnded && !destroyed;
+}
