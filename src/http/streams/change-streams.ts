@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { type ChangePage, type FeedPosition, MAX_CHANGES } from '../../store/feed.ts';
 import { Sequence } from '../../store/sequence.ts';
