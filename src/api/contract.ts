@@ -10,7 +10,7 @@ import type { HeaderList } from '../http/errors.ts';
 import type { Exchange, RouteHandler } from '../http/exchange.ts';
 import type { Router } from '../http/router.ts';
 import { type Input, validated } from '../http/validated.ts';
-import type { Scope } from '../keys/scopes.ts';
+import { SCOPES, type Scope } from '../keys/scopes.ts';
 
 /** The versions of the contract: the files in contract/, and the last segment of their base paths. */
 export type Version = 'v1' | 'v2';
@@ -35,6 +35,7 @@ interface Operation extends OperationObject {
   readonly path: string;
   /** In lower case. */
   readonly method: string;
+  /** What an API key needs; undefined in v1, whose handlers name it. */
   readonly scope: Scope | undefined;
 }
 
@@ -60,7 +61,7 @@ export class Contract {
     this.source = readFileSync(new URL(`../../contract/${version}.yaml`, import.meta.url), 'utf8');
     // "#/components/schemas/…" in a schema refers to these.
     const document: Document = parse(this.source);
-    this.#operations = operationsOf(document);
+    this.#operations = operationsOf(document, version);
     this.#validation = new ContractValidation(document.components as Schema);
   }
 
@@ -73,8 +74,14 @@ export class Contract {
     handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
   ): RouteHandler {
     const operation = this.#operations.get(operationId);
-    if (operation === undefined) throw new Error(`contract ${this.version}: no ${operationId}`);
-    return validated(this.#validation, operation, handle);
+    if (operation === undefined) {
+      throw new Error(`contract ${this.version} has no operation ${operationId}`);
+    }
+    try {
+      return validated(this.#validation, operation, handle);
+    } catch (error) {
+      throw new Error(`contract ${this.version}: ${operationId}: ${(error as Error).message}`);
+    }
   }
 
   /**
@@ -88,7 +95,9 @@ export class Contract {
     handlers: Readonly<Record<string, OperationHandler>>,
   ): void {
     const unknown = Object.keys(handlers).filter((name) => !this.#operations.has(name));
-    if (unknown.length > 0) throw new Error(`contract ${this.version}: no ${unknown.join(', ')}`);
+    if (unknown.length > 0) {
+      throw new Error(`contract ${this.version} has no operation ${unknown.join(', ')}`);
+    }
     for (const [operation, { path, method, scope }] of this.#operations) {
       const handler = handlers[operation];
       if (handler === undefined) throw new Error(`${operation} of ${this.version} has no handler`);
@@ -103,7 +112,10 @@ export class Contract {
   }
 }
 
-function operationsOf({ paths, components }: Document): ReadonlyMap<string, Operation> {
+function operationsOf(
+  { paths, components }: Document,
+  version: Version,
+): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>();
   for (const [path, item] of Object.entries(paths)) {
     for (const [method, { operationId, parameters = [], security, ...rest }] of Object.entries(
@@ -111,9 +123,22 @@ function operationsOf({ paths, components }: Document): ReadonlyMap<string, Oper
     )) {
       const resolved = parameters.map((each) => resolve(each, components));
       // Headers are read by what they are for: authentication, conditions, idempotency.
-      const validated = resolved.filter((each) => each.in !== 'header') as ParameterObject[];
-      const scope = security?.[0].apiKey[0];
-      operations.set(operationId, { ...rest, path, method, scope, parameters: validated });
+      const parametersToValidate = resolved.filter(
+        (each) => each.in !== 'header',
+      ) as ParameterObject[];
+      const scope = security?.[0]?.apiKey[0];
+      if (version !== 'v1' && !SCOPES.includes(scope!)) {
+        throw new Error(
+          `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}`,
+        );
+      }
+      operations.set(operationId, {
+        ...rest,
+        path,
+        method,
+        scope,
+        parameters: parametersToValidate,
+      });
     }
   }
   return operations;

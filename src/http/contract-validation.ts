@@ -217,6 +217,9 @@ function detailOf({ keyword, params, schema, message }: ErrorObject): string {
   if (keyword === 'required') return 'is required';
   if (keyword === 'additionalProperties') return 'is not a known field';
   if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
+  if (keyword === 'type' && params.type === 'boolean') return 'must be true or false';
+  if (keyword === 'minLength') return `must have at least ${params.limit} characters`;
+  if (keyword === 'maxLength') return `must have at most ${params.limit} characters`;
   if (keyword === 'format') return `must be a ${params.format} with an offset`;
   return message ?? 'is not valid';
 }

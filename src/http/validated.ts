@@ -21,6 +21,9 @@ export function validated<Parameters, Body = undefined>(
   handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
 ): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);
+  for (const { 'x-error-code': code } of parameters) {
+    if (code !== undefined && !isErrorCode(code)) throw new Error(`no error has the code ${code}`);
+  }
   const codes = new Map(parameters.map((each) => [each.name, each['x-error-code']]));
   const schema = requestBody?.content['application/json']?.schema;
   const validateBody = schema === undefined ? undefined : validation.body<Body>(schema);

@@ -45,6 +45,26 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
   });
 }
 
+test('every operation of v2 has a scope, a stability, the general errors and examples', () => {
+  for (const item of Object.values(CONTRACTS.v2!.paths)) {
+    for (const [method, found] of Object.entries(item)) {
+      const operation = found as typeof found & Record<string, unknown>;
+      const { operationId, responses } = operation;
+      const [requirement] = operation.security as { apiKey: string[] }[];
+      assert.equal(requirement!.apiKey.length, 1, operationId);
+      const stability = String(operation['x-stability']);
+      const level = { beta: 'beta', experimental: 'alpha' }[stability];
+      assert.ok(level !== undefined && level === operation['x-stability-level'], operationId);
+      const needed = ['401', '403', '500', '503', 'default'];
+      if (method === 'post' && 'requestBody' in operation) needed.push('413', '415');
+      for (const status of needed) assert.ok(status in responses, `${operationId}: ${status}`);
+      const [ok] = Object.entries(responses).filter(([status]) => /^20\d$/.test(status));
+      const { content } = ok![1] as { content: Record<string, { example?: unknown }> };
+      assert.notEqual(content['application/json']!.example, undefined, operationId);
+    }
+  }
+});
+
 test('every route is an operation of a contract or serves one', async (t) => {
   const { server } = await startService(t);
   const documented = VERSIONS.flatMap((version) => [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SCOPES, type Scope } from '../../../src/keys/scopes.ts';
+import { CONTRACTS } from '../../http/contract-check.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 
 const ORDERS = '/v2/store/orders';
@@ -23,6 +24,11 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:ship', 'POST', `${ORDERS}/404/ship`],
     ['changes:read', 'GET', '/v2/store/changes'],
   ];
+  // Each operation of the contracts is among them.
+  const count = Object.values(CONTRACTS).flatMap(({ paths }) =>
+    Object.values(paths).flatMap((item) => Object.keys(item)),
+  ).length;
+  assert.equal(calls.filter(([, method]) => method !== 'HEAD').length, count);
   for (const granted of SCOPES) {
     const authorization = `Bearer ${await newKey({ scopes: [granted] })}`;
     for (const [needed, method, path, headers, body] of calls) {
