@@ -17,7 +17,7 @@ export class Context {
   constructor(isQuick: boolean) {
     // nginx reads from it as another user.
     chmodSync(this.folder, 0o755);
-    this.rounds = isQuick ? 1 : 5;
+    this.rounds = isQuick ? 1 : 3;
     this.seconds = isQuick ? 1 : 3;
     this.#maxOrders = isQuick ? 400_000 : Number.POSITIVE_INFINITY;
   }

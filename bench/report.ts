@@ -32,7 +32,7 @@ function heading(versions: Readonly<Record<string, string | undefined>>): string
 
 Written by \`npm run bench\`; \`npm run bench -- --quick\` measures briefly and writes nothing. Absolute figures depend on the
 machine and on the hour, so the service and its peers are measured in turn (A B A B), and the ratio of each round counts. The
-tables show the median ratio of five rounds, with the smallest and largest in brackets. The server runs on one core, the load
+tables show the median ratio of three rounds, with the smallest and largest in brackets. The server runs on one core, the load
 on another.
 
 ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB,

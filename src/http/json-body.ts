@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type ExactJson, type JsonValue, parseExactJson } from '../json/exact-json.ts';
 import { escaped, type InputProblem, type Validated } from './contract-validation.ts';
 
 /** application/json, with the only charset there is for it (RFC 8259, section 11). */
 const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
 
-/** Whether a Content-Type says that the body is JSON. */
-export function isJson(contentType: string | undefined): boolean {
-  return contentType !== undefined && JSON_TYPE.test(contentType.trim());
+/** Returns whether the headers of a request declare its body as JSON that is not compressed. */
+export function isPlainJson(headers: IncomingHttpHeaders): boolean {
+  const { 'content-type': type, 'content-encoding': coding = 'identity' } = headers;
+  return type !== undefined && JSON_TYPE.test(type.trim()) && coding === 'identity';
 }
 
 /** The JSON value of a body, with every digit of its integers, as `validate` accepts it. */

@@ -1,7 +1,7 @@
 import type { ContractValidation, OperationObject, Validated } from './contract-validation.ts';
 import { isErrorCode } from './errors.ts';
 import type { Exchange, RouteHandler } from './exchange.ts';
-import { isJson, readJsonBody } from './json-body.ts';
+import { isPlainJson, readJsonBody } from './json-body.ts';
 import { sendError, sendProblems } from './responses.ts';
 
 /** The input of an operation, valid by its contract. */
@@ -32,7 +32,7 @@ export function validated<Parameters, Body = undefined>(
     handle: (exchange) => {
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
-      if (isExpected && !isJson(exchange.request.headers['content-type'])) {
+      if (isExpected && !isPlainJson(exchange.request.headers)) {
         sendError(exchange, 'unsupported_media_type');
         return;
       }

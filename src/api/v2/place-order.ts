@@ -45,11 +45,10 @@ export function placeOrder(contract: Contract, submit: Submit, ordersPath: strin
       idempotencyKey: idempotencyKey.key,
     });
     const outcome = await inTime(exchange, () => submit(command));
-    if (outcome.refusal === 'idempotency_key_reused') {
+    if (outcome.refusal !== undefined) {
       sendError(exchange, outcome.refusal);
       return;
     }
-    if (outcome.refusal !== undefined) throw new Error('int64 has no ids left');
     const { id, at, revision, isReplay } = outcome;
     const order: OrderRecord = { ...command.draft, id, placedAt: at, updatedAt: at, revision };
     sendChanged(exchange, 201, order, [

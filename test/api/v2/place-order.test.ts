@@ -95,6 +95,18 @@ test('the idempotency key must be 1 to 255 visible ASCII characters, sent once',
   }
 });
 
+test('a body that is not plain JSON is 415', async (t) => {
+  const service = await startService(t);
+  const wrong: Record<string, string>[] = [
+    { 'content-type': 'text/plain' },
+    { 'content-encoding': 'gzip' },
+  ];
+  for (const headers of wrong) {
+    const all = { 'content-type': 'application/json', 'idempotency-key': 'k', ...headers };
+    assert.equal((await service.call('POST', ORDERS, all, BODY)).status, 415);
+  }
+});
+
 test('an invalid body is refused with every problem, and places nothing', async (t) => {
   const service = await startService(t);
   const { status, body } = await placeOrder(
@@ -113,6 +125,7 @@ test('an invalid body is refused with every problem, and places nothing', async 
 testService('when int64 has no ids left, nothing is placed', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(2n ** 63n - 1n));
-  assert.equal((await placeOrder(service, 'k1')).status, 500);
+  const { status, body } = await placeOrder(service, 'k1');
+  assert.deepEqual([status, JSON.parse(body).code], [507, 'no_ids_left']);
   assert.equal((await service.store.status()).orders.pending, 1n);
 });
