@@ -47,6 +47,8 @@ export interface OperationHandler extends RouteHandler {
   readonly headers?: HeaderList;
 }
 
+const LOADED = new Map<Version, Contract>();
+
 /** A version of the contract, read from contract/<version>.yaml. */
 export class Contract {
   readonly version: Version;
@@ -54,15 +56,26 @@ export class Contract {
   readonly source: string;
   /** By operationId. */
   readonly #operations: ReadonlyMap<string, Operation>;
-  readonly #validation: ContractValidation;
+  readonly #components: Schema;
+  /** Made for the first operation that validates its input; v1 has none. */
+  #validation: ContractValidation | undefined;
 
-  constructor(version: Version) {
+  /** Returns a version of the contract, which is parsed once per process. */
+  static load(version: Version): Contract {
+    let contract = LOADED.get(version);
+    if (contract === undefined) {
+      contract = new Contract(version);
+      LOADED.set(version, contract);
+    }
+    return contract;
+  }
+
+  private constructor(version: Version) {
     this.version = version;
     this.source = readFileSync(new URL(`../../contract/${version}.yaml`, import.meta.url), 'utf8');
-    // "#/components/schemas/…" in a schema refers to these.
     const document: Document = parse(this.source);
     this.#operations = operationsOf(document, version);
-    this.#validation = new ContractValidation(document.components as Schema);
+    this.#components = document.components as Schema;
   }
 
   /**
@@ -78,6 +91,8 @@ export class Contract {
       throw new Error(`contract ${this.version} has no operation ${operationId}`);
     }
     try {
+      // "#/components/schemas/…" in a schema refers to these.
+      this.#validation ??= new ContractValidation(this.#components);
       return validated(this.#validation, operation, handle);
     } catch (error) {
       throw new Error(`contract ${this.version}: ${operationId}: ${(error as Error).message}`);

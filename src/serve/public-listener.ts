@@ -47,8 +47,8 @@ export interface ListenerParts {
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger } = parts;
   const submit = submitTo(parts);
-  const v1 = new Contract('v1');
-  const v2 = new Contract('v2');
+  const v1 = Contract.load('v1');
+  const v2 = Contract.load('v2');
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);

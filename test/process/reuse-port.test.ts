@@ -6,7 +6,7 @@ import { type Running, run, serve } from './program.ts';
 const ORDERS = '/v1/store/orders';
 const PROCESSES = 3;
 const CLIENTS = 6;
-const CANCELS = 300;
+const CANCELS = 150;
 
 /** Starts processes that share one port, each with its own operations port. */
 async function serveTogether(t: TestContext, database: string) {
