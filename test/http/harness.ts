@@ -14,7 +14,7 @@ import { buildPublicListener } from '../../src/serve/public-listener.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { ENGINES, type Engine, open } from '../store/engines.ts';
+import { ENGINES, type Engine, newPostgresSchema, open } from '../store/engines.ts';
 import { type Answer, checkAnswer } from './contract-check.ts';
 
 const engines = new WeakMap<TestContext, Engine>();
@@ -59,7 +59,8 @@ export async function startService(
   wrapStore: (store: Store) => Store = (store) => store,
 ): Promise<Service> {
   const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
-  const url = await (engines.get(t) ?? ENGINES[0]!).newDatabase(t);
+  const engine = engines.get(t) ?? ENGINES[0]!;
+  const url = await (engine.name === 'SQLite' ? engine.newDatabase(t) : newPostgresSchema(t));
   const store = await open(t, url, 'service');
   const metrics = createMetrics({
     environment: config.environment,

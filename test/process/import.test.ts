@@ -229,27 +229,6 @@ test('an import killed after it placed its last row places nothing when it is ru
   assert.equal(counts.pending, 30n);
 });
 
-test('an import that fails on a conflicting order loses no other order when it is run again', async (t) => {
-  const { cli, file, database } = commandLine(t);
-  const count = 200_000;
-  const rows = Array.from({ length: count }, (_, i) => `{"id":${i + 1},"petId":1}\n`);
-  const path = file('a.ndjson', rows.join(''));
-  const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
-  const ended = once(child, 'close');
-  for (let tries = 0; tries < 2_000 && ordersIn(database) === 0; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  await cli(['import', '-'], { input: `{"id":${count - 1_000},"petId":2}\n` });
-  assert.deepEqual(await ended, [1, null]);
-  const again = await cli(['import', path]);
-  assert.equal(again.code, 1, 'the order still differs');
-  assert.match(again.stderr, /order 199000 is in the store with another petId/);
-  file('a.ndjson', rows.filter((_, i) => i + 1 !== count - 1_000).join(''));
-  assert.equal((await cli(['import', path])).code, 0);
-  const ids = (await cli(['export'])).stdout.trim().split('\n');
-  assert.equal(ids.length, count);
-});
-
 test('concurrent imports of one file each import all of it or fail', async (t) => {
   const { cli, file } = commandLine(t);
   const path = file('a.ndjson', '{"petId":1}\n'.repeat(1_500));

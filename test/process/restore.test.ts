@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -13,10 +12,10 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { eventually, query } from '../postgres.ts';
+import { query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { run, serve, spawnProgram } from './program.ts';
+import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
@@ -202,26 +201,6 @@ async function changeRows(database: string, sql: string): Promise<void> {
   db.exec(sql);
   db.close();
 }
-
-test('restore fails, and changes nothing, if a service creates the database meanwhile', async (t) => {
-  const folder = temporaryFolder(t);
-  const backup = join(folder, 'backup.db');
-  const { stdout: input } = await run(['sample', '200000']);
-  await run(['import', '-', '--database', `sqlite:${backup}`], { input });
-  const path = join(folder, 'store.db');
-  const restoring = spawnProgram(t, ['restore', backup, '--database', `sqlite:${path}`]);
-  const exited = once(restoring, 'exit');
-  await eventually(async () =>
-    assert.ok(readdirSync(folder).some((name) => /partial$/.test(name))),
-  );
-  restoring.kill('SIGSTOP');
-  const service = await serve(t, ['--sample', '10'], { database: `sqlite:${path}` });
-  assert.equal((await service.call('DELETE', `${ORDERS}/1`)).status, 204);
-  restoring.kill('SIGCONT');
-  assert.deepEqual(await exited, [1, null]);
-  await service.stop();
-  assert.match((await run(['show', '1', '--database', `sqlite:${path}`])).stdout, /cancelled/);
-});
 
 test('restore follows a symbolic link, and replaces an empty file', async (t) => {
   const { folder, path, backup } = await withBackup(t);

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { PROGRAM, run } from '../process/program.ts';
+import { PROGRAM, type RunOptions, run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 test('a million orders can be imported with a heap of 256 MB', { timeout: 110_000 }, async (t) => {
@@ -17,3 +20,40 @@ test('a million orders can be imported with a heap of 256 MB', { timeout: 110_00
   const last = await run(['show', '1000000', '--json', '--database', database]);
   assert.equal(JSON.parse(last.stdout).id, 1_000_000);
 });
+
+test('an import that fails on a conflicting order loses no other order when it is run again', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  const path = join(folder, 'a.ndjson');
+  const cli = (args: readonly string[], options?: RunOptions) =>
+    run([...args, '--database', database], options);
+  const count = 200_000;
+  const rows = Array.from({ length: count }, (_, i) => `{"id":${i + 1},"petId":1}\n`);
+  writeFileSync(path, rows.join(''));
+  const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
+  const ended = once(child, 'close');
+  for (let tries = 0; tries < 2_000 && ordersIn(database) === 0; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await cli(['import', '-'], { input: `{"id":${count - 1_000},"petId":2}\n` });
+  assert.deepEqual(await ended, [1, null]);
+  const again = await cli(['import', path]);
+  assert.equal(again.code, 1, 'the order still differs');
+  assert.match(again.stderr, /order 199000 is in the store with another petId/);
+  writeFileSync(path, rows.filter((_, i) => i + 1 !== count - 1_000).join(''));
+  assert.equal((await cli(['import', path])).code, 0);
+  const ids = (await cli(['export'])).stdout.trim().split('\n');
+  assert.equal(ids.length, count);
+});
+
+/** The number of pending orders, read directly: faster than running a command. */
+function ordersIn(database: string): number {
+  try {
+    const db = new DatabaseSync(database.slice('sqlite:'.length), { readOnly: true });
+    const { pending } = db.prepare('SELECT pending FROM store').get()!;
+    db.close();
+    return Number(pending);
+  } catch {
+    return 0; // The database is still being created.
+  }
+}

@@ -37,6 +37,17 @@ export async function newPostgresDatabase(t: TestContext): Promise<string> {
   return url.href;
 }
 
+/** Creates a schema in the database of the server; much faster than a database, for tests that do not copy stores. */
+export async function newPostgresSchema(t: TestContext): Promise<string> {
+  const server = process.env.TEST_DATABASE_URL ?? '';
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await query(server, `CREATE SCHEMA ${name}`);
+  t.after(() => query(server, `DROP SCHEMA ${name} CASCADE`));
+  const url = new URL(server);
+  url.searchParams.set('options', `-c search_path=${name}`);
+  return url.href;
+}
+
 /** Opens a store on `url`, closed after the test. */
 export async function open(
   t: TestContext,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { type Running, run, serve } from '../process/program.ts';
 import { ENGINES } from '../store/engines.ts';
-import { type Running, run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 const PROCESSES = 3;
 const CLIENTS = 6;
-const CANCELS = 150;
+const CANCELS = 300;
 
 /** Starts processes that share one port, each with its own operations port. */
 async function serveTogether(t: TestContext, database: string) {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Answer } from '../http/contract-check.ts';
+import { type Running, run, serve } from '../process/program.ts';
+import { serveNodes } from '../process/serve-nodes.ts';
 import { newPostgresDatabase, open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { type Running, run, serve } from './program.ts';
-import { serveNodes } from './serve-nodes.ts';
 
 const ORDERS = '/v2/store/orders';
-/** Placements of each writer while replicas are made; test/slow/nodes.ts runs more. */
-const ROUNDS = Number(process.env.ROUNDS ?? 15);
+/** Placements of each writer while replicas are made. */
+const ROUNDS = 40;
 
 type Call = (
   node: number,
