@@ -49,9 +49,30 @@ export function timestampProblem(text: string): string {
   return 'a date-time with an offset, as 2026-12-01T09:30:00Z';
 }
 
+/** The last day that was formatted, and its text: lists, pages and feeds have many times of few days. */
+let lastDay = Number.NaN;
+let lastDayText = '';
+
 /** Formats a time as RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
 export function formatTimestamp(time: number): string {
-  return new Date(time).toISOString();
+  const day = Math.floor(time / DAY);
+  if (day !== lastDay) {
+    lastDayText = new Date(time).toISOString().slice(0, -'05:18:56.000Z'.length);
+    lastDay = day;
+  }
+  const seconds = Math.floor(time / 1000) - day * (DAY / 1000);
+  const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return `${lastDayText}${two(hour)}:${two(minute)}:${two(seconds % 60)}.${three(time)}Z`;
+}
+
+function two(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
+}
+
+/** Returns the milliseconds of a time, which may be before 1970. */
+function three(time: number): string {
+  const milliseconds = time - Math.floor(time / 1000) * 1000;
+  return String(milliseconds).padStart(3, '0');
 }
 
 function isMonthStart(time: number): boolean {

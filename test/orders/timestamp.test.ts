@@ -56,3 +56,11 @@ test('a formatted timestamp is parsed as the same time', () => {
     }),
   );
 });
+
+test('a time is formatted as Date does, before 1970 too', () => {
+  fc.assert(
+    fc.property(shipDate, (time) => {
+      assert.equal(formatTimestamp(time), new Date(time).toISOString());
+    }),
+  );
+});
