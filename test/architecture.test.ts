@@ -17,6 +17,7 @@ const STORE = [
   'store/feed',
   'store/pages',
   'store/feed-cursor',
+  'store/cursor',
   'store/sequence',
   'store/batcher',
   'store/within',

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { changeJson } from '../orders/change.ts';
-import type { ChangePage, FeedPosition } from '../store/feed.ts';
+import type { ChangePage, FeedStart } from '../store/feed.ts';
 import { MAX_CHANGES, positionBehind } from '../store/feed.ts';
-import { feedCursor, parseFeedCursor } from '../store/feed-cursor.ts';
+import { feedCursor, parseFeedStart } from '../store/feed-cursor.ts';
 import { mayPass, type Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, say, UsageError, writeOut } from './terminal/output.ts';
@@ -36,12 +36,12 @@ npx store-orders changes --after "$CURSOR"`,
 }
 
 async function writeChanges({ after, follow, ...flags }: ChangesFlags): Promise<void> {
-  const begin = after === 'start' || after === 'now' ? after : parseFeedCursor(after);
+  const begin = parseFeedStart(after);
   if (begin === undefined) {
     throw new UsageError(`--after must be a cursor, start or now, not "${after}"`);
   }
   await withStore(flags, 'read', async (store) => {
-    let position: FeedPosition | 'start' | 'now' = begin;
+    let position: FeedStart = begin;
     const isRead = readerOf(terminal().stdout);
     while (isRead()) {
       const page: ChangePage | undefined = await nextPage(store, position, follow === true);
@@ -58,7 +58,7 @@ async function writeChanges({ after, follow, ...flags }: ChangesFlags): Promise<
 }
 
 /** Reads the next page; with `follow`, waits for a database that may become available again. */
-async function nextPage(store: Store, after: FeedPosition | 'start' | 'now', follow: boolean) {
+async function nextPage(store: Store, after: FeedStart, follow: boolean) {
   for (let isWaiting = false; ; isWaiting = true) {
     try {
       return await store.feed(after, MAX_CHANGES);
@@ -76,7 +76,7 @@ function linesOf({ changes, position }: ChangePage): string {
     const { revision } = change.order;
     const isLast = changes[index + 1]?.order.revision !== revision;
     if (!isLast) return `${changeJson(change)}\n`;
-    const cursor = feedCursor(positionBehind(position.storeId, changes.slice(0, index + 1)));
+    const cursor = feedCursor(positionBehind(position.storeId, change));
     return `${changeJson(change).slice(0, -1)},"cursor":"${cursor}"}\n`;
   });
   return lines.join('');

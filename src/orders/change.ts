@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OrderEventType } from './lifecycle.ts';
 import { type Order, type OrderRecord, orderRecordJson } from './order.ts';
 import { formatTimestamp } from './timestamp.ts';
@@ -29,6 +30,36 @@ export function orderAfter(current: Order, later: LaterEvent | undefined): Order
   if (later.type !== 'shipped') return { ...current, status: 'pending' };
   const { shipDateBefore: shipDate, completeBefore: complete } = later;
   return { ...current, status: 'pending', shipDate, complete };
+}
+
+/**
+ * Returns a change of an order.
+ * @param current the order as it is now
+ * @param event the change
+ * @param later the event after that one; undefined if there was none
+ */
+export function changeOf(
+  current: Order,
+  event: Pick<OrderChange, 'type' | 'by'> & { readonly revision: bigint; readonly at: number },
+  { later, placedAt }: { readonly later: LaterEvent | undefined; readonly placedAt: number },
+): OrderChange {
+  const { type, by, revision, at } = event;
+  return { type, by, order: { ...orderAfter(current, later), placedAt, updatedAt: at, revision } };
+}
+
+const CHANGES_PER_TURN = 500;
+
+/**
+ * Formats changes, each as by `changeJson`. One revision can have thousands of them, so this takes several turns of the
+ * event loop.
+ */
+export async function changesJson(changes: readonly OrderChange[]): Promise<string[]> {
+  const records: string[] = [];
+  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
+    if (from > 0) await nextTurn();
+    records.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
+  }
+  return records;
 }
 
 /** Formats a change as v2's Change record. */

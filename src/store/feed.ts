@@ -19,6 +19,15 @@ export interface FeedPosition {
   readonly last: LastEvent | undefined;
 }
 
+/** Where to begin: behind a position, before the first change, or behind everything in the store. */
+export type FeedStart = FeedPosition | 'start' | 'now';
+
+/** Returns the position of a start. */
+export function startPosition(start: FeedStart, now: FeedPosition): FeedPosition {
+  if (start === 'now') return now;
+  return start === 'start' ? { ...now, revision: 0n, last: undefined } : start;
+}
+
 /** Whole revisions of the feed, in order of revision, then order id. */
 export interface ChangePage {
   readonly changes: readonly OrderChange[];
@@ -56,7 +65,7 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
     const whole = wholeRevisions(changes);
     changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
   }
-  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes);
+  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes.at(-1)!);
   return { changes, position, isMore: position.revision < now.revision, now };
 }
 
@@ -100,9 +109,8 @@ export function isInHistory(
   return fields.every((field) => event[field] === last[field]);
 }
 
-/** Returns the position behind changes that end with the last event of a revision. */
-export function positionBehind(storeId: string, changes: readonly OrderChange[]): FeedPosition {
-  const { type, by, order } = changes.at(-1)!;
+/** Returns the position behind the last change of a revision. */
+export function positionBehind(storeId: string, { type, by, order }: OrderChange): FeedPosition {
   const last = { orderId: order.id, type, at: order.updatedAt, by };
   return { storeId, revision: order.revision, last };
 }

@@ -5,7 +5,7 @@ import type { OrderCommand, OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderDraft, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
 import type { Pet } from '../pets/pet.ts';
-import type { ChangePage, FeedPosition } from './feed.ts';
+import type { ChangePage, FeedStart } from './feed.ts';
 import type { OrderPage, PageQuery } from './pages.ts';
 
 /** Every write command. */
@@ -192,7 +192,7 @@ export interface Store extends ChangeSource {
    * @param limit up to MAX_CHANGES
    * @returns undefined if the store does not have the event that the position stands behind
    */
-  feed(after: FeedPosition | 'start' | 'now', limit: number): Promise<ChangePage | undefined>;
+  feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
   /** Returns the events of an order, oldest first. */
   history(id: OrderId): Promise<OrderEvent[]>;

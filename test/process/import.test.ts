@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { openInput } from '../../src/files/input.ts';
 import { open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { ordersIn } from './orders-in.ts';
 import { PROGRAM, type RunOptions, run, serve } from './program.ts';
 
 /** The command line on a new database, and a function that writes files next to it. */
@@ -167,18 +167,6 @@ test('a dry run checks everything and writes nothing', async (t) => {
   assert.match(again.stderr, /Would import 1 order; 1 order already existed/);
   assert.equal((await cli(['export'])).stdout.split('\n').length, 2);
 });
-
-/** The number of pending orders, read directly: faster than running a command. */
-function ordersIn(database: string): number {
-  try {
-    const db = new DatabaseSync(database.slice('sqlite:'.length), { readOnly: true });
-    const { pending } = db.prepare('SELECT pending FROM store').get()!;
-    db.close();
-    return Number(pending);
-  } catch {
-    return 0; // The database is still being created.
-  }
-}
 
 for (const [kind, rowOf] of [
   ['without ids', () => '{"petId":1,"quantity":2}\n'],

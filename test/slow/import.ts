@@ -3,8 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { ordersIn } from '../process/orders-in.ts';
 import { PROGRAM, type RunOptions, run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -45,15 +45,3 @@ test('an import that fails on a conflicting order loses no other order when it i
   const ids = (await cli(['export'])).stdout.trim().split('\n');
   assert.equal(ids.length, count);
 });
-
-/** The number of pending orders, read directly: faster than running a command. */
-function ordersIn(database: string): number {
-  try {
-    const db = new DatabaseSync(database.slice('sqlite:'.length), { readOnly: true });
-    const { pending } = db.prepare('SELECT pending FROM store').get()!;
-    db.close();
-    return Number(pending);
-  } catch {
-    return 0; // The database is still being created.
-  }
-}

@@ -1,22 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../../orders/order.ts';
-import { decoded, encoded } from '../../store/feed-cursor.ts';
+import { decodeCursor, encodeCursor } from '../../store/cursor.ts';
 import type { PageQuery } from '../../store/pages.ts';
-
-/** Format of the cursors; a later release can still read those of an earlier one. */
-const FORMAT = 1;
 
 /** What a cursor of a page belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'isDescending'>;
 
 /** Returns the cursor of the page behind `after`. It depends on filters and order only, so it never expires. */
 export function pageCursor(walk: Walk, after: OrderId): string {
-  return encoded([FORMAT, digestOf(walk), String(after)]);
+  return encodeCursor([digestOf(walk), String(after)]);
 }
 
 /** Returns the id behind which the page of a cursor begins; undefined if it is not a cursor of this walk. */
 export function parsePageCursor(cursor: string, walk: Walk): OrderId | undefined {
-  const after = parseInt64(String(decoded(cursor)?.[2]));
+  const after = parseInt64(String(decodeCursor(cursor)?.[1]));
   return after !== undefined && pageCursor(walk, after) === cursor ? after : undefined;
 }
 

@@ -1,18 +1,16 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import type { ChangeStreams } from '../../http/streams/change-streams.ts';
-import { changeJson } from '../../orders/change.ts';
-import type { ChangePage, FeedPosition } from '../../store/feed.ts';
-import { feedCursor, parseFeedCursor } from '../../store/feed-cursor.ts';
+import { changesJson } from '../../orders/change.ts';
+import type { ChangePage } from '../../store/feed.ts';
+import { feedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
 import type { Store } from '../../store/store.ts';
 import type { Contract } from '../contract.ts';
 import { sendRead, storeEtag } from './responses.ts';
 import { acceptsStream, streamChanges } from './stream-changes.ts';
 
 const DEFAULT_LIMIT = 100;
-const CHANGES_PER_TURN = 500;
 
 interface Parameters {
   readonly after?: string;
@@ -26,7 +24,7 @@ export function listChanges(
   streams: ChangeStreams,
 ): RouteHandler {
   return contract.validated<Parameters>('listChanges', async (exchange, { parameters }) => {
-    const after = positionOf(parameters.after);
+    const after = parseFeedStart(parameters.after ?? 'start');
     if (after === undefined) {
       sendError(exchange, 'cursor_invalid');
       return;
@@ -50,20 +48,10 @@ export function listChanges(
   });
 }
 
-/** Returns undefined for a cursor that is malformed. */
-export function positionOf(after = 'start'): FeedPosition | 'start' | 'now' | undefined {
-  return after === 'start' || after === 'now' ? after : parseFeedCursor(after);
-}
-
-/** A revision can have thousands of changes: they are formatted in several turns of the event loop. */
 async function pageJson({ changes, position, isMore, now }: ChangePage): Promise<string> {
-  const parts: string[] = [];
-  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
-    if (from > 0) await nextTurn();
-    parts.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
-  }
+  const records = await changesJson(changes);
   return (
-    `{"changes":[${parts.join()}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
+    `{"changes":[${records.join()}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
     `"revision":${now.revision}}`
   );
 }

@@ -3,7 +3,7 @@ import { headerCount } from '../../http/connection/well-formed.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import type { ChangeStreams } from '../../http/streams/change-streams.ts';
-import type { FeedPosition } from '../../store/feed.ts';
+import type { FeedStart } from '../../store/feed.ts';
 import { parseFeedCursor } from '../../store/feed-cursor.ts';
 
 /** Returns whether a client prefers a stream to a page. */
@@ -19,7 +19,7 @@ export function acceptsStream({ request }: Exchange): boolean {
 export async function streamChanges(
   exchange: Exchange,
   streams: ChangeStreams,
-  after: FeedPosition | 'start' | 'now',
+  after: FeedStart,
 ): Promise<void> {
   const { request } = exchange;
   const lastEventId = request.headers['last-event-id'];

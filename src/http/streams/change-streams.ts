@@ -1,5 +1,11 @@
 import type { ApiKey } from '../../keys/api-key.ts';
-import { type ChangePage, type FeedPosition, MAX_CHANGES } from '../../store/feed.ts';
+import {
+  type ChangePage,
+  type FeedPosition,
+  type FeedStart,
+  MAX_CHANGES,
+  startPosition,
+} from '../../store/feed.ts';
 import { Sequence } from '../../store/sequence.ts';
 import type { Store } from '../../store/store.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
@@ -51,7 +57,7 @@ export class ChangeStreams {
   }
 
   /** Sends the changes behind `after` as they happen, until either side ends the stream. */
-  async open(exchange: Exchange, after: FeedPosition | 'start' | 'now'): Promise<void> {
+  async open(exchange: Exchange, after: FeedStart): Promise<void> {
     const { request, response } = exchange;
     const key = exchange.apiKey!;
     const page = await inTime(exchange, () => this.#read(after));
@@ -72,11 +78,11 @@ export class ChangeStreams {
     }
     // A client that has left after asking; one that leaves at once is noticed when the next heartbeat is written.
     request.socket.once('end', () => response.destroy());
-    const position = startOf(after, page);
+    const position = startPosition(after, page.now);
     response.write(openingBytes(position));
     const stream: Stream = { response, key, position, isLive: false };
     this.#add(stream);
-    this.#writePage(stream, page);
+    await this.#writePage(stream, page);
     await this.#catchUp(stream);
   }
 
@@ -113,7 +119,7 @@ export class ChangeStreams {
   }
 
   /** Reads earlier changes, for one stream at a time: many that catch up do not delay other requests. */
-  #read(after: FeedPosition | 'start' | 'now'): Promise<ChangePage | undefined> {
+  #read(after: FeedStart): Promise<ChangePage | undefined> {
     return this.#reads.run(() => this.#parts.feed(after, MAX_CHANGES));
   }
 
@@ -128,7 +134,7 @@ export class ChangeStreams {
         }
         const page = await this.#read(stream.position);
         if (page === undefined) endSoon(response);
-        else this.#writePage(stream, page);
+        else await this.#writePage(stream, page);
       }
     } catch (error) {
       this.#parts.onError(error);
@@ -137,10 +143,10 @@ export class ChangeStreams {
   }
 
   /** Writes a page of earlier changes. After the last one, the stream is live. */
-  #writePage(stream: Stream, page: ChangePage): void {
+  async #writePage(stream: Stream, page: ChangePage): Promise<void> {
     const { response } = stream;
+    const bytes = (await eventsOf(page))(stream.position.revision);
     if (!isOpen(response)) return;
-    const bytes = eventsOf(page)(stream.position.revision);
     if (bytes.length > 0) response.write(bytes);
     stream.position = page.position;
     if (page.isMore) return;
@@ -197,9 +203,9 @@ export class ChangeStreams {
       this.#endAll();
       return false;
     }
+    const events = await eventsOf(page);
     if (this.#position === undefined) return false;
     this.#position = page.position;
-    const events = eventsOf(page);
     for (const stream of this.#streams)
       if (stream.isLive) this.#write(stream, events, page.position);
     return page.isMore;
@@ -232,9 +238,3 @@ const HEADERS = [
   // nginx would buffer the events otherwise.
   ...['x-accel-buffering', 'no'],
 ];
-
-/** Returns the position before the first change of a stream. */
-function startOf(after: FeedPosition | 'start' | 'now', { now }: ChangePage): FeedPosition {
-  if (after === 'now') return now;
-  return after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
-}

@@ -1,4 +1,4 @@
-import { changeJson, type OrderChange } from '../../orders/change.ts';
+import { changesJson } from '../../orders/change.ts';
 import { type ChangePage, type FeedPosition, positionBehind } from '../../store/feed.ts';
 import { feedCursor } from '../../store/feed-cursor.ts';
 
@@ -20,22 +20,24 @@ export const HEARTBEAT = Buffer.from(':\n\n');
  * Formats the changes of a page as https://html.spec.whatwg.org/multipage/server-sent-events.html has it. Only the last
  * event of a revision has an id.
  */
-export function eventsOf({ changes, position }: ChangePage): EventsSince {
-  const revisions = [...Map.groupBy(changes, ({ order }) => order.revision)];
-  const frames = revisions.map(([revision, alike]) => {
-    const cursor = feedCursor(positionBehind(position.storeId, alike));
-    const events = alike.map(eventOf);
-    events.push(`id: ${cursor}\n${events.pop()}`);
-    return { revision, bytes: Buffer.from(events.join('')) };
-  });
+export async function eventsOf({ changes, position }: ChangePage): Promise<EventsSince> {
+  const records = await changesJson(changes);
+  const frames: { readonly revision: bigint; readonly bytes: Buffer }[] = [];
+  let events: string[] = [];
+  for (const [index, change] of changes.entries()) {
+    const { type, order } = change;
+    const isLast = changes[index + 1]?.order.revision !== order.revision;
+    const id = isLast ? `id: ${feedCursor(positionBehind(position.storeId, change))}\n` : '';
+    events.push(`${id}event: ${type}\ndata: ${records[index]}\n\n`);
+    if (isLast) {
+      frames.push({ revision: order.revision, bytes: Buffer.from(events.join('')) });
+      events = [];
+    }
+  }
   const all = Buffer.concat(frames.map(({ bytes }) => bytes));
   return (since) => {
     if (frames.length === 0 || since < frames[0]!.revision) return all;
     const later = frames.filter(({ revision }) => revision > since);
     return Buffer.concat(later.map(({ bytes }) => bytes));
   };
-}
-
-function eventOf(change: OrderChange): string {
-  return `event: ${change.type}\ndata: ${changeJson(change)}\n\n`;
 }

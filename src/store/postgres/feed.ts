@@ -1,13 +1,15 @@
-import { type OrderChange, orderAfter } from '../../orders/change.ts';
+import { changeOf, type OrderChange } from '../../orders/change.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { OrderId } from '../../orders/order.ts';
 import {
   type ChangePage,
   changePage,
   type FeedPosition,
+  type FeedStart,
   isInHistory,
   type LastEvent,
   MAX_CHANGES,
+  startPosition,
 } from '../feed.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
@@ -21,7 +23,7 @@ const BATCH = 2_000;
 /** See Store.feed. */
 export async function readFeed(
   session: Session,
-  after: FeedPosition | 'start' | 'now',
+  after: FeedStart,
   limit: number,
 ): Promise<ChangePage | undefined> {
   const since = typeof after === 'object' ? after.revision : 0n;
@@ -34,7 +36,7 @@ export async function readFeed(
   ]);
   const now = positionFromRow(present(positions[0]));
   if (isNow) return { changes: [], position: now, isMore: false, now };
-  const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
+  const from = startPosition(after, now);
   if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
   return changePage({
     ...{ from, now },
@@ -74,6 +76,10 @@ function lastFromRow([orderId, type, at, by]: Row): LastEvent {
 function changeFromRow(row: Row): OrderChange {
   const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
     row.slice(7);
+  const event = {
+    ...{ revision: BigInt(revision!), type: type as OrderEventType, at: Number(at) },
+    by: by ?? undefined,
+  };
   const later =
     laterType === null
       ? undefined
@@ -82,13 +88,7 @@ function changeFromRow(row: Row): OrderChange {
           shipDateBefore: number(shipDateBefore),
           completeBefore: completeBefore === null ? undefined : completeBefore === 't',
         };
-  return {
-    ...{ type: type as OrderEventType, by: by ?? undefined },
-    order: {
-      ...orderAfter(orderFromRow(row), later),
-      ...{ revision: BigInt(revision!), updatedAt: Number(at), placedAt: Number(placedAt ?? at) },
-    },
-  };
+  return changeOf(orderFromRow(row), event, { later, placedAt: Number(placedAt ?? at) });
 }
 
 /**

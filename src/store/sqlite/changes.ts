@@ -1,11 +1,10 @@
 import type { Moment } from '../../listing/listing.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
 import { Sequence } from '../sequence.ts';
-import { expectNotMovedAway } from '../tables.ts';
 import { ORDER_COLUMNS } from './order-row.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
-import { expectVersion } from './schema.ts';
 import type { Row, Session } from './session.ts';
+import { expectUsable, GUARD_COLUMNS } from './transaction.ts';
 
 type Visit = (orders: readonly Order[]) => void;
 
@@ -62,14 +61,9 @@ function isPast(since: Moment | undefined, now: Moment): boolean {
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
 function currentMoment(session: Session): Moment {
-  const [row] = session.query(MOMENT);
-  const [storeId, revision, mark, version, movedTo] = row as unknown as [
-    ...[string, bigint, bigint, bigint],
-    string | null,
-  ];
-  expectVersion(version);
-  expectNotMovedAway(movedTo);
-  return { storeId, revision, mark };
+  const [storeId, revision, mark, ...guards] = session.query(MOMENT)[0]!;
+  expectUsable(guards);
+  return { storeId: storeId as string, revision: revision as bigint, mark: mark as bigint };
 }
 
 /** Reads the orders changed after a revision, in the order of their latest events. */
@@ -86,8 +80,7 @@ function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Ro
 
 const LISTED = "status <> 'cancelled'";
 
-const MOMENT =
-  'SELECT id, revision, mark, (SELECT user_version FROM pragma_user_version), moved_to FROM store';
+const MOMENT = `SELECT id, revision, mark, ${GUARD_COLUMNS} FROM store`;
 
 /**
  * Ordered by event, each order at its latest event: ordered by id, SQLite would read all orders, or block for a long

@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type OrderChange, orderAfter } from '../../orders/change.ts';
+import { changeOf, type OrderChange } from '../../orders/change.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { OrderId } from '../../orders/order.ts';
 import {
   type ChangePage,
   changePage,
   type FeedPosition,
+  type FeedStart,
   isInHistory,
   type LastEvent,
+  startPosition,
 } from '../feed.ts';
-import { expectNotMovedAway } from '../tables.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import { expectVersion } from './schema.ts';
 import type { Row, Session } from './session.ts';
-import { inSnapshot } from './transaction.ts';
+import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
 import { number, text } from './values.ts';
 
 /** Changes that are read in one turn of the event loop. */
@@ -22,13 +22,13 @@ const BATCH = 512;
 /** See Store.feed. */
 export async function readFeed(
   session: Session,
-  after: FeedPosition | 'start' | 'now',
+  after: FeedStart,
   limit: number,
 ): Promise<ChangePage | undefined> {
   const read = inSnapshot(session, () => {
     const now = readPosition(session);
     if (after === 'now') return { now, from: now, rows: [] };
-    const from = after === 'start' ? { ...now, revision: 0n, last: undefined } : after;
+    const from = startPosition(after, now);
     const [event] = session.query(SQL.last, from.revision);
     if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
     return { now, from, rows: session.query(SQL.changes, from.revision, limit + 1) };
@@ -52,10 +52,8 @@ export async function readFeed(
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
 export function readPosition(session: Session): FeedPosition {
-  const [store] = session.query(SQL.store);
-  const [storeId, revision, version, movedTo] = store!;
-  expectVersion(version);
-  expectNotMovedAway(movedTo);
+  const [storeId, revision, ...guards] = session.query(SQL.store)[0]!;
+  expectUsable(guards);
   const [event] = session.query(SQL.last, revision);
   return {
     storeId: storeId as string,
@@ -74,6 +72,10 @@ function lastFromRow([orderId, type, at, by]: Row): LastEvent {
 function changeFromRow(row: Row): OrderChange {
   const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
     row.slice(6);
+  const event = {
+    ...{ revision: revision as bigint, type: type as OrderEventType, at: Number(at) },
+    by: text(by),
+  };
   const later =
     laterType === null
       ? undefined
@@ -82,13 +84,7 @@ function changeFromRow(row: Row): OrderChange {
           shipDateBefore: number(shipDateBefore),
           completeBefore: completeBefore === null ? undefined : completeBefore === 1n,
         };
-  return {
-    ...{ type: type as OrderEventType, by: text(by) },
-    order: {
-      ...orderAfter(orderFromRow(row), later),
-      ...{ revision: revision as bigint, updatedAt: Number(at), placedAt: Number(placedAt ?? at) },
-    },
-  };
+  return changeOf(orderFromRow(row), event, { later, placedAt: Number(placedAt ?? at) });
 }
 
 /** The event after the first one of an order, and the one that placed it. */
@@ -104,7 +100,7 @@ const CHANGES = `SELECT ${ORDER_COLUMNS}, event.revision, event.type, event.at, 
 const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`;
 
 const SQL = {
-  store: 'SELECT id, revision, (SELECT user_version FROM pragma_user_version), moved_to FROM store',
+  store: `SELECT id, revision, ${GUARD_COLUMNS} FROM store`,
   last: `SELECT order_id, type, at, by FROM order_events WHERE revision = ?
     ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: `${CHANGES} WHERE event.revision > ? ${ORDER_BY}`,
