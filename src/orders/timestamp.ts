@@ -49,20 +49,27 @@ export function timestampProblem(text: string): string {
   return 'a date-time with an offset, as 2026-12-01T09:30:00Z';
 }
 
-/** The last day that was formatted, and its text: lists, pages and feeds have many times of few days. */
-let lastDay = Number.NaN;
-let lastDayText = '';
+const MAX_DAY_TEXTS = 1_000;
+/** Texts of recent days, by days since the epoch: a list has many times of few days. */
+const dayTexts = new Map<number, string>();
 
 /** Formats a time as RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */
 export function formatTimestamp(time: number): string {
   const day = Math.floor(time / DAY);
-  if (day !== lastDay) {
-    lastDayText = new Date(time).toISOString().slice(0, -'05:18:56.000Z'.length);
-    lastDay = day;
-  }
   const seconds = Math.floor(time / 1000) - day * (DAY / 1000);
   const [hour, minute] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  return `${lastDayText}${two(hour)}:${two(minute)}:${two(seconds % 60)}.${three(time)}Z`;
+  return `${dayText(day)}${two(hour)}:${two(minute)}:${two(seconds % 60)}.${three(time)}Z`;
+}
+
+/** Returns the beginning of a day's times: 2026-11-20T */
+function dayText(day: number): string {
+  let text = dayTexts.get(day);
+  if (text === undefined) {
+    text = new Date(day * DAY).toISOString().slice(0, -'05:18:56.000Z'.length);
+    if (dayTexts.size >= MAX_DAY_TEXTS) dayTexts.clear();
+    dayTexts.set(day, text);
+  }
+  return text;
 }
 
 function two(value: number): string {
