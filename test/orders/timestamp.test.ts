@@ -57,10 +57,11 @@ test('a formatted timestamp is parsed as the same time', () => {
   );
 });
 
-test('a time is formatted as Date does, before 1970 too', () => {
+test('a time is formatted as Date does, before 1970 too, whatever days were formatted before it', () => {
   fc.assert(
     fc.property(shipDate, (time) => {
       assert.equal(formatTimestamp(time), new Date(time).toISOString());
     }),
+    { numRuns: 3_000 },
   );
 });
