@@ -18,20 +18,31 @@ export interface Findings {
 /** The counters in the row of the table store. */
 export type Counters = Readonly<Record<OrderStatus | 'revision', bigint>>;
 
-/** Counts all rows; returns one row of integers. Works with every engine and every schema version. */
-export const COUNTS = `SELECT
+/** The first schema version with the table placements, on every engine. */
+const PLACEMENTS_SINCE = 8;
+
+/** Returns a statement that counts all rows, and returns one row of integers, for every engine. */
+export function countsSql({ has }: Findings['schema']): string {
+  return has < PLACEMENTS_SINCE ? `${COUNTS}, 0` : `${COUNTS}, ${PLACEMENTS_OF_NO_ORDER}`;
+}
+
+const COUNTS = `SELECT
   ${ORDER_STATUSES.map((status) => `(SELECT count(*) FROM orders WHERE status = '${status}')`).join(', ')},
   (SELECT coalesce(max(revision), 0) FROM order_events),
   (SELECT count(*) FROM orders WHERE NOT EXISTS (SELECT 1 FROM order_events AS event
-    WHERE event.order_id = orders.id AND event.revision = orders.revision)),
+    WHERE event.order_id = orders.id AND event.revision = orders.revision
+      AND event.type IN ('placed', orders.status))),
   (SELECT count(*) FROM order_events AS event WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = event.order_id))`;
 
-/** Compares the store's counters with `counts`, the row of COUNTS. */
+const PLACEMENTS_OF_NO_ORDER =
+  '(SELECT count(*) FROM placements WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = placements.order_id))';
+
+/** Compares the store's counters with `counts`, the row of `countsSql`. */
 export function compare(
   counters: Counters,
   counts: readonly bigint[],
 ): Pick<Findings, 'orders' | 'problems'> {
-  const [pending, shipped, cancelled, revision, withoutEvent, withoutOrder] = counts;
+  const [pending, shipped, cancelled, revision, withoutEvent, withoutOrder, placements] = counts;
   const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
   const problems = ORDER_STATUSES.filter((status) => orders[status] !== counters[status]).map(
     (status) =>
@@ -45,5 +56,6 @@ export function compare(
   if (withoutEvent! > 0n)
     problems.push(`${withoutEvent} orders lack the event of their last change`);
   if (withoutOrder! > 0n) problems.push(`${withoutOrder} events are of no order`);
+  if (placements! > 0n) problems.push(`${placements} idempotency keys are of no order`);
   return { orders, problems };
 }

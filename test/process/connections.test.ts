@@ -281,3 +281,52 @@ test('an invalid chunk in a request with Upgrade is refused at once', async (t) 
   );
   assert.deepEqual(statuses(answers), [400]);
 });
+
+test('a low limit of open files limits the connections, and the service keeps answering', async (t) => {
+  // 64 files are for the process, 32 for the operations listener.
+  const wrapper = ['sh', '-c', 'ulimit -n 116 && exec "$0" "$@"'];
+  const service = await serve(t, ['--sample', '10'], { wrapper });
+  assert.match(service.stdout(), /the open file limit allows 20 connections/);
+  const sockets = Array.from({ length: 25 }, () => connect(service.port, '127.0.0.1'));
+  const closed = new Set<Socket>();
+  for (const socket of sockets) {
+    socket.on('error', () => {});
+    socket.once('close', () => closed.add(socket));
+  }
+  await eventually(async () => assert.equal(closed.size, 5));
+  const open = sockets.find((socket) => !closed.has(socket))!;
+  open.write(requestsOf(service)('GET', ORDERS, 'Connection: close\r\n'));
+  assert.deepEqual(statuses(await received(open)), [200]);
+  assert.equal((await fetch(`${service.operations}/readyz`)).status, 200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('the operations listener closes connections beyond 32, and answers the others', async (t) => {
+  const { operations } = await serve(t);
+  const port = Number(new URL(operations).port);
+  const sockets = Array.from({ length: 33 }, () => connect(port, '127.0.0.1'));
+  const closed = new Set<Socket>();
+  for (const socket of sockets) {
+    socket.on('error', () => {});
+    socket.once('close', () => closed.add(socket));
+  }
+  await eventually(async () => assert.equal(closed.size, 1));
+  const open = sockets.find((socket) => !closed.has(socket))!;
+  open.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  assert.deepEqual(statuses(await received(open)), [200]);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('a second signal ends the process at once', async (t) => {
+  const service = await serve(t, ['--sample', '10']);
+  // A request that is still being sent would delay a graceful shutdown by two seconds.
+  const socket = connect(service.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('GET / HTTP/1.1\r\nHost: ');
+  await once(socket, 'connect');
+  assert.equal((await service.call('GET', ORDERS)).status, 200);
+  service.child.kill('SIGTERM');
+  await eventually(async () => assert.match(service.stdout(), /"msg":"stopping"/));
+  assert.equal(await service.stop(), 1);
+  assert.match(service.stdout(), /stopped at once by a second signal/);
+});

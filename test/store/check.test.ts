@@ -32,6 +32,14 @@ for (const engine of ENGINES) {
       await found(t, engine, 'UPDATE order_events SET order_id = 3 WHERE order_id = 1'),
       ['1 orders lack the event of their last change', '1 events are of no order'],
     );
+    assert.deepEqual(
+      await found(t, engine, "UPDATE order_events SET type = 'cancelled' WHERE order_id = 1"),
+      ['1 orders lack the event of their last change'],
+    );
+    assert.deepEqual(
+      await found(t, engine, "INSERT INTO placements VALUES ('k', 'a', 'd', 3, 2, 0)"),
+      ['1 idempotency keys are of no order'],
+    );
     for (const pending of [1, 3]) {
       assert.deepEqual(await found(t, engine, `UPDATE store SET pending = ${pending}`), [
         `there are 2 pending orders, and the store has counted ${pending}`,

@@ -1,5 +1,5 @@
 import type { Environment } from '../../keys/api-key.ts';
-import { COUNTS, compare, type Findings } from '../consistency.ts';
+import { compare, countsSql, type Findings } from '../consistency.ts';
 import { newSession } from './connection.ts';
 import { expectSchema } from './schema.ts';
 import { BEGIN_SNAPSHOT } from './session.ts';
@@ -27,7 +27,7 @@ export async function checkPostgres(url: string): Promise<Findings> {
       shipped: shipped!,
       cancelled: cancelled!,
     };
-    const [counts] = await session.query({ text: COUNTS });
+    const [counts] = await session.query({ text: countsSql(schema!) });
     return {
       schema: schema!,
       environment: (environment ?? undefined) as Environment | undefined,

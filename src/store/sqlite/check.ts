@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '../../keys/api-key.ts';
-import { COUNTS, type Counters, compare, type Findings } from '../consistency.ts';
+import { type Counters, compare, countsSql, type Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
 import { readableLocation, readDatabase } from './connection.ts';
@@ -18,13 +18,16 @@ const MAX_NAMED = 20;
 export function checkSqlite(path: string): Findings {
   return withOpenErrors(path, () =>
     readDatabase(readableLocation(path), (db) => {
-      const has = KNOWN_MIGRATIONS - missingMigrations(db).length;
+      const schema = {
+        has: KNOWN_MIGRATIONS - missingMigrations(db).length,
+        knows: KNOWN_MIGRATIONS,
+      };
       db.exec('BEGIN');
       const damage = damageOf(db);
       const store = rowOf(db);
-      const { orders, problems } = countsOf(db, store as unknown as Counters);
+      const { orders, problems } = countsOf(db, store as unknown as Counters, schema);
       return {
-        schema: { has, knows: KNOWN_MIGRATIONS },
+        schema,
         environment: (store.environment ?? undefined) as Environment | undefined,
         movedTo: (store.moved_to ?? undefined) as string | undefined,
         revision: store.revision as bigint,
@@ -63,9 +66,13 @@ function damageOf(db: DatabaseSync): string[] {
 }
 
 /** Counts the orders and compares the result with the counters; rows on corrupt pages cannot be counted. */
-function countsOf(db: DatabaseSync, counters: Counters): ReturnType<typeof compare> {
+function countsOf(
+  db: DatabaseSync,
+  counters: Counters,
+  schema: Findings['schema'],
+): ReturnType<typeof compare> {
   try {
-    const statement = db.prepare(COUNTS);
+    const statement = db.prepare(countsSql(schema));
     statement.setReturnArrays(true);
     return compare(counters, statement.get() as unknown as bigint[]);
   } catch (error) {
