@@ -10,7 +10,7 @@ import { play } from './client.ts';
 import { Random } from './random.ts';
 import { type Script, type Step, scriptOf, type Target } from './script.ts';
 import { FuzzServer, type ResourceUsage } from './server.ts';
-import { type Cancels, isAnswered, verify } from './verify.ts';
+import { isAnswered, type Outcomes, verify } from './verify.ts';
 
 /** A list of 5.5 MB, more than the system buffers for a client that does not read. */
 const ORDERS = 60_000;
@@ -74,16 +74,16 @@ async function runRound(round: number, count: number): Promise<void> {
   const path = join(folder, `round-${round}.db`);
   copyFileSync(join(folder, 'seed.db'), path);
   const server = await FuzzServer.start(`sqlite:${path}`);
-  const cancels: Cancels = { confirmed: new Set(), unknown: new Set() };
+  const outcomes: Outcomes = { placed: new Set(), confirmed: new Set(), unknown: new Set() };
   let order = 0;
   // Spread over the list, so that many of its blocks change.
   const target: Target = { secret, newOrder: () => ((order++ * STRIDE) % ORDERS) + 1 };
   const report = (what: string) => findings.push(`round ${round}, after ${played}: ${what}`);
   try {
-    await playAll(server, WARM_UP, target, cancels);
+    await playAll(server, WARM_UP, target, outcomes);
     const before = await settled(server);
     const descriptors = server.descriptors();
-    await playAll(server, count, target, cancels);
+    await playAll(server, count, target, outcomes);
     if (server.ended === undefined) {
       const after = await settled(server);
       const grown = after.bytes - before.bytes;
@@ -93,7 +93,7 @@ async function runRound(round: number, count: number): Promise<void> {
       // A database connection may open or close a file meanwhile.
       const opened = server.descriptors() - descriptors;
       if (opened > 2) report(`holds ${opened} descriptors more than before`);
-      await stopWhileReading(server, target, cancels);
+      await stopWhileReading(server, target, outcomes);
     }
     if (server.ended !== 'exit 0') report(`the server ended with ${server.ended}`);
     if (server.stderr !== '') report(`stderr: ${server.stderr.slice(0, 600)}`);
@@ -102,7 +102,7 @@ async function runRound(round: number, count: number): Promise<void> {
   } finally {
     server.kill();
   }
-  for (const difference of compare(path, cancels)) report(difference);
+  for (const difference of compare(path, outcomes)) report(difference);
 }
 
 /** Plays `count` scripts, CONCURRENCY at a time, or until the server ends. */
@@ -110,7 +110,7 @@ async function playAll(
   server: FuzzServer,
   count: number,
   target: Target,
-  cancels: Cancels,
+  outcomes: Outcomes,
 ): Promise<void> {
   let left = count;
   const playSome = async () => {
@@ -119,7 +119,7 @@ async function playAll(
       played += 1;
       // One per connection, so that each depends on the seed only, not on the timing of the others.
       const random = new Random(seed ^ Math.imul(played, 0x9e3779b9));
-      await playOne(scriptOf(played, random, target), server, random, cancels);
+      await playOne(scriptOf(played, random, target), server, random, outcomes);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, playSome));
@@ -129,14 +129,14 @@ async function playOne(
   script: Script,
   server: FuzzServer,
   random: Random,
-  cancels: Cancels,
+  outcomes: Outcomes,
 ): Promise<void> {
   const { steps, delivery, ending, delayMs, stallAt } = script;
   const result = await play(script, server.port, random, (received) =>
     isAnswered(script, received),
   );
   // Once the process has ended, failures of its connections are not findings of their own.
-  const found = verify(script, result, cancels).filter(() => server.ended === undefined);
+  const found = verify(script, result, outcomes).filter(() => server.ended === undefined);
   if (found.length === 0) return;
   const names = steps.map(({ name }) => name).join(', ');
   findings.push(
@@ -159,7 +159,7 @@ async function settled(server: FuzzServer): Promise<ResourceUsage> {
 async function stopWhileReading(
   server: FuzzServer,
   target: Target,
-  cancels: Cancels,
+  outcomes: Outcomes,
 ): Promise<void> {
   const random = new Random(seed);
   const head = `Host: x\r\nAuthorization: Bearer ${target.secret}\r\n`;
@@ -186,26 +186,29 @@ async function stopWhileReading(
       delayMs: 1_200,
       stallAt: 1 + Math.floor(index / 2) * 100_000,
     };
-    await playOne(script, server, random, cancels);
+    await playOne(script, server, random, outcomes);
   });
   await pause(600);
   await Promise.all([server.stop(), ...readers]);
 }
 
 /** Compares the store with the responses to clients. @returns the differences */
-function compare(path: string, { confirmed, unknown }: Cancels): string[] {
+function compare(path: string, { placed, confirmed, unknown }: Outcomes): string[] {
   const db = new DatabaseSync(path);
   const rows = db
     .prepare(`SELECT order_id, count(*) AS times FROM order_events WHERE type = 'cancelled'
       GROUP BY order_id`)
     .all() as { order_id: number; times: number }[];
+  const exists = db.prepare('SELECT 1 FROM orders WHERE id = ?');
+  const notPlaced = [...placed].filter((id) => exists.get(id) === undefined);
   db.close();
   const cancelled = new Map(rows.map(({ order_id, times }) => [order_id, times]));
   const lost = [...confirmed].filter((id) => !cancelled.has(id));
   const unrequested = [...cancelled.keys()].filter((id) => !confirmed.has(id) && !unknown.has(id));
   const twice = rows.filter(({ times }) => times > 1).map(({ order_id }) => order_id);
   return [
-    ...lost.map((id) => `order ${id} was answered 204 and is not cancelled`),
+    ...notPlaced.map((id) => `order ${id} was answered 201 and does not exist`),
+    ...lost.map((id) => `the cancel of order ${id} was confirmed, and it is not cancelled`),
     ...unrequested.map((id) => `order ${id} is cancelled though no response said so`),
     ...twice.map((id) => `order ${id} was cancelled twice`),
   ];

@@ -12,8 +12,10 @@ export interface Step {
   readonly isUnreadable?: boolean;
   /** The connection is closed after the response, and later bytes have no effect. */
   readonly closes?: boolean;
-  /** The order that is cancelled if and only if the response is 204. */
+  /** The order that is cancelled if and only if the response is 200 or 204. */
   readonly cancels?: number;
+  /** A 201 has the order that was placed. */
+  readonly places?: true;
   /** The expected body of a 200. */
   readonly body?: 'list' | 'gzip' | 'none';
 }
@@ -91,7 +93,7 @@ function after(steps: readonly Step[], last: Step): Step {
 
 /** Whether later bytes would be read as the rest of this step. */
 function isIncomplete({ name }: Step): boolean {
-  return name.startsWith('incomplete') || name === 'large body';
+  return name.startsWith('incomplete') || name.startsWith('large');
 }
 
 /** The first bytes of a TLS connection. */
@@ -104,6 +106,19 @@ function requests(random: Random, { secret, newOrder }: Target) {
   const head = (line: string, ...headers: string[]) =>
     `${line}\r\nHost: x\r\n${key}${headers.map((each) => `${each}\r\n`).join('')}\r\n`;
   const orders = '/v1/store/orders';
+  const v2 = (path: string) => head(`GET /v2/store/${path} HTTP/1.1`);
+  const post = (...headers: string[]) =>
+    head(`POST /v2/store/orders HTTP/1.1`, `Idempotency-Key: ${random.below(2 ** 31)}`, ...headers);
+  /** A placement, framed by its length or in chunks. */
+  const placement = (body: string, type = 'application/json') => {
+    const typed = `Content-Type: ${type}`;
+    if (random.chance(0.5)) return `${post(typed, `Content-Length: ${body.length}`)}${body}`;
+    const middle = Math.ceil(body.length / 2);
+    const parts = [body.slice(0, middle), body.slice(middle)].filter((part) => part !== '');
+    const chunks = [...parts, ''];
+    const framed = chunks.map((each) => `${each.length.toString(16)}\r\n${each}\r\n`);
+    return `${post(typed, 'Transfer-Encoding: chunked')}${framed.join('')}`;
+  };
   const get = (...headers: string[]) => head(`GET ${orders} HTTP/1.1`, ...headers);
   const remove = (id: number, ...headers: string[]) =>
     head(`DELETE ${orders}/${id} HTTP/1.1`, ...headers);
@@ -149,6 +164,35 @@ function requests(random: Random, { secret, newOrder }: Target) {
     },
     wrongMethod: (): Step => {
       return { name: 'PUT', bytes: head(`PUT ${orders} HTTP/1.1`), statuses: [405] };
+    },
+    cancelV2: (): Step => {
+      const cancels = newOrder();
+      const bytes = head(`POST /v2/store/orders/${cancels}/cancel HTTP/1.1`);
+      return { name: `v2 cancel ${cancels}`, bytes, statuses: [200], cancels };
+    },
+    place: (): Step => {
+      const bytes = placement('{"petId":9007199254740993,"quantity":2}');
+      return { name: 'place', bytes, statuses: [201], places: true };
+    },
+    placeInvalid: (): Step => {
+      const body = random.pick(['{"petId":5.0}', '{"petId":1,"petId":1}', '{', '[]', '\x00', '""']);
+      return { name: `place ${body}`, bytes: placement(body), statuses: [400] };
+    },
+    placeOtherType: (): Step => {
+      return { name: 'place text', bytes: placement('{}', 'text/plain'), statuses: [415] };
+    },
+    page: (): Step => {
+      const path = random.pick([
+        'orders?limit=3',
+        'orders?status=shipped',
+        'changes?limit=2',
+        'summary',
+      ]);
+      return { name: path, bytes: v2(path), statuses: [200] };
+    },
+    pageInvalid: (): Step => {
+      const path = random.pick(['orders?limit=0', 'orders?a=1', 'changes?after=x']);
+      return { name: path, bytes: v2(path), statuses: [400] };
     },
 
     upgrade: (): Step => {
@@ -210,6 +254,18 @@ function requests(random: Random, { secret, newOrder }: Target) {
       return { ...broken('large header', 431, `A: ${'x'.repeat(40_000)}`), isUnreadable: true };
     },
     longUrl: (): Step => refused('long URL', 414, head(`GET /${'x'.repeat(9_000)} HTTP/1.1`)),
+    placeTooLarge: (): Step => {
+      const bytes = post('Content-Type: application/json', 'Content-Length: 70000');
+      return refused('large placement', 413, `${bytes}${'x'.repeat(random.below(70_000))}`);
+    },
+    placeBrokenChunk: (): Step => {
+      const bytes = post('Content-Type: application/json', 'Transfer-Encoding: chunked');
+      return refused('place in broken chunks', 400, `${bytes}2\r\n{}\r\nzz\r\n`);
+    },
+    incompletePlacement: (): Step => {
+      const bytes = post('Content-Type: application/json', 'Content-Length: 9');
+      return incomplete('incomplete placement', `${bytes}{"p`);
+    },
     junk: (): Step => ({ ...refused('junk', 400, JUNK), isUnreadable: true }),
     incompleteHead: (): Step => {
       const bytes = remove(newOrder());
@@ -230,6 +286,12 @@ const VALID: readonly ((request: Requests) => Step)[] = [
   ...Array<(request: Requests) => Step>(5).fill((request) => request.cancelWithBody()),
   ...Array<(request: Requests) => Step>(8).fill((request) => request.unchanged()),
   ...Array<(request: Requests) => Step>(3).fill((request) => request.gzip()),
+  ...Array<(request: Requests) => Step>(3).fill((request) => request.cancelV2()),
+  ...Array<(request: Requests) => Step>(4).fill((request) => request.place()),
+  ...Array<(request: Requests) => Step>(2).fill((request) => request.page()),
+  (request) => request.placeInvalid(),
+  (request) => request.placeOtherType(),
+  (request) => request.pageInvalid(),
   (request) => request.list(),
   (request) => request.head(),
   (request) => request.noKey(),
@@ -257,4 +319,7 @@ const LAST: readonly ((request: Requests) => Step)[] = [
   (request) => request.junk(),
   (request) => request.incompleteHead(),
   (request) => request.incompleteBody(),
+  (request) => request.placeTooLarge(),
+  (request) => request.placeBrokenChunk(),
+  (request) => request.incompletePlacement(),
 ];

@@ -3,9 +3,11 @@ import { answersIn, type FuzzAnswer } from './answers.ts';
 import type { PlayResult } from './client.ts';
 import type { Script, Step } from './script.ts';
 
-/** The orders that scripts asked to cancel, as far as clients know. */
-export interface Cancels {
-  /** Confirmed as cancelled by a 204. */
+/** The orders that scripts asked to cancel or to place, as far as clients know. */
+export interface Outcomes {
+  /** Ids of the orders that a 201 says are placed. */
+  readonly placed: Set<number>;
+  /** Confirmed as cancelled by a 200 or 204. */
   readonly confirmed: Set<number>;
   /** The connection ended before the response. */
   readonly unknown: Set<number>;
@@ -18,8 +20,12 @@ export function isAnswered({ steps }: Script, received: Buffer): boolean {
   return whole.length >= mandatory.length;
 }
 
-/** Compares the responses on a connection with its script, and records its cancels. @returns the findings */
-export function verify(script: Script, { received, end }: PlayResult, cancels: Cancels): string[] {
+/** Compares the responses on a connection with its script, and records its outcomes. @returns the findings */
+export function verify(
+  script: Script,
+  { received, end }: PlayResult,
+  outcomes: Outcomes,
+): string[] {
   const findings: string[] = [];
   let answers: FuzzAnswer[];
   try {
@@ -38,10 +44,13 @@ export function verify(script: Script, { received, end }: PlayResult, cancels: C
     next += 1;
     const isWhole = answer?.isWhole === true;
     if (step.cancels !== undefined) {
-      if (isWhole && answer.status === 204) {
-        cancels.confirmed.add(step.cancels);
+      if (isWhole && answer.status < 300) {
+        outcomes.confirmed.add(step.cancels);
         cancelled.push(step.cancels);
-      } else if (!isWhole && mayBeMissing) cancels.unknown.add(step.cancels);
+      } else if (!isWhole && mayBeMissing) outcomes.unknown.add(step.cancels);
+    }
+    if (step.places && isWhole && answer.status === 201) {
+      outcomes.placed.add(JSON.parse(answer.body.toString()).id);
     }
     if (isWhole) findings.push(...problemsOf(step, answer, cancelled));
     else if (!mayBeMissing)

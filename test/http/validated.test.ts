@@ -217,6 +217,17 @@ test('a JSON body of exactly the maximum size is accepted; one byte more is 413'
   assert.equal((await post('/things/1/parts/x', `${body} `)).status, 413);
 });
 
+test('a JSON body that is announced as too large is 413 before it arrives', async (t) => {
+  const { port, secret } = await startServer(t);
+  const socket = connect(port, '127.0.0.1');
+  const head = `Host: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json`;
+  const length = `Content-Length: ${MAX_JSON_BYTES + 1}`;
+  socket.write(`POST /v2/things/1/parts/x HTTP/1.1\r\n${head}\r\n${length}\r\n\r\n{`);
+  const [answer] = await once(socket, 'data');
+  assert.match(String(answer), /^HTTP\/1\.1 413 /);
+  socket.destroy();
+});
+
 test('at most 100 problems are listed', async (t) => {
   const { post } = await startServer(t);
   const query = Array.from({ length: 300 }, (_, index) => `x${index}=1`).join('&');

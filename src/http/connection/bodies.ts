@@ -31,6 +31,11 @@ export class Bodies {
       done(NO_BODY, request.complete ? undefined : problem);
       return;
     }
+    const limit = keep ? MAX_JSON_BYTES : MAX_BODY_BYTES;
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
+      done(NO_BODY, 'body_too_large');
+      return;
+    }
     let isOver = false;
     const chunks: Buffer[] = [];
     const end = (problem?: Refusal) => {
@@ -42,7 +47,7 @@ export class Bodies {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > (keep ? MAX_JSON_BYTES : MAX_BODY_BYTES)) end('body_too_large');
+      if (bytes > limit) end('body_too_large');
       else if (keep) chunks.push(chunk);
     });
     request.on('end', () => end());
