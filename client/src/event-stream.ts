@@ -1,0 +1,30 @@
+/** An event of https://html.spec.whatwg.org/multipage/server-sent-events.html */
+export interface StreamEvent {
+  /** Undefined if the event has none of its own. */
+  readonly id: string | undefined;
+  /** Empty if the event has none. */
+  readonly data: string;
+}
+
+/** Parses server-sent events as they arrive. An event that is not finished when the stream ends is dropped. */
+export async function* eventsOf(chunks: AsyncIterable<string>): AsyncGenerator<StreamEvent, void> {
+  let text = '';
+  let id: string | undefined;
+  let data: string[] = [];
+  for await (const chunk of chunks) {
+    text += chunk;
+    // A CR at the end may be the first half of CRLF.
+    const lines = text.split(/\r\n|\n|\r(?!$)/);
+    text = lines.pop()!;
+    for (const line of lines) {
+      if (line === '') {
+        if (id !== undefined || data.length > 0) yield { id, data: data.join('\n') };
+        [id, data] = [undefined, []];
+      } else {
+        const [, field, value] = /^([^:]*)(?:: ?)?(.*)$/s.exec(line)!;
+        if (field === 'id') id = value!;
+        else if (field === 'data') data.push(value!);
+      }
+    }
+  }
+}

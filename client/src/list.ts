@@ -1,0 +1,42 @@
+import { ConnectionError } from './errors.ts';
+import { parseExact } from './exact-json.ts';
+
+/** Strings, a string that is not closed yet, and brackets. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|"|[{}[\]]/g;
+
+/** Parses a JSON array of objects as it arrives, holding only the text that is not parsed yet. */
+export async function* elementsOf<T>(chunks: AsyncIterable<string>): AsyncGenerator<T, void> {
+  let text = '';
+  let isOpen = false;
+  let isClosed = false;
+  for await (const chunk of chunks) {
+    text += chunk;
+    if (!isOpen) {
+      if (text.trimStart() === '') continue;
+      if (text.trimStart()[0] !== '[') throw new ConnectionError('the response is not a list');
+      text = text.slice(text.indexOf('[') + 1);
+      isOpen = true;
+    }
+    const { end, closesList } = lastElement(text);
+    const elements = text.slice(0, end).replace(/^\s*,/, '');
+    text = text.slice(end);
+    if (elements.trim() !== '') yield* parseExact(`[${elements}]`) as T[];
+    isClosed ||= closesList;
+  }
+  if (!isClosed) throw new ConnectionError('the list ended before its last order');
+}
+
+/** Returns where the last whole element ends, and whether the end of the list follows. */
+function lastElement(text: string): { end: number; closesList: boolean } {
+  let [depth, end] = [0, 0];
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    if (token === '"') break;
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') {
+      if (depth === 0) return { end, closesList: true };
+      depth -= 1;
+      if (depth === 0) end = index + 1;
+    }
+  }
+  return { end, closesList: false };
+}

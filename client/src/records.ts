@@ -1,0 +1,195 @@
+// Made from the contracts by "npm run records". Integers are bigint, times RFC 3339 in UTC with milliseconds.
+
+/** An order. A field without a value is left out. */
+export interface Order {
+  /** Unique order identifier. */
+  readonly id?: bigint;
+  /** Identifier of the animal in the order. */
+  readonly petId?: bigint;
+  /** Number of units ordered. */
+  readonly quantity?: bigint;
+  /** Expected or actual ship date, in UTC with milliseconds. */
+  readonly shipDate?: string;
+  /** Whether the order has been fulfilled. */
+  readonly complete?: boolean;
+}
+
+/** An animal. A field without a value is left out. */
+export interface Pet {
+  /** Unique pet identifier. */
+  readonly id?: bigint;
+  /** The name of the animal. */
+  readonly name?: string;
+  /** A label, such as its species. */
+  readonly tag?: string;
+}
+
+/** An order. A field without a value is left out. */
+export interface OrderRecord {
+  /** Unique order identifier. */
+  readonly id: bigint;
+  /** Identifier of the animal in the order. */
+  readonly petId?: bigint;
+  /** Number of units ordered. */
+  readonly quantity?: bigint;
+  /** Expected or actual ship date, in UTC with milliseconds. */
+  readonly shipDate?: string;
+  /** Whether the order has been fulfilled. */
+  readonly complete?: boolean;
+  /** A pending order becomes shipped or cancelled; the others never change again. */
+  readonly status: 'pending' | 'shipped' | 'cancelled';
+  /** When the store recorded the order. */
+  readonly placedAt: string;
+  /** When the store recorded the latest change of the order. */
+  readonly updatedAt: string;
+  /** The revision of the store that made the latest change; grows with every transaction that changes an order. */
+  readonly revision: bigint;
+}
+
+/** What to order. */
+export interface NewOrder {
+  /** Identifier of the animal. */
+  readonly petId: bigint;
+  /** Number of units. */
+  readonly quantity: bigint;
+  /** Expected ship date, with an offset. */
+  readonly shipDate?: string;
+}
+
+/** How the order was shipped. */
+export interface Shipment {
+  /** When it was shipped; the current time without it. */
+  readonly shippedAt?: string;
+}
+
+/** A page of orders. */
+export interface OrderPage {
+  /** The orders. */
+  readonly orders: readonly OrderRecord[];
+  /** The cursor of the next page; absent at the end. */
+  readonly next?: string;
+  /** Identifies the store and its history. */
+  readonly store: string;
+  /** The revision of the store that the page shows. */
+  readonly revision: bigint;
+  /** A cursor for listChanges: what has changed since this page. */
+  readonly changes: string;
+}
+
+/** The history of an order. */
+export interface OrderHistory {
+  /** Oldest first. */
+  readonly events: readonly {
+    /** What happened. */
+    readonly type: 'placed' | 'cancelled' | 'shipped';
+    /** When the store recorded it. */
+    readonly at: string;
+    /** The revision of the store that it made. */
+    readonly revision: bigint;
+    /** The id of the API key; absent for the operators of the store. */
+    readonly by?: string;
+  }[];
+}
+
+/** A change of an order. */
+export interface Change {
+  /** The revision of the store; several changes can share one. */
+  readonly revision: bigint;
+  /** What happened. */
+  readonly type: 'placed' | 'cancelled' | 'shipped';
+  /** When the store recorded it. */
+  readonly at: string;
+  /** The id of the API key; absent for the operators of the store. */
+  readonly by?: string;
+  readonly order: OrderRecord;
+}
+
+/** A page of changes. */
+export interface ChangePage {
+  /** In order of revision, then order id. */
+  readonly changes: readonly Change[];
+  /** The cursor behind these changes, always present. */
+  readonly next: string;
+  /** Whether there were more changes already. */
+  readonly more: boolean;
+  /** Identifies the store and its history. */
+  readonly store: string;
+  /** The current revision of the store. */
+  readonly revision: bigint;
+}
+
+/** The store in numbers. */
+export interface Summary {
+  /** Identifies the store and its history. */
+  readonly store: string;
+  /** The current revision of the store. */
+  readonly revision: bigint;
+  /** Orders by status. */
+  readonly orders: {
+    /** Neither shipped nor cancelled. */
+    readonly pending: bigint;
+    /** Shipped. */
+    readonly shipped: bigint;
+    /** Cancelled. */
+    readonly cancelled: bigint;
+  };
+}
+
+/** What went wrong. */
+export interface ErrorRecord {
+  /** Machine-readable error code; docs/errors.md of the service explains each. */
+  readonly code: ErrorCode;
+  /** Human-readable description. */
+  readonly message: string;
+  /** The HTTP status code. */
+  readonly status: bigint;
+  /** Everything that is wrong with the request, up to 100 problems; only of a 400. */
+  readonly errors?: readonly {
+    /** The name of a parameter or header. */
+    readonly parameter?: string;
+    /** A JSON pointer (RFC 6901) into the body. */
+    readonly pointer?: string;
+    /** What is wrong with it. */
+    readonly detail: string;
+  }[];
+}
+
+/** The error codes of this release of the contracts; a service may send others. */
+export type ErrorCode =
+  | 'bad_request'
+  | 'api_key_missing'
+  | 'api_key_malformed'
+  | 'api_key_invalid'
+  | 'api_key_expired'
+  | 'api_key_revoked'
+  | 'api_key_wrong_environment'
+  | 'scope_missing'
+  | 'not_found'
+  | 'order_not_found'
+  | 'order_already_cancelled'
+  | 'invalid_order_id'
+  | 'pet_not_found'
+  | 'invalid_pet_id'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'order_already_shipped'
+  | 'pet_lookup_gone'
+  | 'body_too_large'
+  | 'uri_too_long'
+  | 'expectation_failed'
+  | 'cancel_limit_reached'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'store_unavailable'
+  | 'http_version_not_supported'
+  | 'parameter_invalid'
+  | 'body_invalid'
+  | 'cursor_invalid'
+  | 'idempotency_key_missing'
+  | 'changes_gone'
+  | 'order_changed'
+  | 'unsupported_media_type'
+  | 'idempotency_key_reused'
+  | 'too_many_streams'
+  | 'no_ids_left'
+  | (string & {});

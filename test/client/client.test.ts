@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  InvalidRequestError,
+  LimitError,
+  NotFoundError,
+  OrderChangedError,
+  ResponseError,
+  StoreOrders,
+  type StoreOrdersOptions,
+  TimeoutError,
+  UnavailableError,
+  UnknownOutcomeError,
+} from '../../client/src/client.ts';
+import { pending, place, type Service, startService } from '../http/harness.ts';
+
+const BIG = 9007199254740993n;
+
+function clientOf(service: Service, options: Partial<StoreOrdersOptions> = {}): StoreOrders {
+  const baseUrl = `http://127.0.0.1:${service.port}`;
+  return new StoreOrders({ baseUrl, apiKey: service.secret, ...options });
+}
+
+/** Like fetch, but the responses to the first requests are lost after the service has sent them. */
+function losing(count: number): { fetch: typeof fetch; sent: () => number } {
+  let sent = 0;
+  return {
+    sent: () => sent,
+    fetch: async (input, init) => {
+      sent += 1;
+      const response = await fetch(input, init);
+      if (sent > count) return response;
+      await response.arrayBuffer();
+      throw new TypeError('fetch failed');
+    },
+  };
+}
+
+/** A server that answers every request in the same way, and counts them. */
+async function answering(
+  t: TestContext,
+  status: number,
+  headers: Record<string, string> = {},
+  body = '',
+) {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    response.writeHead(status, headers).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    requests: () => requests,
+    client: (options: Partial<StoreOrdersOptions> = {}) =>
+      new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'so_live_x', ...options }),
+  };
+}
+
+test('orders are placed, read, cancelled and shipped with exact ids', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(BIG - 1n));
+  const client = clientOf(service);
+  const placed = await client.placeOrder({
+    ...{ petId: BIG, quantity: 2n, shipDate: new Date('2026-12-01T09:30:00Z') },
+  });
+  assert.equal(placed.id, BIG);
+  assert.equal(placed.petId, BIG);
+  assert.equal(placed.shipDate, '2026-12-01T09:30:00.000Z');
+  assert.equal(placed.isReplayed, false);
+
+  const read = await client.getOrder(BIG);
+  assert.equal(read.etag, placed.etag);
+  assert.equal(await client.getOrder(BIG, { ifNoneMatch: read.etag }), undefined);
+  const shipped = await client.shipOrder(BIG, {
+    ifMatch: read.etag,
+    shippedAt: '2026-12-02T00:00:00Z',
+  });
+  assert.deepEqual([shipped.status, shipped.shipDate], ['shipped', '2026-12-02T00:00:00.000Z']);
+  const cancelled = await client.cancelOrder(BIG - 1n);
+  assert.equal(cancelled.status, 'cancelled');
+
+  const { events } = await client.getOrderHistory(BIG);
+  assert.deepEqual(
+    events.map(({ type, by }) => [type, by]),
+    [
+      ['placed', service.key.id],
+      ['shipped', service.key.id],
+    ],
+  );
+  const { orders, revision } = await client.getSummary();
+  assert.deepEqual(orders, { pending: 0n, shipped: 1n, cancelled: 1n });
+  assert.equal(revision, cancelled.revision);
+  const { changes, more } = await client.listChanges({ after: 'start' });
+  assert.deepEqual(
+    changes.map(({ type, order }) => [type, order.id]),
+    [
+      ['placed', BIG - 1n],
+      ['placed', BIG],
+      ['shipped', BIG],
+      ['cancelled', BIG - 1n],
+    ],
+  );
+  assert.equal(more, false);
+});
+
+test('v1: the list, cancelling and pets', async (t) => {
+  const service = await startService(t);
+  const ids = Array.from({ length: 3_000 }, (_, index) => BIG - 1n + BigInt(index));
+  await place(service.store, ...ids.map((id) => pending(id)));
+  await service.store.apply([{ type: 'putPets', pets: [{ id: BIG, name: 'Rex' }] }]);
+  const { v1 } = clientOf(service);
+  assert.deepEqual(await Array.fromAsync(v1.listOrders(), ({ id }) => id), ids);
+  await v1.cancelOrder(ids[0]!);
+  assert.deepEqual(await Array.fromAsync(v1.listOrders(), ({ id }) => id), ids.slice(1));
+  await assert.rejects(v1.cancelOrder(ids[0]!), { code: 'order_already_cancelled', status: 404 });
+  assert.deepEqual(await v1.getPet(BIG), { id: BIG, name: 'Rex' });
+});
+
+test('the walk through the pages returns each order that matches once', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...Array.from({ length: 25 }, (_, id) => pending(BIG + BigInt(id))));
+  await service.store.apply([{ type: 'ship', id: BIG, at: 0 }]);
+  const client = clientOf(service);
+  const walked = await Array.fromAsync(client.orders({ limit: 10 }), ({ id }) => id);
+  assert.deepEqual(
+    walked,
+    Array.from({ length: 25 }, (_, id) => BIG + BigInt(id)),
+  );
+  const filter = { status: ['pending', 'cancelled'], order: 'desc', limit: 10 } as const;
+  const pages = await Array.fromAsync(client.pages(filter), ({ orders }) => orders.length);
+  assert.deepEqual(pages, [10, 10, 4]);
+  const page = await client.listOrders({ shipDateBefore: new Date(1), status: 'shipped' });
+  assert.deepEqual(
+    page.orders.map(({ id }) => id),
+    [BIG],
+  );
+  assert.equal(
+    await client.listOrders({ status: 'shipped' }, { ifNoneMatch: page.etag }),
+    undefined,
+  );
+});
+
+test('an id that is a number is a type error, and a TypeError', async (t) => {
+  const client = clientOf(await startService(t));
+  // @ts-expect-error: a number
+  await assert.rejects(client.getOrder(5), TypeError);
+  // @ts-expect-error: a number
+  await assert.rejects(client.cancelOrder(5), TypeError);
+  // @ts-expect-error: a string
+  await assert.rejects(client.v1.cancelOrder('5'), TypeError);
+  // @ts-expect-error: a number
+  await assert.rejects(client.placeOrder({ petId: 5, quantity: 1n }), TypeError);
+  // @ts-expect-error: a number
+  await assert.rejects(client.listOrders({ petId: 5 }), TypeError);
+  await assert.rejects(client.getOrder(2n ** 63n), RangeError);
+});
+
+test('options that cannot be used are a TypeError, which does not show the key', () => {
+  const baseUrl = 'https://x.example';
+  for (const apiKey of ['', 'so_live_secret\n', 'so_live_sécret']) {
+    assert.throws(
+      () => new StoreOrders({ baseUrl, apiKey }),
+      (error: Error) => error instanceof TypeError && !error.message.includes('cret'),
+    );
+  }
+  assert.throws(() => new StoreOrders({ baseUrl: 'nowhere', apiKey: 'x' }), TypeError);
+  assert.throws(() => new StoreOrders({ baseUrl: `${baseUrl}?a=1`, apiKey: 'x' }), TypeError);
+});
+
+test('errors have the class of their status, the code, the request id and every problem', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const client = clientOf(service);
+  const { etag } = await client.getOrder(2n);
+  await client.shipOrder(1n);
+  const readOnly = await service.newKey({ scopes: ['orders:read'] });
+  const limited = await service.newKey({ cancelsPerHour: 1 });
+  await clientOf(service, { apiKey: limited }).cancelOrder(3n);
+  const calls = [
+    [() => client.getOrder(9n), NotFoundError, 'order_not_found'],
+    [() => client.cancelOrder(1n), ConflictError, 'order_already_shipped'],
+    [
+      () => client.cancelOrder(2n, { ifMatch: etag.replace('-pending', '-x') }),
+      OrderChangedError,
+      'order_changed',
+    ],
+    [() => client.listOrders({ cursor: 'x' }), InvalidRequestError, 'cursor_invalid'],
+    [
+      () => clientOf(service, { apiKey: 'so_live_x' }).getSummary(),
+      AuthenticationError,
+      'api_key_invalid',
+    ],
+    [
+      () => clientOf(service, { apiKey: readOnly }).cancelOrder(2n),
+      ForbiddenError,
+      'scope_missing',
+    ],
+    [
+      () => clientOf(service, { apiKey: limited }).cancelOrder(2n),
+      LimitError,
+      'cancel_limit_reached',
+    ],
+  ] as const;
+  for (const [call, family, code] of calls) {
+    await assert.rejects(call(), (error) => {
+      assert.ok(error instanceof family && error instanceof ResponseError, code);
+      assert.equal(error.code, code);
+      assert.match(error.requestId!, /./);
+      return true;
+    });
+  }
+  await assert.rejects(
+    client.placeOrder({ petId: 1n, quantity: 0n, shipDate: 'soon' }),
+    (error) => {
+      assert.ok(error instanceof InvalidRequestError);
+      assert.deepEqual(
+        error.problems.map(({ pointer }) => pointer),
+        ['/quantity', '/shipDate'],
+      );
+      return true;
+    },
+  );
+});
+
+test('a placement whose answers are lost places one order', async (t) => {
+  const service = await startService(t);
+  const { fetch, sent } = losing(2);
+  const placed = await clientOf(service, { fetch }).placeOrder({ petId: 1n, quantity: 1n });
+  assert.equal(sent(), 3);
+  assert.equal(placed.isReplayed, true);
+  assert.equal((await service.store.status()).orders.pending, 1n);
+});
+
+test('a cancel whose answer is lost succeeds when the repetition says that it holds', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const client = () => clientOf(service, { fetch: losing(1).fetch });
+  assert.equal((await client().cancelOrder(1n)).status, 'cancelled');
+  await client().v1.cancelOrder(2n);
+  assert.equal((await client().shipOrder(3n)).status, 'shipped');
+  const { fetch, sent } = losing(0);
+  const again = clientOf(service, { fetch });
+  await assert.rejects(again.cancelOrder(1n), ConflictError);
+  assert.equal(sent(), 1, 'a 409 is not repeated');
+});
+
+test('a change that is never answered rejects with UnknownOutcomeError', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const client = clientOf(service, { fetch: losing(Number.POSITIVE_INFINITY).fetch, retries: 1 });
+  await assert.rejects(client.placeOrder({ petId: 1n, quantity: 1n }), UnknownOutcomeError);
+  const { client: unavailable } = await answering(t, 503);
+  await assert.rejects(unavailable({ retries: 1 }).cancelOrder(1n), (error) => {
+    assert.ok(error instanceof UnknownOutcomeError);
+    assert.ok(error.cause instanceof UnavailableError);
+    return true;
+  });
+  await assert.rejects(unavailable({ retries: 0 }).getOrder(1n), UnavailableError);
+});
+
+test('a request is repeated as often as the options say, and not if the service asks for a long wait', async (t) => {
+  const busy = await answering(t, 503, { 'retry-after': '0' });
+  await assert.rejects(busy.client({ retries: 3 }).getSummary(), UnavailableError);
+  assert.equal(busy.requests(), 4);
+  const limited = await answering(t, 429, { 'retry-after': '3600' });
+  await assert.rejects(limited.client().cancelOrder(1n), { retryAfterMs: 3_600_000 });
+  assert.equal(limited.requests(), 1);
+});
+
+test('the answer of a proxy that is no Error record is an error of its status', async (t) => {
+  const { client } = await answering(
+    t,
+    502,
+    { 'content-type': 'text/html' },
+    '<h1>Bad gateway</h1>',
+  );
+  await assert.rejects(client({ retries: 0 }).getSummary(), { status: 502, code: 'unknown' });
+});
+
+test('a redirect is not followed, since the key would go with it', async (t) => {
+  const { client } = await answering(t, 302, { location: 'http://127.0.0.1:1/' });
+  await assert.rejects(client({ retries: 0 }).getSummary(), ConnectionError);
+});
+
+test('a response that does not begin, or stops arriving, is a TimeoutError', async (t) => {
+  const server = createServer((request, response) => {
+    if (request.url?.includes('summary')) return;
+    response.writeHead(200).write('[{"id":1},');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = new StoreOrders({
+    ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'x', retries: 0 },
+    ...{ headersTimeoutMs: 50, gapTimeoutMs: 50 },
+  });
+  await assert.rejects(client.getSummary(), TimeoutError);
+  await assert.rejects(Array.fromAsync(client.v1.listOrders()), TimeoutError);
+});
+
+test('an aborted signal ends a call with its reason, also while it waits', async (t) => {
+  const reason = new Error('enough');
+  const { client } = await answering(t, 503, { 'retry-after': '20' });
+  const controller = new AbortController();
+  const call = client().getSummary({ signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 50);
+  await assert.rejects(call, reason);
+  await assert.rejects(client().cancelOrder(1n, { signal: controller.signal }), reason);
+});

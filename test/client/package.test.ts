@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
+const TSC = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
+
+/** An empty project with the packed package installed. */
+let project: string;
+
+before((t) => {
+  project = temporaryFolder(t as never);
+  const npm = (args: readonly string[], cwd: string) =>
+    execFileSync('npm', [...args, '--silent'], { cwd, encoding: 'utf8' });
+  npm(['pack', '--pack-destination', project], CLIENT);
+  const [tarball] = readdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  npm(['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], project);
+});
+
+/** The programs of README.md, each with the output it shows. */
+function examples() {
+  const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
+  const pairs = readme.matchAll(/```js\n(\/\/ (\S+)\n.*?)```\n\n```text\n(.*?)```/gs);
+  return [...pairs].map(([, code, name, output]) => ({
+    name: name!,
+    code: code!,
+    output: output!,
+  }));
+}
+
+test('the package has the compiled library and its types, and nothing else', () => {
+  const installed = join(project, 'node_modules/@store-orders/client');
+  assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
+  const files = readdirSync(join(installed, 'dist'));
+  assert.ok(files.every((file) => /\.d\.ts$|\.js$/.test(file)));
+  const bytes = files.map((file) => readFileSync(join(installed, 'dist', file)).length);
+  assert.ok(bytes.reduce((sum, each) => sum + each, 0) < 100_000);
+});
+
+test('the examples of README.md run in an empty project, and print what it shows', async (t) => {
+  const service = await serve(t);
+  const env = { ...process.env, BASE_URL: service.origin, KEY: service.secret };
+  assert.equal(examples().length, 4);
+  for (const { name, code, output } of examples()) {
+    writeFileSync(join(project, name), code);
+    const printed = execFileSync(process.execPath, [name], { cwd: project, env, encoding: 'utf8' });
+    const pattern = output
+      .split('…')
+      .map((part) => RegExp.escape(part))
+      .join('.*');
+    assert.match(printed, new RegExp(`^${pattern}$`), name);
+  }
+});
+
+test('the types of the package are checked in a project that uses it', () => {
+  writeFileSync(
+    join(project, 'consumer.ts'),
+    `import { StoreOrders, type OrderRecord, UnknownOutcomeError } from '@store-orders/client';
+const store = new StoreOrders({ baseUrl: 'https://x.example', apiKey: 'so_live_x' });
+const order: OrderRecord = await store.getOrder(1n);
+const id: bigint = order.id;
+// @ts-expect-error
+await store.getOrder(1);
+// @ts-expect-error
+const rounded: number = order.id;
+const unchanged: OrderRecord | undefined = await store.getOrder(id, { ifNoneMatch: '"a"' });
+for await (const listed of store.v1.listOrders()) await store.v1.cancelOrder(listed.id);
+export { rounded, unchanged, UnknownOutcomeError };
+`,
+  );
+  const flags = ['--noEmit', '--strict', '--target', 'es2023', '--lib', 'es2023,dom', '--module'];
+  const check = [...flags, 'nodenext', '--types', '', 'consumer.ts'];
+  execFileSync(TSC, check, { cwd: project, stdio: 'pipe' });
+});

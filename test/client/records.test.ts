@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { recordsSource } from '../../client/make-records.ts';
+import { StoreOrders } from '../../client/src/client.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('the types of the client are those of the contracts ("npm run records" in client/ writes them)', () => {
+  const formatted = (source: string) => source.replaceAll(/[\s|;()]+/g, '');
+  assert.ok(formatted(read('client/src/records.ts')) === formatted(recordsSource()));
+});
+
+test('the client has a method for every operation of the contracts', () => {
+  const client = new StoreOrders({ baseUrl: 'https://x.example', apiKey: 'x' });
+  for (const [version, methods] of [
+    ['v1', client.v1],
+    ['v2', client],
+  ] as const) {
+    const { paths } = parse(read(`contract/${version}.yaml`));
+    for (const operations of Object.values<Record<string, { operationId: string }>>(paths)) {
+      for (const { operationId } of Object.values(operations)) {
+        assert.equal(
+          typeof (methods as never)[operationId],
+          'function',
+          `${version} ${operationId}`,
+        );
+      }
+    }
+  }
+});
