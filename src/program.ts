@@ -10,6 +10,7 @@ import { keysCommand } from './commands/keys.ts';
 import { listCommand } from './commands/list.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { petsCommand } from './commands/pets.ts';
+import { referenceCommand } from './commands/reference.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -73,6 +74,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
     copyCommand(),
     takeBackCommand(),
     migrateCommand(),
+    referenceCommand(),
     sampleCommand(),
   ];
   for (const command of commands) program.addCommand(command);

@@ -60,6 +60,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
   'src/api/': [...DOMAIN, ...STORE, 'listing', 'http', 'config', 'json'],
+  'src/reference/': ['http', 'json'],
   'src/serve/': [
     ...DOMAIN,
     'listing',
@@ -68,6 +69,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'http',
     'api',
+    'reference',
     'commands/terminal',
   ],
   'src/commands/': [
@@ -78,6 +80,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'json',
     'telemetry',
     'http',
+    'api',
+    'reference',
     'serve',
     'version',
   ],

@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
 import { parseDocument } from 'yaml';
 import type { Config } from '../config/config.ts';
-import { matchesEtag } from '../http/conditional.ts';
-import type { Handle } from '../http/exchange.ts';
-import { send, sendEmpty } from '../http/responses.ts';
+import { type FixedBody, fixedBody, sendFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 import { toJson } from '../json/to-json.ts';
 import type { Contract, Version } from './contract.ts';
@@ -19,25 +16,17 @@ export function addContractDocument(router: Router, contract: Contract, config: 
   let rendered: Rendered | undefined;
   // Rendered on first request, since that takes as long as a third of the startup.
   const addAs = (path: string, type: string, form: keyof Rendered) =>
-    router.addPublic(
-      path,
-      documentHandler(type, () => {
-        rendered ??= render(contract, config);
-        return rendered[form];
-      }),
-    );
+    router.addPublic(path, (exchange) => {
+      rendered ??= render(contract, config);
+      sendFixed(exchange, rendered[form], type);
+    });
   addAs(yamlPath, 'application/yaml', 'yaml');
   addAs(yamlPath.replace(/yaml$/, 'json'), 'application/json', 'json');
 }
 
-interface Document {
-  readonly body: Buffer;
-  readonly etag: string;
-}
-
 interface Rendered {
-  readonly yaml: Document;
-  readonly json: Document;
+  readonly yaml: FixedBody;
+  readonly json: FixedBody;
 }
 
 /** Sunset date of the pet lookup, which only v1 has. */
@@ -49,12 +38,7 @@ function render({ source, version }: Contract, config: Config): Rendered {
   if (document.hasIn(SUNSET)) {
     document.setIn(SUNSET, new Date(config.petLookup.sunsetAt).toISOString());
   }
-  return { yaml: documentOf(document.toString()), json: documentOf(toJson(document.toJS())) };
-}
-
-function documentOf(text: string): Document {
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  return { body: Buffer.from(text), etag };
+  return { yaml: fixedBody(document.toString()), json: fixedBody(toJson(document.toJS())) };
 }
 
 /** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */
@@ -66,14 +50,4 @@ function servers({ environment, rootUrl, stagingRootUrl }: Config, version: Vers
   const production = { url, description: 'Production' };
   if (stagingRootUrl === undefined) return [production];
   return [production, { url: `${stagingRootUrl}/${version}`, description: 'Staging' }];
-}
-
-function documentHandler(type: string, document: () => Document): Handle {
-  return (exchange) => {
-    const { body, etag } = document();
-    const headers = ['etag', etag, 'cache-control', 'no-cache'];
-    const known = exchange.request.headers['if-none-match'];
-    if (matchesEtag(known, etag)) sendEmpty(exchange, 304, headers);
-    else send(exchange, 200, [...headers, 'content-type', type], body);
-  };
 }

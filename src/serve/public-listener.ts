@@ -27,6 +27,7 @@ import { KeyRing } from '../keys/key-ring.ts';
 import { KeyUse } from '../keys/key-use.ts';
 import type { Listing } from '../listing/listing.ts';
 import type { BatchCommand } from '../orders/batch.ts';
+import { addReference } from '../reference/reference.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { OutcomeOf, Store } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
@@ -52,6 +53,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);
+  addReference(router, [v2, v1], config);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
   const keyRing = keyRingOf(parts);
   const streams = new ChangeStreams({

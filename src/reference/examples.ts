@@ -1,0 +1,44 @@
+import { toJson } from '../json/to-json.ts';
+import { type OpenApi, type Operation, resolved } from './openapi.ts';
+
+/** How to call each operation with the client library. */
+export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  v1: {
+    listOrders: 'for await (const order of store.v1.listOrders()) console.log(order.id);',
+    cancelOrder: 'await store.v1.cancelOrder(orderId);',
+    getPet: 'const pet = await store.v1.getPet(petId);',
+  },
+  v2: {
+    listOrders:
+      "for await (const order of store.orders({ status: 'pending' })) console.log(order.id);",
+    placeOrder: 'const order = await store.placeOrder({ petId, quantity: 1n });',
+    getOrder: 'const order = await store.getOrder(orderId);',
+    getOrderHistory: 'const { events } = await store.getOrderHistory(orderId);',
+    cancelOrder: 'const order = await store.cancelOrder(orderId);',
+    shipOrder: 'const order = await store.shipOrder(orderId);',
+    listChanges:
+      "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
+    getSummary: 'const { orders } = await store.getSummary();',
+  },
+};
+
+/** Returns a call by curl. Ids are shell variables, so that a line that is copied changes no order of its own. */
+export function curlLine(
+  document: OpenApi,
+  operation: Operation,
+  { method, url }: { readonly method: string; readonly url: string },
+): string {
+  const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
+  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
+  const media = operation.requestBody?.content['application/json'];
+  const target = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
+  return [
+    `curl ${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${target}"`,
+    '--header "Authorization: Bearer $KEY"',
+    isKeyed && '--header "Idempotency-Key: $(uuidgen)"',
+    operation.requestBody?.required &&
+      `--header "Content-Type: application/json" \\\n  --data '${toJson(media?.example)}'`,
+  ]
+    .filter(Boolean)
+    .join(' \\\n  ');
+}

@@ -1,0 +1,9 @@
+import { marked } from 'marked';
+import { Html } from './html.ts';
+
+/** Renders the Markdown of a description in a contract, which is our own text. */
+export function markdown(text: string | undefined): Html {
+  return new Html(
+    text === undefined ? '' : (marked.parse(text, { async: false }) as string).trim(),
+  );
+}
