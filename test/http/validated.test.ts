@@ -245,6 +245,12 @@ test('a field name that cannot be stored is refused with its pointer', async (t)
   }
 });
 
+test('a pointer to a value escapes the names on its way', async (t) => {
+  const { post } = await startServer(t);
+  const { body } = await post('/things/1/parts/x', '{"quantity":1,"a/b":{"~":["\\u0000"]}}');
+  assert.equal(body.errors[0].pointer, '/a~1b/~0/0');
+});
+
 test('integers are limited to exactly the range of their format', () => {
   const validation = new ContractValidation();
   for (const [format, least, most] of [
@@ -255,4 +261,14 @@ test('integers are limited to exactly the range of their format', () => {
     for (const value of [least, most]) assert.equal(validate(value).problems, undefined);
     for (const value of [least - 1n, most + 1n]) assert.equal(validate(value).problems!.length, 1);
   }
+});
+
+test('a problem repeats at most 100 characters of a name', async (t) => {
+  const { post } = await startServer(t);
+  const name = 'x'.repeat(300);
+  const { body } = await post(`/things/1/parts/x?${name}=1`, `{"quantity":1,"${name}":1}`);
+  assert.deepEqual(
+    body.errors.map((each: Record<string, string>) => (each.parameter ?? each.pointer)!.length),
+    [100, 100],
+  );
 });

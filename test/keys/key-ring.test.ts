@@ -166,3 +166,28 @@ test('at most 10,000 keys are remembered', async () => {
   assert.equal(ring.recall(secrets[0]!), undefined);
   assert.ok(ring.recall(secrets[10_000]!)?.key);
 });
+
+test('of the keys that are rechecked those are valid that exist, and are neither revoked nor expired', async () => {
+  const now = Date.UTC(2026, 10, 20);
+  const keyOf = (expiresAt?: number) =>
+    newApiKey(newSecret('production'), {
+      ...{ name: 'k', environment: 'production', now: 0, expiresAt },
+    });
+  // More than are asked for at a time.
+  const stored: ApiKey[] = Array.from({ length: 450 }, (_, index) =>
+    index % 3 === 0 ? keyOf(now + (index % 2)) : keyOf(),
+  );
+  const keys = [...stored, keyOf()];
+  const ring = new KeyRing({
+    findKeys: async (digests) =>
+      stored
+        .map((key, index) => (index % 5 === 0 ? { ...key, revokedAt: 1 } : key))
+        .filter(({ digest }) => digests.includes(digest)),
+    environment: 'production',
+    clock: new KeyClock(() => now),
+  });
+  const expected = stored.filter(
+    (_, index) => index % 5 !== 0 && !(index % 3 === 0 && index % 2 === 0),
+  );
+  assert.deepEqual(await ring.recheck(keys), new Set(expected.map(({ id }) => id)));
+});

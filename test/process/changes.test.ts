@@ -39,6 +39,17 @@ test('changes are written as NDJSON, from the first one or behind the cursor of 
   assert.match(gone.stderr, /does not have the change/);
 });
 
+test('changes are written to the end, however many there are', async (t) => {
+  const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
+  const ids = Array.from({ length: 5_001 }, (_, index) => index + 1);
+  await run(['import', '-', ...database], { input: ids.map((id) => `{"id":${id}}\n`).join('') });
+  const { stdout } = await run(['changes', ...database]);
+  assert.deepEqual(
+    changesIn(stdout).map(({ order }) => order.id),
+    ids,
+  );
+});
+
 test('changes --follow goes on with what other processes change, until it is interrupted', async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
   await run(['import', '-', ...database], { input: '{"id":1}\n' });

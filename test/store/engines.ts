@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
+import { sqlitePath } from '../../src/store/sqlite/path.ts';
 import type { Purpose, Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -57,4 +59,16 @@ export async function open(
   const store = await openStore(url, { create: true, purpose });
   t.after(() => store.close());
   return store;
+}
+
+/** Runs one statement on the database of a store, beside the store, and returns its rows, with all values as text. */
+export async function queryDatabase(url: string, sql: string): Promise<string[][]> {
+  if (!url.startsWith('sqlite:')) return query(url, sql);
+  const db = new DatabaseSync(sqlitePath(url), { timeout: 5_000, readBigInts: true });
+  try {
+    const rows = db.prepare(sql).all();
+    return rows.map((row) => Object.values(row).map(String));
+  } finally {
+    db.close();
+  }
 }

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { OrderChange } from '../../src/orders/change.ts';
 import type { OrderCommand } from '../../src/orders/lifecycle.ts';
-import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../src/orders/order.ts';
+import {
+  INT64_MAX,
+  INT64_MIN,
+  ORDER_STATUSES,
+  type OrderId,
+  type OrderRecord,
+} from '../../src/orders/order.ts';
 import type { FeedPosition } from '../../src/store/feed.ts';
 import type { OrderFilter, OrderPage } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -189,6 +195,53 @@ for (const { name, newDatabase } of ENGINES) {
       chosen: filter,
     });
     await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 60 });
+  });
+
+  test(`${name}: a page is one snapshot, however many rows are looked at while orders change`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    const count = 45_000;
+    const ids = Array.from({ length: count }, (_, index) => BigInt(index + 1));
+    for (let from = 0; from < count; from += 5_000) {
+      const part = ids.slice(from, from + 5_000);
+      await store.apply(
+        part.map((id) => ({ type: 'place', order: { id, status: 'pending' } }) as const),
+      );
+    }
+    let isReading = true;
+    const writing = (async () => {
+      // Behind what a page looks at first.
+      for (let id = BigInt(count); isReading; id -= 1n) await store.apply([{ type: 'ship', id }]);
+    })();
+    let shipped = 0;
+    while (shipped < 100) {
+      const { orders, position } = await store.page({
+        filter: { statuses: ['shipped'] },
+        isDescending: false,
+        limit: 500,
+      });
+      for (const { revision } of orders) assert.ok(revision <= position.revision);
+      shipped = Math.max(shipped, Number(position.revision) - count / 5_000);
+    }
+    isReading = false;
+    await writing;
+  });
+
+  test(`${name}: behind the last id of int64 there is nothing, in either order`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    await store.apply(
+      [1n, INT64_MAX, INT64_MIN].map(
+        (id) => ({ type: 'place', order: { id, status: 'pending' } }) as const,
+      ),
+    );
+    for (const filter of [{}, { petId: 1n }, { statuses: ['pending'] }] as const) {
+      for (const [isDescending, after] of [
+        [false, INT64_MAX],
+        [true, INT64_MIN],
+      ] as const) {
+        const { orders, next } = await store.page({ filter, isDescending, after, limit: 5 });
+        assert.deepEqual([orders, next], [[], undefined]);
+      }
+    }
   });
 }
 

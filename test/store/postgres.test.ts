@@ -234,6 +234,23 @@ test('ids reserved by another import between read and write are not assigned', a
   assert.deepEqual(await query(url, 'SELECT id FROM orders'), [['101']]);
 });
 
+test('ids reserved by an import between read and write are not given to a placement', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  const place = () =>
+    store.apply([
+      {
+        type: 'placeOrder',
+        ...{ by: 'key_a', idempotencyKey: 'k', digest: 'd' },
+        draft: { status: 'pending' },
+      },
+    ]);
+  const taken = "INSERT INTO imports (source, run, placed, highest_id) VALUES ('b', 's', 0, 100)";
+  const [outcome] = await overtaken(url, place, taken);
+  assert.equal(outcome?.refusal === undefined && outcome?.id, 101n);
+  assert.deepEqual(await query(url, 'SELECT id FROM orders'), [['101']]);
+});
+
 test('commits are durable and isolation is read committed, whatever the settings of the database', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);

@@ -6,7 +6,7 @@ import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
 import { INT64_MAX, INT64_MIN, type Order } from '../../src/orders/order.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../orders/arbitraries.ts';
-import { ENGINES, open } from './engines.ts';
+import { ENGINES, open, queryDatabase } from './engines.ts';
 
 /** An order of a model, as `decide` takes it. */
 function knownIn(model: ReadonlyMap<bigint, Order>, id: bigint) {
@@ -59,6 +59,10 @@ for (const { name, newDatabase } of ENGINES) {
     for (const refused of [
       () => store.changes(moment, () => {}),
       () => store.changes(undefined, () => {}),
+      () => store.page({ filter: {}, isDescending: false, limit: 1 }),
+      () => store.feed('start', 1),
+      () => store.feed('now', 1),
+      () => store.record(1n),
       () => store.apply([{ type: 'cancel', id: 1n }]),
       () => store.apply([{ type: 'cancel', id: 404n }]),
       () => store.apply([place({ id: 2n, status: 'pending' })]),
@@ -225,6 +229,23 @@ for (const { name, newDatabase } of ENGINES) {
     );
     for (const { at } of history) assert.ok(at >= before && at <= Date.now());
     assert.deepEqual(await store.history(2n), []);
+  });
+
+  test(`${name}: events of one transaction are told in order, wherever the database has put them`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    await store.apply([place({ id: 1n, status: 'pending' }), { type: 'cancel', id: 1n }]);
+    // Moves the first event behind the second one.
+    for (const revision of [2, 1]) {
+      await queryDatabase(
+        url,
+        `UPDATE order_events SET revision = ${revision} WHERE type = 'placed'`,
+      );
+    }
+    assert.deepEqual(
+      (await store.history(1n)).map(({ type }) => type),
+      ['placed', 'cancelled'],
+    );
   });
 
   testStore('of 64 concurrent cancels of one order, one takes effect', async (_t, store) => {

@@ -134,3 +134,26 @@ testService(
     assert.match(String(cancelled.headers.etag), /-cancelled"$/);
   },
 );
+
+testService(
+  'a history has the events up to the state that its ETag names, and none after it',
+  async (t) => {
+    const { call, store } = await startService(t, {}, (own) => ({
+      ...own,
+      // The order is cancelled while its history is being read.
+      history: async (id) => {
+        await own.record(id);
+        await own.apply([{ type: 'cancel', id }]);
+        return own.history(id);
+      },
+    }));
+    await place(store, pending(1n));
+    const etag = String((await call('GET', `${ORDERS}/1`)).headers.etag);
+    const { headers, body } = await call('GET', `${ORDERS}/1/history`);
+    assert.equal(headers.etag, etag);
+    assert.deepEqual(
+      JSON.parse(body).events.map(({ type }: { type: string }) => type),
+      ['placed'],
+    );
+  },
+);

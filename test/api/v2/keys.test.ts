@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { SCOPES, type Scope } from '../../../src/keys/scopes.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
+import { queryDatabase } from '../../store/engines.ts';
 
 const ORDERS = '/v2/store/orders';
 
@@ -69,3 +70,23 @@ testService(
     assert.equal((await call('DELETE', `/v1/store/orders/${last!.id}`)).status, 204);
   },
 );
+
+testService('Retry-After is the first second at which the key may cancel again', async (t) => {
+  const { call, newKey, store, url } = await startService(t);
+  await place(store, pending(1n));
+  const authorization = `Bearer ${await newKey({ cancelsPerHour: 1 })}`;
+  const { id } = (await store.keys()).find(({ cancelsPerHour }) => cancelsPerHour === 1)!;
+  const retryAt = (Math.floor(Date.now() / 1000) + 1_800) * 1000;
+  await queryDatabase(
+    url,
+    `INSERT INTO cancel_uses (key_id, second, count) VALUES ('${id}', ${retryAt / 1000 - 3_600}, 1)`,
+  );
+  for (let count = 0; count < 5; count += 1) {
+    const before = Date.now();
+    const { status, headers } = await call('POST', `${ORDERS}/1/cancel`, { authorization });
+    assert.equal(status, 429);
+    const wait = Number(headers['retry-after']) * 1000;
+    assert.ok(Date.now() + wait >= retryAt, 'not too early');
+    assert.ok(before + wait < retryAt + 1000, 'not too late');
+  }
+});

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
 const CHANGES = '/v2/store/changes';
@@ -48,12 +49,12 @@ testService('changes come in order, whole, from the first one on', async (t) => 
 
 testService('changes of one revision are never split between pages', async (t) => {
   const service = await startService(t);
-  const orders = Array.from({ length: 1_200 }, (_, index) => pending(BigInt(index + 1)));
-  await place(service.store, pending(5_000n));
+  const orders = Array.from({ length: 4_500 }, (_, index) => pending(BigInt(index + 1)));
+  await place(service.store, pending(9_000n));
   await place(service.store, ...orders);
   await service.store.apply([
-    { type: 'place', order: pending(6_000n) },
-    { type: 'cancel', id: 6_000n },
+    { type: 'place', order: pending(9_001n) },
+    { type: 'cancel', id: 9_001n },
     { type: 'cancel', id: 1n },
   ]);
   const pages: string[][] = [];
@@ -65,12 +66,12 @@ testService('changes of one revision are never split between pages', async (t) =
   }
   assert.deepEqual(
     pages.map(({ length }) => length),
-    [1, 1_200, 3],
+    [1, 4_500, 3],
   );
   assert.deepEqual(pages[2], [
     'cancelled 1 cancelled',
-    'placed 6000 pending',
-    'cancelled 6000 cancelled',
+    'placed 9001 pending',
+    'cancelled 9001 cancelled',
   ]);
 });
 
@@ -95,7 +96,7 @@ testService(
       'x',
       'Start',
       `${next}A`,
-      other(2, '01'),
+      ...[other(2, '01'), other(3, 'x'), other(5, '1.0'), cursor([...parts, 'x'])],
       cursor([1]),
       cursor([1, { toString: 1, valueOf: 1 }, { toString: 1 }]),
       cursor([2, ...parts.slice(1)]),
@@ -118,3 +119,28 @@ testService(
     assert.deepEqual(summary(later.changes), ['cancelled 2 cancelled']);
   },
 );
+
+test('a page has 100 changes, or as many as the limit says', async (t) => {
+  const service = await startService(t);
+  for (let id = 1n; id <= 101n; id += 1n) await place(service.store, pending(id));
+  assert.equal((await changes(service)).changes.length, 100);
+  assert.equal((await changes(service, '?limit=500')).changes.length, 101);
+  for (const limit of ['0', '501', '']) {
+    const { status, body } = await service.call('GET', `${CHANGES}?limit=${limit}`);
+    assert.deepEqual([status, JSON.parse(body).code], [400, 'parameter_invalid'], limit);
+  }
+});
+
+testService('a page of changes is 304 while no order has changed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  await place(service.store, pending(2n));
+  const path = `${CHANGES}?after=start&limit=1`;
+  const { headers } = await service.call('GET', path);
+  const ifNoneMatch = { 'if-none-match': String(headers.etag) };
+  assert.equal((await service.call('GET', path, ifNoneMatch)).status, 304);
+  // The changes are the same, but not the revision of the store.
+  await service.store.apply([{ type: 'cancel', id: 2n }]);
+  const { status, body } = await service.call('GET', path, ifNoneMatch);
+  assert.deepEqual([status, JSON.parse(body).revision], [200, 3]);
+});

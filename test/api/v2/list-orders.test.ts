@@ -67,6 +67,9 @@ test('the link to the next page is relative, and has the same parameters', async
   const query = 'limit=2&status=pending,shipped&shipDateFrom=1970-01-01T00:00:00%2B00:00';
   const { headers } = await service.call('GET', `${ORDERS}?${query}`);
   const [, target] = /^<(\?[^>]*)>; rel="next"$/.exec(String(headers.link))!;
+  // A client may read it as a form, where "+" is a space.
+  const parameters = new URLSearchParams(target);
+  assert.equal(parameters.get('shipDateFrom'), '1970-01-01T00:00:00+00:00');
   const next = await service.call('GET', ORDERS + target);
   assert.deepEqual(
     JSON.parse(next.body).orders.map(({ id }: { id: number }) => id),
@@ -100,12 +103,44 @@ test('a cursor under other filters or another order is refused, and so is what i
     assert.equal(status, 400, query);
     assert.equal(JSON.parse(body).code, 'cursor_invalid', query);
   }
-  // The limit may change, and the order of the statuses is none.
+  // Each bound of the dates is a filter of its own.
+  const dated = 'shipDateFrom=1970-01-01T00:00:00Z&shipDateBefore=1970-01-02T00:00:00Z';
+  const first = await page(service, `limit=1&${dated}`);
+  for (const query of [
+    dated.replace('00:00:00Z', '00:00:00.001Z'),
+    dated.replace('1970-01-02', '1970-01-03'),
+  ]) {
+    const { body } = await service.call('GET', `${ORDERS}?cursor=${first.next}&${query}`);
+    assert.equal(JSON.parse(body).code, 'cursor_invalid', query);
+  }
+  const later = await page(
+    service,
+    `cursor=${first.next}&limit=1&${dated.replace('Z', '%2B00:00')}`,
+  );
+  assert.deepEqual(
+    later.orders.map(({ id }) => id),
+    [2],
+  );
+  // The limit may change, and neither order nor number of the statuses matters.
+  const { next: both } = await page(service, 'limit=1&status=pending,shipped');
+  const rest = await page(service, `limit=1&cursor=${both}&status=shipped,pending,shipped`);
+  assert.deepEqual(
+    rest.orders.map(({ id }) => id),
+    [2],
+  );
   const { orders } = await page(service, `cursor=${next}&status=pending&limit=500`);
   assert.deepEqual(
     orders.map(({ id }) => id),
     [8, 9],
   );
+});
+
+test('a page has up to 100 orders, and up to 500 with a limit', async (t) => {
+  const service = await startService(t);
+  const orders = Array.from({ length: 501 }, (_, index) => pending(BigInt(index + 1)));
+  await place(service.store, ...orders);
+  assert.equal((await page(service, '')).orders.length, 100);
+  assert.equal((await page(service, 'limit=500')).orders.length, 500);
 });
 
 test('unknown, repeated, empty and malformed parameters are refused', async (t) => {
@@ -138,9 +173,15 @@ testService(
     for (let from = 0; from < orders.length; from += 5_000) {
       await place(service.store, ...orders.slice(from, from + 5_000));
     }
-    const pages = await walk(service, 'status=shipped');
-    assert.deepEqual(pages.flat(), []);
-    assert.equal(pages.length, 2);
+    for (const query of [
+      'status=shipped',
+      'shipDateFrom=1970-01-01T00:00:00.001Z',
+      'shipDateBefore=1970-01-01T00:00:00Z',
+    ]) {
+      const pages = await walk(service, query);
+      assert.deepEqual(pages.flat(), []);
+      assert.equal(pages.length, 2, query);
+    }
     await service.store.apply([{ type: 'ship', id: 30_000n, at: 1 }]);
     assert.deepEqual((await walk(service, 'status=shipped')).flat(), [30_000]);
     assert.deepEqual((await walk(service, 'status=shipped&order=desc')).flat(), [30_000]);

@@ -46,9 +46,16 @@ testService('a repetition gets the first response, whatever has become of the or
     assert.equal(again.headers.location, first.headers.location);
     assert.equal(again.headers.etag, first.headers.etag);
   }
-  const other = await placeOrder(service, 'k1', BODY.replace('"quantity":2', '"quantity":3'));
-  assert.equal(other.status, 422);
-  assert.equal(JSON.parse(other.body).code, 'idempotency_key_reused');
+  for (const body of [
+    BODY.replace('"quantity":2', '"quantity":3'),
+    BODY.replace('"petId":9007199254740993', '"petId":9007199254740992'),
+    BODY.replace('10:30:00+01:00', '10:30:00.001+01:00'),
+    BODY.replace(/,"shipDate":"[^"]*"/, ''),
+  ]) {
+    const other = await placeOrder(service, 'k1', body);
+    assert.equal(other.status, 422, body);
+    assert.equal(JSON.parse(other.body).code, 'idempotency_key_reused');
+  }
   assert.equal((await service.store.status()).orders.pending, 0n);
 });
 
@@ -120,6 +127,14 @@ test('an invalid body is refused with every problem, and places nothing', async 
   assert.equal((await service.store.status()).revision, 0n);
   // Failures are not kept: the key is free for the corrected request.
   assert.equal((await placeOrder(service, 'k1')).status, 201);
+});
+
+testService('the history of a placed order names the API key that placed it', async (t) => {
+  const service = await startService(t);
+  await placeOrder(service, 'k1');
+  const { body } = await service.call('GET', `${ORDERS}/1/history`);
+  const [event] = JSON.parse(body).events;
+  assert.deepEqual([event.type, event.by], ['placed', service.key.id]);
 });
 
 testService('when int64 has no ids left, nothing is placed', async (t) => {

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
+import {
+  LINGER_MS,
+  MAX_STREAM_BACKLOG_BYTES,
+  MAX_STREAMS_PER_KEY,
+} from '../../../src/http/limits.ts';
+import { digestOf } from '../../../src/keys/api-key.ts';
+import type { ChangePage } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+import { queryDatabase } from '../../store/engines.ts';
 
 const CHANGES = '/v2/store/changes';
 
@@ -175,6 +184,7 @@ test('Accept decides between a page and a stream', async (t) => {
     assert.equal(headers['content-type'], 'application/json', accept);
   }
   const stream = await open(t, { port, secret }, '', { accept: 'text/event-stream, */*;q=0.1' });
+  assert.equal(stream.response.headers.get('vary'), 'Accept');
   assert.equal(stream.response.headers.get('content-type'), 'text/event-stream');
 });
 
@@ -289,4 +299,237 @@ test('while the store cannot tell, streams stay open and get nothing; then they 
   }
   isDown = false;
   assert.deepEqual(briefly(await next), ['placed 2']);
+});
+
+test('Last-Event-ID takes the place of the cursor in the query, and is sent once', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { next } = JSON.parse((await service.call('GET', CHANGES)).body);
+  await place(service.store, pending(2n));
+  const stream = await open(t, service, '?after=now', { 'last-event-id': next });
+  assert.deepEqual(briefly(await stream.take(1)), ['placed 2']);
+  const socket = connect(service.port, '127.0.0.1');
+  socket.write(
+    `GET ${CHANGES} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: text/event-stream\r\n` +
+      `Authorization: Bearer ${service.secret}\r\nLast-Event-ID: ${next}\r\nLast-Event-ID: ${next}\r\n\r\n`,
+  );
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk;
+  assert.match(text, /^HTTP\/1\.1 400 /);
+  assert.match(text, /"parameter_invalid".*"parameter":"Last-Event-ID"/);
+});
+
+test('a limit does not apply to a stream', async (t) => {
+  const { call } = await startService(t);
+  const accept = 'text/event-stream';
+  const { status, body } = await call('GET', `${CHANGES}?limit=5`, { accept });
+  assert.equal(status, 400);
+  assert.equal(JSON.parse(body).errors[0].parameter, 'limit');
+});
+
+test('a stream begins with the id of its beginning, for clients that get no event', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  for (const [after, later, expected] of [
+    ['start', 2n, ['placed 1', 'placed 2']],
+    ['now', 3n, ['placed 3']],
+  ] as const) {
+    const { response } = await open(t, service, `?after=${after}`);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('\n\n')) text += (await reader.read()).value;
+    await reader.cancel();
+    const id = /^id: (.*)$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];
+    await place(service.store, pending(later));
+    const resumed = await open(t, service, '', { 'last-event-id': id! });
+    assert.deepEqual(briefly(await resumed.take(expected.length)), expected, after);
+  }
+});
+
+test('a HEAD request gets the headers of a stream, and then the end of its connection', async (t) => {
+  const service = await startService(t);
+  const socket = connect(service.port, '127.0.0.1');
+  socket.write(
+    `HEAD ${CHANGES} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`,
+  );
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk;
+  assert.match(text, /^HTTP\/1\.1 200 .*\r\ncontent-type: text\/event-stream\r\n.*\r\n\r\n$/is);
+});
+
+testService(
+  'when the store has lost what streams have, they end, and clients that resume are told',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n));
+    const stream = await open(t, service);
+    await place(service.store, pending(2n));
+    const [, lost] = await stream.take(2);
+    // As after a failover to a server that did not have the last transaction.
+    await queryDatabase(service.url, 'DELETE FROM order_events WHERE revision = 2');
+    assert.deepEqual(await stream.take(1), []);
+    const { response } = await open(t, service, '', { 'last-event-id': lost!.id! });
+    assert.equal(response.status, 410);
+    await response.arrayBuffer();
+  },
+);
+
+test('a stream that is behind the others when it is opened misses nothing', async (t) => {
+  let release = () => {};
+  let reading: Promise<ChangePage | undefined> | undefined;
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    feed: async (after, limit) => {
+      const page = store.feed(after, limit);
+      if (after !== 'start') return page;
+      // What was read reaches the stream only when others have later changes.
+      reading = page;
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return page;
+    },
+  }));
+  await place(service.store, pending(1n));
+  const first = await open(t, service, '?after=now');
+  const opening = open(t, service, '?after=start');
+  while (reading === undefined) await new Promise(setImmediate);
+  await reading;
+  await place(service.store, pending(2n));
+  await first.take(1);
+  release();
+  const second = await opening;
+  await place(service.store, pending(3n));
+  assert.deepEqual(briefly(await second.take(3)), ['placed 1', 'placed 2', 'placed 3']);
+});
+
+test('a stream that is opened while the service stops ends at once', async (t) => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isReading = false;
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    feed: async (after, limit) => {
+      isReading = true;
+      await held;
+      return store.feed(after, limit);
+    },
+  }));
+  const opening = open(t, service);
+  while (!isReading) await new Promise(setImmediate);
+  const closed = service.server.close();
+  release();
+  assert.deepEqual(await (await opening).take(1), []);
+  await closed;
+});
+
+test('a stream that is opened while the keys of others are checked is not ended', async (t) => {
+  let isHeld = false;
+  let checks = 0;
+  let release = () => {};
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    keys: async (digests) => {
+      const isFirst = digests?.some((each) => Buffer.compare(each, digestOf(service.secret)) === 0);
+      const keys = await store.keys(digests);
+      if (isHeld && isFirst) {
+        checks += 1;
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      return keys;
+    },
+  }));
+  await open(t, service, '?after=now');
+  const secret = await service.newKey({});
+  isHeld = true;
+  while (checks === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const other = await open(t, { ...service, secret }, '?after=now');
+  isHeld = false;
+  release();
+  await place(service.store, pending(1n));
+  assert.deepEqual(briefly(await other.take(1)), ['placed 1']);
+});
+
+test('little waits in memory for a client that does not read, from whenever it reads', async (t) => {
+  const service = await startService(t);
+  const [count, atOnce] = [40_000, 2_000];
+  const placeFrom = async (from: number) => {
+    const ids = Array.from({ length: atOnce }, (_, index) => BigInt(from + index));
+    await place(service.store, ...ids.map(pending));
+  };
+  for (let from = 1; from <= count; from += atOnce) await placeFrom(from);
+  // One client begins with what has happened, the other with what happens.
+  const responses = [
+    await openUnread(t, service, '?after=start'),
+    await openUnread(t, service, '?after=now'),
+  ];
+  const reader = await open(t, service, '?after=now');
+  for (let from = count + 1; from <= 2 * count; from += atOnce) {
+    await placeFrom(from);
+    await reader.take(atOnce);
+    for (const { writableLength } of responses) {
+      assert.ok(writableLength < 4 * MAX_STREAM_BACKLOG_BYTES, `${writableLength} bytes wait`);
+    }
+  }
+});
+
+/** Opens a stream whose client does not read it, and returns its response in the server. */
+async function openUnread(
+  t: TestContext,
+  { port, secret }: Pick<Service, 'port' | 'secret'>,
+  query = '',
+): Promise<ServerResponse> {
+  const started = channel('http.server.request.start');
+  let response: ServerResponse | undefined;
+  const onRequest = (message: unknown) => {
+    response ??= (message as { response: ServerResponse }).response;
+  };
+  started.subscribe(onRequest);
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.write(
+    `GET ${CHANGES}${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+  );
+  await once(socket, 'readable');
+  started.unsubscribe(onRequest);
+  return response!;
+}
+
+test('a key that is revoked ends its stream also if the client does not read it', async (t) => {
+  const service = await startService(t);
+  // More than the buffers of the connection take.
+  for (let from = 1n; from <= 60_000n; from += 2_000n) {
+    const ids = Array.from({ length: 2_000 }, (_, index) => from + BigInt(index));
+    await place(service.store, ...ids.map(pending));
+  }
+  const secret = await service.newKey({});
+  const { id } = (await service.store.keys()).find((key) => key.id !== service.key.id)!;
+  const response = await openUnread(t, { ...service, secret });
+  for (let before = 0; before === 0 || before !== response.writableLength; ) {
+    before = response.writableLength;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const closed = once(response, 'close');
+  const revokedAt = performance.now();
+  await service.store.apply([{ type: 'revokeKey', id }]);
+  await closed;
+  // Not only when the connection counts as stalled.
+  assert.ok(performance.now() - revokedAt < LINGER_MS / 2);
+});
+
+test('a client that closes its side of the connection ends its stream', async (t) => {
+  const service = await startService(t);
+  const socket = connect(service.port, '127.0.0.1');
+  socket.write(
+    `GET ${CHANGES} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`,
+  );
+  await once(socket, 'data');
+  const closed = once(socket, 'close');
+  socket.end();
+  await closed;
 });

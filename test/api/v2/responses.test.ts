@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { orderEtag, storeEtag } from '../../../src/api/v2/responses.ts';
+import type { OrderRecord } from '../../../src/orders/order.ts';
+import type { FeedPosition } from '../../../src/store/feed.ts';
+
+test('states of an order have different ETags, also after a restore that gave away a revision again', () => {
+  const order: OrderRecord = { id: 1n, status: 'pending', placedAt: 5, updatedAt: 5, revision: 7n };
+  const states: OrderRecord[] = [
+    order,
+    { ...order, revision: 8n },
+    { ...order, updatedAt: 6 },
+    { ...order, status: 'cancelled' },
+  ];
+  assert.equal(new Set(states.map(orderEtag)).size, states.length);
+  assert.equal(orderEtag({ ...order }), orderEtag(order));
+});
+
+test('states of a store have different ETags, also within a millisecond and after a failover that lost some', () => {
+  const last = { orderId: 1n, type: 'placed', at: 5, by: undefined } as const;
+  const position: FeedPosition = { storeId: 'a', revision: 7n, last };
+  const etags = [
+    storeEtag(position),
+    storeEtag({ ...position, storeId: 'b' }),
+    storeEtag({ ...position, revision: 8n }),
+    storeEtag({ ...position, last: { ...last, at: 6 } }),
+    storeEtag(position, 1n),
+    storeEtag(position, 2n),
+  ];
+  assert.equal(new Set(etags).size, etags.length);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventsOf } from '../../../src/http/streams/event-stream.ts';
+import type { OrderChange } from '../../../src/orders/change.ts';
+import { type ChangePage, positionBehind } from '../../../src/store/feed.ts';
+
+const placed = (id: bigint, revision: bigint): OrderChange => ({
+  ...{ type: 'placed', by: undefined },
+  order: { id, status: 'pending', placedAt: 0, updatedAt: 0, revision },
+});
+
+test('the events since a revision are those of later revisions, each of them whole', async () => {
+  const changes = [placed(1n, 3n), placed(2n, 3n), placed(3n, 5n), placed(4n, 6n), placed(5n, 6n)];
+  const position = positionBehind('store', changes.at(-1)!);
+  const page: ChangePage = { changes, position, isMore: false, now: position };
+  const since = await eventsOf(page);
+  const ids = (revision: bigint) =>
+    [
+      ...since(revision)
+        .toString()
+        .matchAll(/"order":\{"id":(\d+)/g),
+    ].map(([, id]) => Number(id));
+  for (const [revision, expected] of [
+    [2n, [1, 2, 3, 4, 5]],
+    [3n, [3, 4, 5]],
+    [4n, [3, 4, 5]],
+    [5n, [4, 5]],
+    [6n, []],
+  ] as const) {
+    assert.deepEqual(ids(revision), expected, `since ${revision}`);
+  }
+});
