@@ -1,7 +1,7 @@
 // npm run records: writes src/records.ts, the types of the records in both contracts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 
 interface Schema {
   readonly $ref?: string;
@@ -35,7 +35,10 @@ export function recordsSource(): string {
 
 function schemasOf(version: string): Readonly<Record<string, Schema>> {
   const url = new URL(`../contract/${version}.yaml`, import.meta.url);
-  return parse(readFileSync(url, 'utf8')).components.schemas;
+  const contract = load(readFileSync(url, 'utf8')) as {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  };
+  return contract.components.schemas;
 }
 
 function codesOf({ Error: error }: Readonly<Record<string, Schema>>) {

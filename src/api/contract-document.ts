@@ -1,8 +1,7 @@
-import { parseDocument } from 'yaml';
+import { load } from 'js-yaml';
 import type { Config } from '../config/config.ts';
 import { type FixedBody, fixedBody, sendFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
-import { toJson } from '../json/to-json.ts';
 import type { Contract, Version } from './contract.ts';
 
 /** Returns the path of a contract in YAML; the JSON form is at the same path with .json. */
@@ -29,20 +28,23 @@ interface Rendered {
   readonly json: FixedBody;
 }
 
-/** Sunset date of the pet lookup, which only v1 has. */
-const SUNSET = ['paths', '/pets/{petId}', 'get', 'x-sunset'];
+/** The servers in the text of a contract, and the sunset date of the pet lookup, which only v1 has. */
+const SERVERS = /^servers:\n(?: .*\n)+/m;
+const SUNSET = /^( *x-sunset: ).*$/m;
 
 function render({ source, version }: Contract, config: Config): Rendered {
-  const document = parseDocument(source, { intAsBigInt: true });
-  document.set('servers', document.createNode(servers(config, version)));
-  if (document.hasIn(SUNSET)) {
-    document.setIn(SUNSET, new Date(config.petLookup.sunsetAt).toISOString());
-  }
-  return { yaml: fixedBody(document.toString()), json: fixedBody(toJson(document.toJS())) };
+  const servers = serversOf(config, version).map(
+    ({ url, description }) => `  - url: ${JSON.stringify(url)}\n    description: ${description}\n`,
+  );
+  const sunset = JSON.stringify(new Date(config.petLookup.sunsetAt).toISOString());
+  const yaml = source
+    .replace(SERVERS, () => `servers:\n${servers.join('')}`)
+    .replace(SUNSET, (_, name: string) => `${name}${sunset}`);
+  return { yaml: fixedBody(yaml), json: fixedBody(JSON.stringify(load(yaml))) };
 }
 
 /** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */
-function servers({ environment, rootUrl, stagingRootUrl }: Config, version: Version) {
+function serversOf({ environment, rootUrl, stagingRootUrl }: Config, version: Version) {
   const url = `${rootUrl}/${version}`;
   if (environment === 'staging' && stagingRootUrl === undefined) {
     return [{ url, description: 'Staging' }];

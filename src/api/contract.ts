@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import {
   ContractValidation,
   type OperationObject,
@@ -73,7 +73,7 @@ export class Contract {
   private constructor(version: Version) {
     this.version = version;
     this.source = readFileSync(new URL(`../../contract/${version}.yaml`, import.meta.url), 'utf8');
-    const document: Document = parse(this.source);
+    const document = load(this.source) as Document;
     this.#operations = operationsOf(document, version);
     this.#components = document.components as Schema;
   }

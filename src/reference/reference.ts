@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { fixedBody, sendFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 import { Html, html } from './html.ts';
@@ -70,7 +70,7 @@ export function staticReference(contracts: readonly ContractText[], rootUrl: str
 function documented(contracts: readonly ContractText[], rootUrl: string) {
   return contracts.map(({ version, source }) => ({
     version,
-    document: parse(source, { intAsBigInt: true }) as OpenApi,
+    document: load(source) as OpenApi,
     baseUrl: `${rootUrl}/${version}`,
   }));
 }

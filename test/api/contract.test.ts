@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { startService } from '../http/harness.ts';
@@ -65,13 +65,14 @@ test('every operation of v2 has a scope, a stability, the general errors and exa
   }
 });
 
-test('every route is an operation of a contract or serves one', async (t) => {
+test('every route is an operation of a contract, serves one, or is a page', async (t) => {
   const { server } = await startService(t);
   const documented = VERSIONS.flatMap((version) => [
     ...[`/openapi/${version}.json`, `/openapi/${version}.yaml`],
     ...Object.keys(CONTRACTS[version]!.paths).map((template) => `/${version}${template}`),
   ]);
-  assert.deepEqual(new Set(server.router.templates), new Set(documented));
+  const pages = ['/reference', '/reference/reference.css', '/reference/try-it.js'];
+  assert.deepEqual(new Set(server.router.templates), new Set([...documented, ...pages]));
 });
 
 test('the contract is served without a key, as YAML and as JSON, with an ETag', async (t) => {
@@ -88,7 +89,11 @@ test('the contract is served without a key, as YAML and as JSON, with an ETag', 
     const path = `/openapi/${version}.${form}`;
     const answer = await call('GET', path, { authorization: '' });
     assert.equal(answer.status, 200);
-    const served = parse(answer.body);
+    const served = load(answer.body) as {
+      servers: unknown;
+      paths: Record<string, { get: Record<string, string> }>;
+      components: unknown;
+    };
     assert.deepEqual(served.servers, [
       { url: `https://api.pets.example/${version}`, description: 'Production' },
       { url: `https://staging.pets.example/${version}`, description: 'Staging' },

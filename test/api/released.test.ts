@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 
 type Node = Readonly<Record<string, unknown>>;
 
 function contractAt(path: string): Node {
-  return parse(readFileSync(new URL(`../../contract/${path}`, import.meta.url), 'utf8'));
+  const url = new URL(`../../contract/${path}`, import.meta.url);
+  return load(readFileSync(url, 'utf8')) as Readonly<Record<string, unknown>>;
 }
 
 /** Keys whose values are for people, or lists that clients know may grow. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
 
 export interface Answer {
@@ -33,7 +33,7 @@ interface Operation {
 export const CONTRACTS: Readonly<Record<string, ContractDocument>> = Object.fromEntries(
   ['v1', 'v2'].map((version) => {
     const url = new URL(`../../contract/${version}.yaml`, import.meta.url);
-    return [version, parse(readFileSync(url, 'utf8'))];
+    return [version, load(readFileSync(url, 'utf8')) as ContractDocument];
   }),
 );
 
