@@ -101,7 +101,7 @@ function errorTable(versions: readonly Documented[]): Html {
     );
   return html`<section aria-labelledby="errors">
 <h2 id="errors">Error codes</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="Error codes"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="Table of error codes"><table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Versions</th><th scope="col">Message</th></tr></thead>
 <tbody>
 ${ERROR_CODES.map((code) => {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { load } from 'js-yaml';
 import { fixedBody, sendFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
@@ -24,8 +23,7 @@ export interface Reach {
 
 const PATH = '/reference';
 const STYLES = new URL('./reference.css', import.meta.url);
-/** Sent as JavaScript: its types are only removed. */
-const SCRIPT = new URL('./browser/try-it.ts', import.meta.url);
+const SCRIPT = new URL('./browser/try-it.js', import.meta.url);
 
 /** No other host, no inline script or style, no frame around the page, and no text that becomes markup. */
 const SECURITY_HEADERS = [
@@ -47,11 +45,10 @@ export function addReference(
 <script type="module" src="${PATH}/try-it.js"></script>`,
       rootPath: reach.rootPath,
     });
-  const script = () => stripTypeScriptTypes(readFileSync(SCRIPT, 'utf8'));
   for (const [path, type, make] of [
     [PATH, 'text/html; charset=utf-8', page],
     [`${PATH}/reference.css`, 'text/css; charset=utf-8', () => readFileSync(STYLES, 'utf8')],
-    [`${PATH}/try-it.js`, 'text/javascript; charset=utf-8', script],
+    [`${PATH}/try-it.js`, 'text/javascript; charset=utf-8', () => readFileSync(SCRIPT, 'utf8')],
   ] as const) {
     let body: ReturnType<typeof fixedBody> | undefined;
     router.addPublic(path, (exchange) => {

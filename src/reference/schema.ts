@@ -22,7 +22,7 @@ export function recordTable(name: string, schema: Schema, version: string): Html
   return html`<section class="record">
 <h4 id="${version}-${name}">${name}</h4>
 ${markdown(schema.description)}
-<div class="scroll" tabindex="0" role="region" aria-label="Fields of ${name}"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="Fields of ${name} in ${version}"><table>
 <thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead>
 <tbody>
 ${fieldRows(schema, version, '')}</tbody>

@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
@@ -17,15 +16,13 @@ import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/store-orders', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('../../node_modules/@sparticuz/chromium', import.meta.url));
 
-/** Starts a headless browser, which is closed after the test. */
-export async function startBrowser(t: TestContext): Promise<Browser> {
-  const browser = await chromium.launch(await launchOptions());
-  t.after(() => browser.close());
-  return browser;
+/** Starts a headless browser. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch(launchOptions());
 }
 
 /** On x64 Linux, the Chromium of an npm package; elsewhere, an installed Chrome. */
-async function launchOptions(): Promise<LaunchOptions> {
+function launchOptions(): LaunchOptions {
   const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     console.error('The browser tests use the installed Chrome; on x64 Linux they bring their own.');

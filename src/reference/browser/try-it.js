@@ -1,13 +1,17 @@
 // Sends the requests of the "Try it" forms. Answers are shown as the text that arrived, so every digit is exact.
+// Plain JavaScript, since it is sent as it is; its types are checked all the same.
 
 /** Longest text that is shown of an answer. */
 const MAX_SHOWN = 100_000;
 
-const key = document.querySelector<HTMLInputElement>('#key')!;
-document.querySelector<HTMLFormElement>('form.key')!.hidden = false;
-document.querySelector('form.key')!.addEventListener('submit', (event) => event.preventDefault());
+const keyForm = /** @type {HTMLFormElement} */ (document.querySelector('form.key'));
+const key = /** @type {HTMLInputElement} */ (keyForm.querySelector('input'));
+keyForm.hidden = false;
+keyForm.addEventListener('submit', (event) => event.preventDefault());
 
-for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
+/** @type {NodeListOf<HTMLFormElement>} */
+const forms = document.querySelectorAll('form.try');
+for (const form of forms) {
   form.hidden = false;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -15,8 +19,9 @@ for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
   });
 }
 
-async function send(form: HTMLFormElement): Promise<void> {
-  const answer = form.querySelector<HTMLPreElement>('.answer')!;
+/** @param {HTMLFormElement} form */
+async function send(form) {
+  const answer = /** @type {HTMLPreElement} */ (form.querySelector('.answer'));
   if (key.value === '') {
     key.focus();
     answer.textContent = 'Enter an API key at the top of the page first.';
@@ -32,11 +37,13 @@ async function send(form: HTMLFormElement): Promise<void> {
   }
 }
 
-function requestOf(form: HTMLFormElement) {
-  const method = form.dataset.method!.toUpperCase();
-  const headers: Record<string, string> = { authorization: `Bearer ${key.value.trim()}` };
+/** @param {HTMLFormElement} form */
+function requestOf(form) {
+  const method = String(form.dataset.method).toUpperCase();
+  /** @type {Record<string, string>} */
+  const headers = { authorization: `Bearer ${key.value.trim()}` };
   const query = new URLSearchParams();
-  let path = form.dataset.path!;
+  let path = String(form.dataset.path);
   for (const { name, value, dataset } of form.querySelectorAll('input')) {
     if (dataset.in === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
     else if (value !== '' && dataset.in === 'query') query.append(name, value);
@@ -49,15 +56,19 @@ function requestOf(form: HTMLFormElement) {
   return { url, init: { method, headers, ...(body !== '' && { body }) } };
 }
 
-async function shown(response: Response): Promise<string> {
+/** @param {Response} response */
+async function shown(response) {
   const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
   const { text, isCut } = await beginningOf(response);
   const rest = isCut ? '\n… (the rest is not shown)' : '';
   return `${response.status} ${response.statusText}\n${lines.join('\n')}\n\n${text}${rest}`;
 }
 
-/** Reads no more than is shown: a list may be long. */
-async function beginningOf(response: Response): Promise<{ text: string; isCut: boolean }> {
+/**
+ * Reads no more than is shown: a list may be long.
+ * @param {Response} response
+ */
+async function beginningOf(response) {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -71,5 +82,3 @@ async function beginningOf(response: Response): Promise<{ text: string; isCut: b
   }
   return { text, isCut: false };
 }
-
-export {};

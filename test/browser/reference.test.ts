@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { pending, place, type Service, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const BIG = 9007199254740993n;
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+/** Opens a page in a context of its own, and collects what must not happen: errors, CSP violations, other hosts. */
+async function opened(
+  path: string,
+  service: Service,
+  options: Parameters<Browser['newPage']>[0] = {},
+) {
+  const page = await browser.newPage(options);
+  const problems: string[] = [];
+  const origin = `http://127.0.0.1:${service.port}`;
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    // A refused request is shown in the page, and by the browser here.
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+      problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) problems.push(`a request to ${request.url()}`);
+  });
+  await page.goto(origin + path);
+  return { page, problems };
+}
+
+/** The findings of axe, https://github.com/dequelabs/axe-core, each with the first element. */
+async function accessibilityFindings(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which the page's policy does not concern.
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 200)}`);
+  });
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`the reference is accessible and loads nothing from another host (${colorScheme})`, async (t) => {
+    const service = await startService(t);
+    const { page, problems } = await opened('/reference', service, { colorScheme });
+    assert.deepEqual(await accessibilityFindings(page), []);
+    assert.equal(await page.locator('article').count(), 11);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+}
+
+test('the reference can be read without scripts, on a phone too', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened('/reference', service, {
+    ...{ javaScriptEnabled: false, viewport: { width: 375, height: 700 } },
+  });
+  assert.ok(await page.getByRole('heading', { name: /^Place an order/ }).isVisible());
+  assert.equal(await page.getByRole('button').count(), 0);
+  await page.locator('#v2-cancelOrder summary').first().click();
+  assert.match(await page.locator('#v2-cancelOrder details').first().innerText(), /ETag/);
+  const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+  assert.equal(await page.evaluate(overflow).catch(() => false), false);
+  await page.close();
+});
+
+test('"try it" cancels exactly the order whose id is entered, and shows every digit', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(BIG), pending(BIG - 1n));
+  const { page, problems } = await opened('/reference', service);
+  for (const input of await page.locator('form input').all())
+    assert.equal(await input.inputValue(), '');
+  const cancel = page.locator('#v2-cancelOrder form');
+  await cancel.getByLabel('orderId').fill(String(BIG));
+  await cancel.getByRole('button').click();
+  await cancel.locator('.answer', { hasText: 'Enter an API key' }).waitFor();
+
+  await page.getByLabel('API key').fill(service.secret);
+  await cancel.getByRole('button').click();
+  const answer = cancel.locator('.answer', { hasText: '200' });
+  await answer.waitFor();
+  assert.match(await answer.innerText(), new RegExp(`"id":${BIG},.*"status":"cancelled"`));
+  const { orders } = await service.store.status();
+  assert.deepEqual(orders, { pending: 1n, shipped: 0n, cancelled: 1n });
+
+  const list = page.locator('#v1-listOrders form');
+  await list.getByRole('button').click();
+  await list.locator('.answer', { hasText: `[{"id":${BIG - 1n}` }).waitFor();
+  assert.deepEqual(problems, []);
+  const stored = await page.evaluate<string>(
+    'JSON.stringify([localStorage, sessionStorage, document.cookie])',
+  );
+  assert.ok(!stored.includes(service.secret), 'the key stays in the page');
+  await page.close();
+});
+
+test('"try it" shows text from the store as text', async (t) => {
+  const service = await startService(t);
+  await service.store.apply([
+    { type: 'putPets', pets: [{ id: 1n, name: '<img src=x onerror=alert(1)>' }] },
+  ]);
+  const { page, problems } = await opened('/reference', service);
+  await page.getByLabel('API key').fill(service.secret);
+  const pet = page.locator('#v1-getPet form');
+  await pet.getByLabel('petId').fill('1');
+  await pet.getByRole('button').click();
+  await pet.locator('.answer', { hasText: '<img src=x onerror=alert(1)>' }).waitFor();
+  assert.equal(await pet.locator('img').count(), 0);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
