@@ -224,15 +224,13 @@ test('concurrent imports of one file each import all of it or fail', async (t) =
   const results = await Promise.all([1, 2].map(() => cli(['import', path, '--json'])));
   const exported = (await cli(['export'])).stdout.trim().split('\n').length;
   const done = results.filter(({ code }) => code === 0);
-  const imported = done.map(({ stdout }) => JSON.parse(stdout).imported as number);
-  // Run one after another, both may import the file; one that begins while the other ends has nothing left to import.
-  // Never is a part of it imported twice.
   assert.ok(done.length > 0, results.map(({ stderr }) => stderr).join());
-  assert.equal(exported % 1_500, 0);
-  assert.equal(
-    exported,
-    imported.reduce((sum, each) => sum + each, 0),
-  );
+  for (const { stdout } of done) {
+    const { imported, skipped } = JSON.parse(stdout);
+    assert.equal(imported + skipped, 1_500);
+  }
+  // Run one after another, both may import the file; one that begins before the other ends goes on where that is.
+  assert.ok(exported === 1_500 || exported === done.length * 1_500, `${exported} orders`);
 });
 
 test('a file that changes during its import is refused', async (t) => {
