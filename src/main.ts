@@ -9,6 +9,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(EXIT_FAILURE);
 });
 
+// Node calls removing types experimental, which the program's own start does too, and the console's scripts.
+const warn = process.listeners('warning');
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') for (const listener of warn) listener(warning);
+});
+
 // Commands continue even if stderr cannot be written.
 process.stderr.on('error', () => {});
 

@@ -61,6 +61,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
   'src/api/': [...DOMAIN, ...STORE, 'listing', 'http', 'config', 'json'],
   'src/reference/': ['http', 'json'],
+  'src/console/': ['http'],
   'src/serve/': [
     ...DOMAIN,
     'listing',
@@ -70,6 +71,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'http',
     'api',
     'reference',
+    'console',
     'commands/terminal',
   ],
   'src/commands/': [

@@ -28,6 +28,7 @@ export const DEFAULTS = {
   OPERATIONS_HOST: '127.0.0.1',
   OPERATIONS_PORT: '8081',
   REUSE_PORT: 'false',
+  CONSOLE: 'on',
   DRAIN_SECONDS: '5',
   STOP_LIMIT_SECONDS: '10',
   LOG_LEVEL: 'info',
@@ -62,6 +63,8 @@ export interface Config {
   readonly operations: { readonly host: string; readonly port: number };
   /** Whether other processes may listen on the same port (SO_REUSEPORT). */
   readonly reusePort: boolean;
+  /** Whether the staff console is served. */
+  readonly hasConsole: boolean;
   /**
    * After a stop signal: how long the service continues to serve while not ready, and the limit for the shutdown
    * after that.
@@ -94,6 +97,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   );
   const operationsPort = settings.read('OPERATIONS_PORT', parsePort, 'a port from 0 to 65535');
   const reusePort = settings.read('REUSE_PORT', oneOf(['true', 'false']), 'true or false');
+  const hasConsole = settings.read('CONSOLE', oneOf(['on', 'off']), 'on or off');
   const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
@@ -114,6 +118,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     petLookup,
     operations: { host: operationsHost!, port: operationsPort! },
     reusePort: reusePort === 'true',
+    hasConsole: hasConsole === 'on',
     drainMs: drainMs!,
     stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,

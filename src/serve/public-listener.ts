@@ -15,6 +15,7 @@ import { listOrders } from '../api/v2/list-orders.ts';
 import { placeOrder } from '../api/v2/place-order.ts';
 import { shipOrder } from '../api/v2/ship-order.ts';
 import type { Config } from '../config/config.ts';
+import { addConsole } from '../console/console.ts';
 import { corsFor } from '../http/cors.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { GzipLists } from '../http/list/gzip.ts';
@@ -54,6 +55,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);
   addReference(router, [v2, v1], config);
+  if (config.hasConsole) addConsole(router, config.rootPath);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
   const keyRing = keyRingOf(parts);
   const streams = new ChangeStreams({

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { pending, place, type Service, startService } from '../http/harness.ts';
+import type { Browser } from 'playwright-core';
+import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
+import { accessibilityFindings, opened } from './page.ts';
 
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const BIG = 9007199254740993n;
+
+const urlOf = ({ port }: { readonly port: number }) => `http://127.0.0.1:${port}/reference`;
 
 let browser: Browser;
 before(async () => {
@@ -15,45 +15,10 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** Opens a page in a context of its own, and collects what must not happen: errors, CSP violations, other hosts. */
-async function opened(
-  path: string,
-  service: Service,
-  options: Parameters<Browser['newPage']>[0] = {},
-) {
-  const page = await browser.newPage(options);
-  const problems: string[] = [];
-  const origin = `http://127.0.0.1:${service.port}`;
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('console', (message) => {
-    // A refused request is shown in the page, and by the browser here.
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
-      problems.push(message.text());
-  });
-  page.on('request', (request) => {
-    if (!request.url().startsWith(origin)) problems.push(`a request to ${request.url()}`);
-  });
-  await page.goto(origin + path);
-  return { page, problems };
-}
-
-/** The findings of axe, https://github.com/dequelabs/axe-core, each with the first element. */
-async function accessibilityFindings(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, which the page's policy does not concern.
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await axe.run();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 200)}`);
-  });
-}
-
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the reference is accessible and loads nothing from another host (${colorScheme})`, async (t) => {
     const service = await startService(t);
-    const { page, problems } = await opened('/reference', service, { colorScheme });
+    const { page, problems } = await opened(browser, urlOf(service), { colorScheme });
     assert.deepEqual(await accessibilityFindings(page), []);
     assert.equal(await page.locator('article').count(), 11);
     assert.deepEqual(problems, []);
@@ -63,7 +28,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 test('the reference can be read without scripts, on a phone too', async (t) => {
   const service = await startService(t);
-  const { page } = await opened('/reference', service, {
+  const { page } = await opened(browser, urlOf(service), {
     ...{ javaScriptEnabled: false, viewport: { width: 375, height: 700 } },
   });
   assert.ok(await page.getByRole('heading', { name: /^Place an order/ }).isVisible());
@@ -78,7 +43,7 @@ test('the reference can be read without scripts, on a phone too', async (t) => {
 test('"try it" cancels exactly the order whose id is entered, and shows every digit', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(BIG), pending(BIG - 1n));
-  const { page, problems } = await opened('/reference', service);
+  const { page, problems } = await opened(browser, urlOf(service));
   for (const input of await page.locator('form input').all())
     assert.equal(await input.inputValue(), '');
   const cancel = page.locator('#v2-cancelOrder form');
@@ -110,7 +75,7 @@ test('"try it" shows text from the store as text', async (t) => {
   await service.store.apply([
     { type: 'putPets', pets: [{ id: 1n, name: '<img src=x onerror=alert(1)>' }] },
   ]);
-  const { page, problems } = await opened('/reference', service);
+  const { page, problems } = await opened(browser, urlOf(service));
   await page.getByLabel('API key').fill(service.secret);
   const pet = page.locator('#v1-getPet form');
   await pet.getByLabel('petId').fill('1');

@@ -1,0 +1,79 @@
+import type { OrderQuery, OrderRecord } from '@store-orders/client';
+
+export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+type Status = OrderRecord['status'];
+
+/** What the page shows, as its URL says. */
+export interface View {
+  /** All if empty. */
+  readonly statuses: readonly Status[];
+  readonly petId: bigint | undefined;
+  /** Days of the reader, as YYYY-MM-DD. */
+  readonly shipFrom: string;
+  readonly shipBefore: string;
+  /** The order whose details are open. */
+  readonly order: bigint | undefined;
+}
+
+/** Reads a view from the query of a URL; what is malformed is left out. */
+export function viewOf(search: string): View {
+  const query = new URLSearchParams(search);
+  const asked = (query.get('status') ?? '').split(',');
+  const day = (name: string) => {
+    const text = query.get(name) ?? '';
+    return /^\d{4}-\d{2}-\d{2}$/.test(text) && dayStart(text) !== undefined ? text : '';
+  };
+  return {
+    statuses: STATUSES.filter((status) => asked.includes(status)),
+    petId: parseId(query.get('pet') ?? ''),
+    shipFrom: day('from'),
+    shipBefore: day('before'),
+    order: parseId(query.get('order') ?? ''),
+  };
+}
+
+/** Writes a view as the query of a URL. */
+export function searchOf({ statuses, petId, shipFrom, shipBefore, order }: View): string {
+  const query = new URLSearchParams();
+  if (statuses.length > 0) query.set('status', statuses.join());
+  if (petId !== undefined) query.set('pet', String(petId));
+  if (shipFrom !== '') query.set('from', shipFrom);
+  if (shipBefore !== '') query.set('before', shipBefore);
+  if (order !== undefined) query.set('order', String(order));
+  return query.size === 0 ? '?' : `?${query}`;
+}
+
+/** Returns the filters of a view, for pages of orders, newest first. */
+export function orderQuery({ statuses, petId, shipFrom, shipBefore }: View): OrderQuery {
+  const [from, before] = [dayStart(shipFrom), dayStart(shipBefore)];
+  return {
+    ...{ order: 'desc', limit: 50 },
+    ...(statuses.length > 0 && { status: statuses }),
+    ...(petId !== undefined && { petId }),
+    ...(from !== undefined && { shipDateFrom: from }),
+    ...(before !== undefined && { shipDateBefore: before }),
+  };
+}
+
+/** Whether an order is one of those that a view shows. */
+export function isShown({ status, petId, shipDate }: OrderRecord, view: View): boolean {
+  const [from, before] = [dayStart(view.shipFrom), dayStart(view.shipBefore)];
+  const at = shipDate === undefined ? Number.NaN : Date.parse(shipDate);
+  if (view.statuses.length > 0 && !view.statuses.includes(status)) return false;
+  if (view.petId !== undefined && petId !== view.petId) return false;
+  if (from !== undefined && !(at >= from.getTime())) return false;
+  return before === undefined || at < before.getTime();
+}
+
+/** Parses an int64 in digits; undefined for any other text. */
+export function parseId(text: string): bigint | undefined {
+  if (!/^-?\d{1,19}$/.test(text.trim())) return undefined;
+  const id = BigInt(text.trim());
+  return BigInt.asIntN(64, id) === id ? id : undefined;
+}
+
+/** The beginning of a day where the reader is. */
+function dayStart(day: string): Date | undefined {
+  const date = new Date(`${day}T00:00`);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

@@ -1,0 +1,52 @@
+import { AuthenticationError, ForbiddenError, StoreOrders } from '@store-orders/client';
+
+/** A valid key, and what it may do. */
+export interface Session {
+  readonly client: StoreOrders;
+  readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow', boolean>>;
+}
+
+/** For this tab only; forgotten when it is closed. */
+const STORED = 'store-orders-key';
+
+export const storedKey = (): string | null => sessionStorage.getItem(STORED);
+
+/** @throws AuthenticationError, TypeError for a key with characters that no key has, or what prevents asking */
+export async function signIn(apiKey: string, root: string): Promise<Session> {
+  const client = new StoreOrders({ baseUrl: root, apiKey });
+  const [read, cancel, ship, follow] = await Promise.all([
+    permitted(() => client.getSummary()),
+    permittedChange(root, apiKey, 'cancel'),
+    permittedChange(root, apiKey, 'ship'),
+    permitted(() => client.listChanges({ after: 'now', limit: 1 })),
+  ]);
+  sessionStorage.setItem(STORED, apiKey);
+  return { client, may: { read, cancel, ship, follow } };
+}
+
+export function signOut(): void {
+  sessionStorage.removeItem(STORED);
+}
+
+async function permitted(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (error instanceof ForbiddenError) return false;
+    throw error;
+  }
+}
+
+/** The scope is checked before the id, and "-" is the id of no order. */
+async function permittedChange(root: string, key: string, action: string): Promise<boolean> {
+  const { status } = await fetch(`${root}/v2/store/orders/-/${action}`, {
+    ...{ method: 'POST', headers: { authorization: `Bearer ${key}` } },
+  });
+  return status !== 403;
+}
+
+/** Whether the key has been revoked or has expired meanwhile. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof AuthenticationError;
+}

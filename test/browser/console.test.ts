@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { pending, place, type Service, startService } from '../http/harness.ts';
+import { freePort } from '../postgres.ts';
+import { run, serve } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { startBrowser } from './chromium.ts';
+import { accessibilityFindings, opened } from './page.ts';
+
+const BIG = 9007199254740993n;
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+/** Opens the console and signs in. */
+async function signedIn(
+  t: TestContext,
+  { port, secret }: Pick<Service, 'port' | 'secret'>,
+  { search = '', ...options }: { search?: string; colorScheme?: 'light' | 'dark' } = {},
+) {
+  const result = await opened(browser, `http://127.0.0.1:${port}/console${search}`, options);
+  t.after(() => result.page.context().close());
+  await signIn(result.page, secret);
+  return result;
+}
+
+async function signIn(page: Page, secret: string): Promise<void> {
+  await page.getByLabel('API key').fill(secret);
+  await page.keyboard.press('Enter');
+}
+
+const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
+const row = (page: Page, id: bigint | number) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name: String(id), exact: true }) });
+const ids = (page: Page) => page.locator('tbody th').allInnerTexts();
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`the console is accessible and loads nothing from another host (${colorScheme})`, async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n), pending(2n));
+    const { page, problems } = await opened(browser, `http://127.0.0.1:${service.port}/console`, {
+      colorScheme,
+    });
+    await page.getByLabel('API key').waitFor();
+    assert.deepEqual(await accessibilityFindings(page), []);
+    await signIn(page, service.secret);
+    await row(page, 1).getByRole('checkbox').check();
+    assert.deepEqual(await accessibilityFindings(page), []);
+    await page.getByRole('link', { name: '2', exact: true }).click();
+    await page.getByText('What happened').waitFor();
+    assert.deepEqual(await accessibilityFindings(page), []);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+}
+
+test('a key that is not valid is refused, and a valid one is kept for the tab only', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, { ...service, secret: 'so_live_wrong' });
+  await page.getByText('This key is not valid.').waitFor();
+  await signIn(page, service.secret);
+  await row(page, 1).waitFor();
+  await page.reload();
+  await row(page, 1).waitFor();
+  const another = await page.context().newPage();
+  await another.goto(page.url());
+  await another.getByLabel('API key').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.reload();
+  await page.getByLabel('API key').waitFor();
+});
+
+test('what the key may not do is not offered', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const secret = await service.newKey({ scopes: ['orders:read', 'orders:ship'] });
+  const { page } = await signedIn(t, { ...service, secret }, { search: '?order=1' });
+  await page.getByRole('button', { name: 'Ship this order' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /Cancel/ }).count(), 0);
+  await page.getByText('Not live').waitFor();
+});
+
+test('adjacent ids above 2^53 stay distinct in the list, in the details and in what is cancelled', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(BIG - 1n), pending(BIG), pending(BIG + 1n));
+  const { page, problems } = await signedIn(t, service);
+  await row(page, BIG).waitFor();
+  assert.deepEqual(await ids(page), [BIG + 1n, BIG, BIG - 1n].map(String));
+  await page.getByLabel('Order', { exact: true }).fill(` ${BIG} `);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: `Order ${BIG}` }).waitFor();
+  await page.getByRole('button', { name: 'Cancel this order' }).click();
+  await row(page, BIG).getByText('Cancelled now.').waitFor();
+  const orders = await Promise.all(
+    [BIG - 1n, BIG, BIG + 1n].map(async (id) => (await service.store.record(id))?.status),
+  );
+  assert.deepEqual(orders, ['pending', 'cancelled', 'pending']);
+  await page.locator('.timeline').getByText('cancelled').waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('filters are in the URL, counts are links, and the list goes on to its end', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...Array.from({ length: 120 }, (_, id) => pending(BigInt(id + 1))));
+  for (const id of [1n, 60n, 61n])
+    await service.store.apply([{ type: 'ship', id, at: Date.now() }]);
+  const { page } = await signedIn(t, service);
+  await page.getByRole('link', { name: '3 shipped' }).click();
+  await row(page, 61).waitFor();
+  assert.equal(new URL(page.url()).search, '?status=shipped');
+  assert.deepEqual(await ids(page), ['61', '60', '1']);
+  await page.getByText('That is all.').waitFor();
+  await page.goBack();
+  await row(page, 120).waitFor();
+  assert.equal((await ids(page)).length, 50);
+  for (const count of [100, 120]) {
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page
+      .locator('tbody tr')
+      .nth(count - 1)
+      .waitFor();
+  }
+  await page.getByText('That is all.').waitFor();
+  assert.deepEqual(
+    await ids(page),
+    Array.from({ length: 120 }, (_, index) => String(120 - index)),
+  );
+
+  await page.goto(`${page.url().split('?')[0]}?status=pending,cancelled&pet=999`);
+  await page.getByText('No orders match.').waitFor();
+  assert.equal(await page.getByLabel('Pet').inputValue(), '999');
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await row(page, 119).waitFor();
+});
+
+test('an order that is shipped at that moment is not cancelled, and the page says why', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, service, { search: '?order=1' });
+  const cancel = page.getByRole('button', { name: 'Cancel this order' });
+  await cancel.waitFor();
+  await page.route('**/cancel', async (route) => {
+    await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
+    await route.continue();
+  });
+  await cancel.click();
+  await row(page, 1).getByText('It has already shipped.').waitFor();
+  assert.equal((await service.store.record(1n))?.status, 'shipped');
+});
+
+test('several orders are cancelled at once, each with its result', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...[1n, 2n, 3n].map((id) => pending(id)));
+  const secret = await service.newKey({ cancelsPerHour: 2 });
+  const { page } = await signedIn(t, { ...service, secret });
+  for (const id of [1, 2, 3]) await row(page, id).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Cancel 3 orders' }).click();
+  await page.getByText(/has reached its limit of cancels/).waitFor();
+  assert.equal(await page.getByText('Cancelled now.').count(), 2);
+  assert.equal((await service.store.status()).orders.cancelled, 2n);
+});
+
+test('changes appear where the orders are, and new orders wait to be shown', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, service);
+  await live(page);
+  await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
+  await row(page, 1).getByText('shipped').waitFor();
+  await page.getByRole('link', { name: '1 shipped' }).waitFor();
+  await place(service.store, pending(3n));
+  assert.deepEqual(await ids(page), ['2', '1']);
+  await page.getByRole('button', { name: 'Show 1 new order' }).click();
+  await row(page, 3).waitFor();
+  assert.deepEqual(await ids(page), ['3', '2', '1']);
+});
+
+test('the page says that the connection is lost, and catches up when it is back', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+  const port = await freePort();
+  const first = await serve(t, ['--sample', '10', '--port', String(port)], { database });
+  const { page } = await signedIn(t, { port, secret: first.secret });
+  await live(page);
+  await first.stop();
+  await page.getByText('Connection lost; trying again').waitFor();
+  await run(['cancel', '10', '--database', database]);
+  await serve(t, ['--port', String(port)], { database, expectsKey: false });
+  await live(page);
+  await row(page, 10).getByText('cancelled').waitFor();
+});
+
+test('a key that is revoked ends the session', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, service);
+  await live(page);
+  await service.store.apply([{ type: 'revokeKey', id: service.key.id, at: Date.now() }]);
+  await page.getByText('This key is no longer valid.').waitFor();
+  assert.equal(await page.getByRole('table').count(), 0);
+});
+
+test('orders are opened and closed with the keyboard, and the focus goes along', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, service);
+  await row(page, 2).getByRole('link').focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Order 2' }).waitFor();
+  await page.getByText('What happened').waitFor();
+  assert.equal(await page.locator('aside').evaluate((aside) => aside.matches(':focus')), true);
+  await page.keyboard.press('Escape');
+  await page.locator('aside').waitFor({ state: 'detached' });
+  assert.equal(
+    await row(page, 2)
+      .getByRole('link')
+      .evaluate((link) => link.matches(':focus')),
+    true,
+  );
+});
+
+test('CONSOLE=off leaves the console out', async (t) => {
+  const service = await startService(t, { CONSOLE: 'off' });
+  const { status } = await fetch(`http://127.0.0.1:${service.port}/console`);
+  assert.equal(status, 404);
+});
