@@ -213,11 +213,7 @@ async function pausedReader(port: number, request: string, bytes: number) {
 }
 
 test('graceful shutdown completes a list even if an incomplete or further requests follow it', async (t) => {
-  for (const [what, half, keepsSending] of [
-    ['an incomplete body', 'Content-Length: 9\r\n', false],
-    ['an expectation', 'Content-Length: 9\r\nExpect: 100-continue\r\n', false],
-    ['further requests', undefined, true],
-  ] as const) {
+  const stopWith = async (what: string, half: string | undefined, keepsSending: boolean) => {
     const service = await serve(t, ['--sample', '60000']);
     const request = requestsOf(service);
     const { socket, text } = await pausedReader(service.port, request('GET', ORDERS), 1);
@@ -240,7 +236,12 @@ test('graceful shutdown completes a list even if an incomplete or further reques
     const length = Number(/content-length: (\d+)/i.exec(head)![1]);
     assert.ok(text().length >= head.length + length, what);
     assert.equal(await stopped, 0, what);
-  }
+  };
+  await Promise.all([
+    stopWith('an incomplete body', 'Content-Length: 9\r\n', false),
+    stopWith('an expectation', 'Content-Length: 9\r\nExpect: 100-continue\r\n', false),
+    stopWith('further requests', undefined, true),
+  ]);
 });
 
 test('pipelined requests are not read while a response waits for its client to read', async (t) => {
