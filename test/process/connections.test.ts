@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { eventually } from '../postgres.ts';
 import { parseAnswers, type Running, serve } from './program.ts';
+import { sampleStore } from './sample-store.ts';
 
 const ORDERS = '/v1/store/orders';
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -118,7 +119,7 @@ test('a request of an unsupported HTTP version is 505 and has no effect', async 
 });
 
 test('junk sent during a response is not read, and the response arrives complete', async (t) => {
-  const service = await serve(t, ['--sample', '100000']);
+  const service = await serve(t, [], { database: await sampleStore(t) });
   const socket = await stalledReader(service, requestsOf(service)('GET', ORDERS));
   for (let packet = 0; packet < 200; packet += 1) {
     socket.write(JUNK);
@@ -135,7 +136,7 @@ test('junk sent during a response is not read, and the response arrives complete
 });
 
 test('the deadline of a pipelined request starts at its turn, not at its arrival', async (t) => {
-  const service = await serve(t, ['--sample', '100000']);
+  const service = await serve(t, [], { database: await sampleStore(t) });
   const request = requestsOf(service);
   const socket = await stalledReader(
     service,
@@ -172,7 +173,7 @@ test('a client that keeps sending still receives the response that closes its co
 });
 
 test('graceful shutdown completes responses to clients that have paused reading', async (t) => {
-  const service = await serve(t, ['--sample', '60000']);
+  const service = await serve(t, [], { database: await sampleStore(t) });
   const list = requestsOf(service)('GET', ORDERS);
   // Each client pauses at a different point; for some the list is fully buffered but not fully sent.
   const readers = await Promise.all(
@@ -214,7 +215,7 @@ async function pausedReader(port: number, request: string, bytes: number) {
 
 test('graceful shutdown completes a list even if an incomplete or further requests follow it', async (t) => {
   const stopWith = async (what: string, half: string | undefined, keepsSending: boolean) => {
-    const service = await serve(t, ['--sample', '60000']);
+    const service = await serve(t, [], { database: await sampleStore(t) });
     const request = requestsOf(service);
     const { socket, text } = await pausedReader(service.port, request('GET', ORDERS), 1);
     if (half !== undefined) socket.write(`${request('DELETE', `${ORDERS}/1`, half)}abc`);

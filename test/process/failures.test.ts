@@ -15,6 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../temporary.ts';
 import { run, serve } from './program.ts';
+import { sampleStore } from './sample-store.ts';
 
 const ORDERS = '/v1/store/orders';
 const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
@@ -77,7 +78,9 @@ test('if the clock is behind the last change, the service warns and keys expire 
 });
 
 test('with damaged pages, requests are 503, the service is not ready and an error says what to do', async (t) => {
-  const { call, database, operations, stdout } = await serve(t, ['--sample', '60000']);
+  const { call, database, operations, stdout } = await serve(t, [], {
+    database: await sampleStore(t),
+  });
   const path = database.slice('sqlite:'.length);
   assert.equal((await call('GET', ORDERS)).status, 200);
   damage(path);

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { errorResponse, type Refusal } from '../../src/http/errors.ts';
 import { parseAnswers, run, serve } from './program.ts';
+import { sampleStore } from './sample-store.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
@@ -244,7 +245,7 @@ test('a pipelined request whose URL cannot be decoded is 400 in its turn', async
 });
 
 test('a connection with too many waiting requests is closed', async (t) => {
-  const { port, secret, call } = await serve(t, ['--sample', '100000']);
+  const { port, secret, call } = await serve(t, [], { database: await sampleStore(t) });
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
   socket.write(requestsWith(secret)('GET', '/v1/store/orders').repeat(200));
@@ -256,7 +257,9 @@ test('a connection with too many waiting requests is closed', async (t) => {
 });
 
 test('a request whose client disconnected is logged and counted', async (t) => {
-  const { port, secret, operations, stop, stdout } = await serve(t, ['--sample', '100000']);
+  const { port, secret, operations, stop, stdout } = await serve(t, [], {
+    database: await sampleStore(t),
+  });
   const socket = connect(port, '127.0.0.1');
   socket.write(
     `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
