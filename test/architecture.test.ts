@@ -60,8 +60,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
   'src/api/': [...DOMAIN, ...STORE, 'listing', 'http', 'config', 'json'],
-  'src/reference/': ['http', 'json'],
-  'src/console/': ['http'],
+  'src/pages/': ['http'],
+  'src/reference/': ['http', 'json', 'pages'],
+  'src/console/': ['http', 'pages'],
   'src/serve/': [
     ...DOMAIN,
     'listing',

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { type FixedBody, fixedBody, sendFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
+import { addFiles, type PageFile, securityHeaders, stylesOf } from '../pages/files.ts';
 
 const PATH = '/console';
 const STYLES = new URL('./console.css', import.meta.url);
@@ -22,45 +22,33 @@ const IMPORT_MAP = JSON.stringify({
   },
 });
 
-/**
- * No other host, no inline script but the import map, no frame around the page. Only lit-html makes markup, from the
- * templates of the page.
- */
-const SECURITY_HEADERS = [
-  'content-security-policy',
-  `default-src 'none'; script-src 'self' 'sha256-${createHash('sha256').update(IMPORT_MAP).digest('base64')}'; ` +
-    "style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-    "require-trusted-types-for 'script'; trusted-types lit-html",
-  ...['referrer-policy', 'no-referrer', 'cross-origin-opener-policy', 'same-origin'],
-];
+const IMPORT_MAP_HASH = `sha256-${createHash('sha256').update(IMPORT_MAP).digest('base64')}`;
 
 /**
- * Adds the staff console. Its scripts are sent as they are written, without their types. Each file is read at its first
- * request.
+ * Adds the staff console. Its scripts are sent as they are written, without their types.
  * @param rootPath what precedes /v2 in the paths of the service
  */
 export function addConsole(router: Router, rootPath: string): void {
-  const add = (path: string, type: string, make: () => string) => {
-    let body: FixedBody | undefined;
-    router.addPublic(PATH + path, (exchange) => {
-      body ??= fixedBody(make());
-      sendFixed(exchange, body, `${type}; charset=utf-8`, SECURITY_HEADERS);
-    });
-  };
-  const addScripts = (path: string, folder: URL) => {
-    for (const name of readdirSync(folder).filter((each) => each.endsWith('.ts'))) {
-      const make = () => stripTypeScriptTypes(readFileSync(new URL(name, folder), 'utf8'));
-      add(`${path}/${name}`, 'text/javascript', make);
-    }
-  };
-  add('', 'text/html', () => page(rootPath));
-  add('/console.css', 'text/css', () => readFileSync(STYLES, 'utf8'));
-  addScripts('/browser', SCRIPTS);
-  addScripts('/client', CLIENT);
-  for (const name of LIT_HTML) {
-    const make = () => readFileSync(new URL(name, LIT_HTML_FOLDER), 'utf8');
-    add(`/lit-html/${name}`, 'text/javascript', make);
-  }
+  const files: PageFile[] = [
+    { path: PATH, type: 'text/html', make: () => page(rootPath) },
+    { path: `${PATH}/console.css`, type: 'text/css', make: () => stylesOf(STYLES) },
+    ...scriptsIn(SCRIPTS, `${PATH}/browser`),
+    ...scriptsIn(CLIENT, `${PATH}/client`),
+    ...LIT_HTML.map((name) => ({
+      ...{ path: `${PATH}/lit-html/${name}`, type: 'text/javascript' },
+      make: () => readFileSync(new URL(name, LIT_HTML_FOLDER), 'utf8'),
+    })),
+  ];
+  addFiles(router, files, securityHeaders([IMPORT_MAP_HASH], ['lit-html']));
+}
+
+/** The scripts in a folder; their names stay as they are, so that they find each other. */
+function scriptsIn(folder: URL, path: string): PageFile[] {
+  const names = readdirSync(folder).filter((each) => each.endsWith('.ts'));
+  return names.map((name) => ({
+    ...{ path: `${path}/${name}`, type: 'text/javascript' },
+    make: () => stripTypeScriptTypes(readFileSync(new URL(name, folder), 'utf8')),
+  }));
 }
 
 function page(rootPath: string): string {

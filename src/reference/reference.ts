@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
-import { fixedBody, sendFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
+import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from './html.ts';
 import type { OpenApi } from './openapi.ts';
 import { referencePage } from './page.ts';
@@ -25,15 +25,7 @@ const PATH = '/reference';
 const STYLES = new URL('./reference.css', import.meta.url);
 const SCRIPT = new URL('./browser/try-it.js', import.meta.url);
 
-/** No other host, no inline script or style, no frame around the page, and no text that becomes markup. */
-const SECURITY_HEADERS = [
-  'content-security-policy',
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  ...['referrer-policy', 'no-referrer', 'cross-origin-opener-policy', 'same-origin'],
-];
-
-/** Adds the API reference, with "try it". Each part is made at its first request. */
+/** Adds the API reference, with "try it". */
 export function addReference(
   router: Router,
   contracts: readonly ContractText[],
@@ -45,22 +37,18 @@ export function addReference(
 <script type="module" src="${PATH}/try-it.js"></script>`,
       rootPath: reach.rootPath,
     });
-  for (const [path, type, make] of [
-    [PATH, 'text/html; charset=utf-8', page],
-    [`${PATH}/reference.css`, 'text/css; charset=utf-8', () => readFileSync(STYLES, 'utf8')],
-    [`${PATH}/try-it.js`, 'text/javascript; charset=utf-8', () => readFileSync(SCRIPT, 'utf8')],
-  ] as const) {
-    let body: ReturnType<typeof fixedBody> | undefined;
-    router.addPublic(path, (exchange) => {
-      body ??= fixedBody(make());
-      sendFixed(exchange, body, type, SECURITY_HEADERS);
-    });
-  }
+  const script = () => readFileSync(SCRIPT, 'utf8');
+  const files = [
+    { path: PATH, type: 'text/html', make: page },
+    { path: `${PATH}/reference.css`, type: 'text/css', make: () => stylesOf(STYLES) },
+    { path: `${PATH}/try-it.js`, type: 'text/javascript', make: script },
+  ];
+  addFiles(router, files, securityHeaders([], []));
 }
 
 /** Returns the API reference as one file without scripts, for a documentation site. */
 export function staticReference(contracts: readonly ContractText[], rootUrl: string): string {
-  const head = html`<style>${new Html(readFileSync(STYLES, 'utf8'))}</style>`;
+  const head = html`<style>${new Html(stylesOf(STYLES))}</style>`;
   return referencePage(documented(contracts, rootUrl), { head });
 }
 

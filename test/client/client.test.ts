@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import {
@@ -43,6 +43,20 @@ function losing(count: number): { fetch: typeof fetch; sent: () => number } {
   };
 }
 
+/** A server that is not the service. @returns a client of it */
+async function serverWith(t: TestContext, handle: RequestListener) {
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  return (options: Partial<StoreOrdersOptions> = {}) =>
+    new StoreOrders({ baseUrl, apiKey: 'so_live_x', ...options });
+}
+
 /** A server that answers every request in the same way, and counts them. */
 async function answering(
   t: TestContext,
@@ -51,21 +65,11 @@ async function answering(
   body = '',
 ) {
   let requests = 0;
-  const server = createServer((_request, response) => {
+  const client = await serverWith(t, (_request, response) => {
     requests += 1;
     response.writeHead(status, headers).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return {
-    requests: () => requests,
-    client: (options: Partial<StoreOrdersOptions> = {}) =>
-      new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'so_live_x', ...options }),
-  };
+  return { requests: () => requests, client };
 }
 
 test('orders are placed, read, cancelled and shipped with exact ids', async (t) => {
@@ -295,20 +299,11 @@ test('a redirect is not followed, since the key would go with it', async (t) => 
 });
 
 test('a response that does not begin, or stops arriving, is a TimeoutError', async (t) => {
-  const server = createServer((request, response) => {
+  const clientWith = await serverWith(t, (request, response) => {
     if (request.url?.includes('summary')) return;
     response.writeHead(200).write('[{"id":1},');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  const client = new StoreOrders({
-    ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'x', retries: 0 },
-    ...{ headersTimeoutMs: 50, gapTimeoutMs: 50 },
-  });
+  const client = clientWith({ retries: 0, headersTimeoutMs: 50, gapTimeoutMs: 50 });
   await assert.rejects(client.getSummary(), TimeoutError);
   await assert.rejects(Array.fromAsync(client.v1.listOrders()), TimeoutError);
 });

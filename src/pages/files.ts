@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import type { HeaderList } from '../http/errors.ts';
+import { type FixedBody, fixedBody, sendFixed } from '../http/fixed-response.ts';
+import type { Router } from '../http/router.ts';
+
+const BASE_STYLES = new URL('./base.css', import.meta.url);
+
+/** A file of a page. */
+export interface PageFile {
+  readonly path: string;
+  /** text/html, text/css or text/javascript */
+  readonly type: string;
+  /** Makes the text, at the first request. */
+  readonly make: () => string;
+}
+
+/** Adds the files of a page, which need no API key. */
+export function addFiles(router: Router, files: readonly PageFile[], headers: HeaderList): void {
+  for (const { path, type, make } of files) {
+    let body: FixedBody | undefined;
+    router.addPublic(path, (exchange) => {
+      body ??= fixedBody(make());
+      sendFixed(exchange, body, `${type}; charset=utf-8`, headers);
+    });
+  }
+}
+
+/**
+ * Returns the security headers of a page: no other host, no inline script or style, no frame around it, and by Trusted
+ * Types no text that becomes markup.
+ * @param inlineScripts hashes of those that are permitted nevertheless, such as an import map
+ * @param markupBy the names of the Trusted Types policies that may make markup
+ */
+export function securityHeaders(
+  inlineScripts: readonly string[],
+  markupBy: readonly string[],
+): HeaderList {
+  const policy = [
+    "default-src 'none'",
+    ["script-src 'self'", ...inlineScripts.map((hash) => `'${hash}'`)].join(' '),
+    ...["style-src 'self'", "connect-src 'self'"],
+    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    "require-trusted-types-for 'script'",
+    `trusted-types ${markupBy.length === 0 ? "'none'" : markupBy.join(' ')}`,
+  ];
+  return [
+    ...['content-security-policy', policy.join('; ')],
+    ...['referrer-policy', 'no-referrer', 'cross-origin-opener-policy', 'same-origin'],
+  ];
+}
+
+/** Returns the styles of a page, after those that all pages have in common. */
+export function stylesOf(file: URL): string {
+  return readFileSync(BASE_STYLES, 'utf8') + readFileSync(file, 'utf8');
+}
