@@ -15,3 +15,15 @@ export function int64Text(value: bigint, name: string): string {
 export function timeText(time: Date | string | undefined): string | undefined {
   return time instanceof Date ? time.toISOString() : time;
 }
+
+/** @throws TypeError for an empty ETag, without which a request would have no condition */
+export function etagText(etag: string | undefined, name: string): string | undefined {
+  if (etag === '') throw new TypeError(`${name} must be an ETag, and is empty`);
+  return etag;
+}
+
+/** Not crypto.randomUUID, which browsers have on https only. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -55,7 +55,7 @@ export async function* followChanges(
     }
     const waitMs = waitBefore(cause, failures);
     if (waitMs === undefined) throw cause;
-    await pause(waitMs, signal);
+    await pause(Math.min(waitMs, settings.longestWaitMs), signal);
   }
 }
 
@@ -66,7 +66,7 @@ async function* streamedChanges(
   { signal, onLive }: Required<Pick<FollowOptions, 'onLive'>> & CallOptions,
 ): AsyncGenerator<Batch, void> {
   const reply = await send(settings, {
-    ...{ method: 'GET', path: '/v2/store/changes', query: { after }, signal },
+    ...{ method: 'GET', path: '/v2/store/changes', query: { after }, expects: [200], signal },
     headers: { accept: 'text/event-stream' },
   });
   onLive(true);

@@ -1,6 +1,6 @@
-import { int64Text, timeText } from './arguments.ts';
+import { etagText, int64Text, newIdempotencyKey, timeText } from './arguments.ts';
 import { type Batch, type FollowOptions, followChanges } from './changes.ts';
-import { ConflictError, type ResponseError } from './errors.ts';
+import { ConflictError } from './errors.ts';
 import type {
   ChangePage,
   NewOrder,
@@ -10,7 +10,7 @@ import type {
   Summary,
 } from './records.ts';
 import { type Copy, keepReplica } from './replica.ts';
-import { type Reply, type Request, send } from './request.ts';
+import { type Reply, send } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
   type CallOptions,
@@ -129,24 +129,29 @@ export class StoreOrders {
     order: Omit<NewOrder, 'shipDate'> & { readonly shipDate?: Date | string | undefined },
     options: CallOptions & { readonly idempotencyKey?: string } = {},
   ): Promise<PlacedOrder> {
-    const { idempotencyKey = crypto.randomUUID(), signal } = options;
+    const { idempotencyKey = newIdempotencyKey(), signal } = options;
     const shipDate = timeText(order.shipDate);
     const fields = [
       `"petId":${int64Text(order.petId, 'petId')}`,
       `"quantity":${int64Text(order.quantity, 'quantity')}`,
       ...(shipDate === undefined ? [] : [`"shipDate":${JSON.stringify(shipDate)}`]),
     ];
-    return this.#change(
-      {
-        ...{ method: 'POST', path: '/v2/store/orders', body: `{${fields.join()}}`, signal },
-        headers: { 'idempotency-key': idempotencyKey },
+    const request = {
+      ...({ method: 'POST', path: '/v2/store/orders', expects: [201], signal } as const),
+      ...{ body: `{${fields.join()}}`, headers: { 'idempotency-key': idempotencyKey } },
+    };
+    const made = await repeatedChange(
+      this.#settings,
+      signal,
+      async () => {
+        const reply = await send(this.#settings, request);
+        const isReplayed = reply.headers.get('idempotent-replayed') === 'true';
+        return { ...(await tagged<OrderRecord>(reply)), isReplayed };
       },
-      async (reply) => ({
-        ...(await tagged<OrderRecord>(reply)),
-        isReplayed: reply.headers.get('idempotent-replayed') === 'true',
-      }),
-      () => undefined,
+      () => false,
     );
+    if ('tellsSo' in made) throw made.tellsSo;
+    return made.result;
   }
 
   /** Reads an order. @throws NotFoundError */
@@ -177,7 +182,7 @@ export class StoreOrders {
 
   /**
    * Cancels a pending order. If the answer of an attempt was lost, and the repetition says that the order is cancelled
-   * already, the call succeeds.
+   * already, the call succeeds, or rejects with that ConflictError if the order cannot be read.
    * @throws NotFoundError, ConflictError, OrderChangedError, LimitError
    */
   async cancelOrder(id: bigint, options: CallOptions & IfMatch = {}): Promise<Tagged<OrderRecord>> {
@@ -238,41 +243,41 @@ export class StoreOrders {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the contract is the source of the types, and a test compares them.
-  #read(path: string, options: CallOptions & Partial<IfNoneMatch>, query = {}): Promise<any> {
+  async #read(path: string, options: CallOptions & Partial<IfNoneMatch>, query = {}): Promise<any> {
     const { signal, ifNoneMatch } = options;
-    const headers = { 'if-none-match': ifNoneMatch };
+    const headers = { 'if-none-match': etagText(ifNoneMatch, 'ifNoneMatch') };
+    const request = { method: 'GET', path, query, headers, expects: [200, 304], signal } as const;
     return repeated(this.#settings, signal, async () => {
-      const reply = await send(this.#settings, { method: 'GET', path, query, headers, signal });
+      const reply = await send(this.#settings, request);
       return reply.status === 304 ? undefined : await tagged(reply);
     });
   }
 
-  #change<T>(
-    request: Request,
-    read: (reply: Reply) => Promise<T>,
-    settle: (error: ResponseError) => Promise<T> | undefined,
-  ): Promise<T> {
-    const attempt = async () => read(await send(this.#settings, request));
-    return repeatedChange(this.#settings, request.signal, { attempt, settle });
-  }
-
   /** Cancels or ships. */
-  #end(
+  async #end(
     id: bigint,
     action: 'cancel' | 'ship',
     body: string | undefined,
     { ifMatch, signal }: CallOptions & IfMatch,
   ): Promise<Tagged<OrderRecord>> {
     const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
-    const done = action === 'cancel' ? 'order_already_cancelled' : 'order_already_shipped';
-    return this.#change(
-      { method: 'POST', path, body, headers: { 'if-match': ifMatch }, signal },
-      (reply) => tagged<OrderRecord>(reply),
-      (error) =>
-        error instanceof ConflictError && error.code === done
-          ? this.getOrder(id, { signal })
-          : undefined,
+    const headers = { 'if-match': etagText(ifMatch, 'ifMatch') };
+    const request = { method: 'POST', path, body, headers, expects: [200], signal } as const;
+    const code = action === 'cancel' ? 'order_already_cancelled' : 'order_already_shipped';
+    const made = await repeatedChange(
+      this.#settings,
+      signal,
+      async () => tagged<OrderRecord>(await send(this.#settings, request)),
+      (error) => error instanceof ConflictError && error.code === code,
     );
+    if ('result' in made) return made.result;
+    try {
+      return await this.getOrder(id, { signal });
+    } catch {
+      // The key may not read orders, or the store is not available now: what is known is the conflict.
+      signal?.throwIfAborted();
+      throw made.tellsSo;
+    }
   }
 }
 

@@ -97,7 +97,7 @@ export class LimitError extends ResponseError {
   override readonly name = 'LimitError';
 }
 
-/** 500, 502, 503, 504: the service, or a proxy before it, cannot answer now. */
+/** 500, 502, 503 and the like: the service, or a proxy before it, cannot answer now. */
 export class UnavailableError extends ResponseError {
   override readonly name = 'UnavailableError';
 }
@@ -114,14 +114,15 @@ const FAMILIES: Readonly<Record<number, new (details: ResponseDetails) => Respon
   415: InvalidRequestError,
   422: InvalidRequestError,
   429: LimitError,
-  500: UnavailableError,
-  502: UnavailableError,
-  503: UnavailableError,
-  504: UnavailableError,
 };
+
+/** From 500 on, those that a repetition does not mend: another version of HTTP, and no ids left. */
+const FINAL = [501, 505, 507];
 
 /** Returns the error of a response. */
 export function responseError(details: ResponseDetails): ResponseError {
-  const Family = FAMILIES[details.status] ?? ResponseError;
+  const { status } = details;
+  const isTemporary = status >= 500 && !FINAL.includes(status);
+  const Family = FAMILIES[status] ?? (isTemporary ? UnavailableError : ResponseError);
   return new Family(details);
 }

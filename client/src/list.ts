@@ -33,7 +33,11 @@ function lastElement(text: string): { end: number; closesList: boolean } {
     if (token === '"') break;
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') {
-      if (depth === 0) return { end, closesList: true };
+      if (depth === 0) {
+        // Besides the elements, which are objects, there is nothing but white space in a list.
+        if (text.slice(end, index).trim() !== '') throw new ConnectionError('this is not a list');
+        return { end, closesList: true };
+      }
       depth -= 1;
       if (depth === 0) end = index + 1;
     }

@@ -2,6 +2,7 @@ import type { Batch, FollowOptions } from './changes.ts';
 import type { StoreOrders } from './client.ts';
 import { GoneError } from './errors.ts';
 import type { Change, OrderRecord } from './records.ts';
+import { backoffMs, pause } from './retries.ts';
 
 /** An exact copy of all orders of the store. */
 export interface Copy {
@@ -18,13 +19,17 @@ export async function* keepReplica(
   client: StoreOrders,
   options: Omit<FollowOptions, 'after'>,
 ): AsyncGenerator<Copy, void> {
-  for (;;) {
+  for (let failures = 0; ; failures += 1) {
     try {
-      yield* copyAndFollow(client, options);
+      for await (const copy of copyAndFollow(client, options)) {
+        failures = 0;
+        yield copy;
+      }
     } catch (error) {
       // The store was restored, or has lost changes.
       if (!(error instanceof GoneError)) throw error;
     }
+    await pause(backoffMs(failures), options.signal);
   }
 }
 

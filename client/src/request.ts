@@ -7,6 +7,8 @@ export interface Request {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** With the version: /v2/store/orders */
   readonly path: string;
+  /** The statuses of a success; a response with another one below 400 is not of the service. */
+  readonly expects: readonly number[];
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** JSON. */
@@ -20,9 +22,12 @@ export interface Reply {
   readonly headers: Headers;
   /** The body as it arrives, in chunks of text. Must be read or returned from. */
   readonly chunks: () => AsyncGenerator<string, void>;
-  /** The whole body as JSON, with bigint; undefined if it is empty. */
-  readonly json: () => Promise<unknown>;
+  /** The whole body, a JSON object, with bigint. */
+  readonly json: () => Promise<object>;
 }
+
+/** The longest time that timers have; any longer one is no limit. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Sends a request once.
@@ -45,7 +50,8 @@ export async function send(settings: Settings, request: Request): Promise<Reply>
   };
   /** Waits for `promise`, and cuts the connection off when the time is up. */
   const within = async <T>(promise: Promise<T>, ms: number, message: string): Promise<T> => {
-    const timer = setTimeout(() => controller.abort(new TimeoutError(message)), ms);
+    const cutOff = () => controller.abort(new TimeoutError(message));
+    const timer = ms > MAX_TIMER_MS ? undefined : setTimeout(cutOff, ms);
     try {
       return await promise;
     } catch (error) {
@@ -55,8 +61,9 @@ export async function send(settings: Settings, request: Request): Promise<Reply>
     }
   };
   const { headersTimeoutMs, gapTimeoutMs } = settings;
+  const init = initOf(settings, request, controller.signal);
   const response = await within(
-    settings.fetch(urlOf(settings, request), initOf(settings, request, controller.signal)),
+    (async () => settings.fetch(urlOf(settings, request), init))(),
     headersTimeoutMs,
     `no response within ${headersTimeoutMs} ms`,
   );
@@ -69,7 +76,7 @@ export async function send(settings: Settings, request: Request): Promise<Reply>
       for (;;) {
         const read =
           reader === undefined ? undefined : await within(reader.read(), gapTimeoutMs, gap);
-        const text = decoder.decode(read?.value, { stream: read?.done === false });
+        const text = decoded(decoder, read?.value, read?.done !== false);
         if (text !== '') yield text;
         if (read?.done !== false) return;
       }
@@ -85,16 +92,42 @@ export async function send(settings: Settings, request: Request): Promise<Reply>
     return whole;
   };
   const { status, headers } = response;
-  if (!response.ok && status !== 304) throw responseError(detailsOf(status, headers, await text()));
-  const json = async () => {
-    const body = await text();
-    return body === '' ? undefined : parseExact(body);
-  };
-  return { status, headers, chunks, json };
+  if (status >= 400) {
+    // What the status says holds, whatever becomes of the body.
+    const body = await text().catch(() => '');
+    signal?.throwIfAborted();
+    throw responseError(detailsOf(status, headers, body));
+  }
+  if (!request.expects.includes(status)) {
+    release();
+    response.body?.cancel().catch(() => {});
+    throw new ConnectionError(`a response with the status ${status} is not one of the service`);
+  }
+  return { status, headers, chunks, json: async () => recordIn(await text()) };
+}
+
+function decoded(decoder: TextDecoder, bytes: Uint8Array | undefined, isEnd: boolean): string {
+  try {
+    return decoder.decode(bytes, { stream: !isEnd });
+  } catch (error) {
+    throw new ConnectionError('the response is not UTF-8', { cause: error });
+  }
+}
+
+/** Parses a record. @throws ConnectionError if a response is not one of the service */
+function recordIn(text: string): object {
+  try {
+    const record = parseExact(text);
+    if (typeof record === 'object' && record !== null) return record;
+  } catch (error) {
+    // Anything else is an integer that this runtime cannot read.
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new ConnectionError('the response has no record');
 }
 
 function urlOf({ root }: Settings, { path, query = {} }: Request): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+  const given = entriesOf(query);
   const search = new URLSearchParams(given).toString();
   return `${root}${path}${search === '' ? '' : `?${search}`}`;
 }
@@ -102,15 +135,21 @@ function urlOf({ root }: Settings, { path, query = {} }: Request): string {
 function initOf({ apiKey }: Settings, request: Request, signal: AbortSignal): RequestInit {
   const { method, body, headers = {} } = request;
   const all = { authorization: `Bearer ${apiKey}`, accept: 'application/json', ...headers };
-  const given = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
+  // Made here, since fetch would report a header that cannot be sent as a lost connection.
+  const given = new Headers(entriesOf(all));
+  if (body !== undefined) given.set('content-type', 'application/json');
   return {
     ...{ method, signal, redirect: 'error', cache: 'no-store', credentials: 'omit' },
-    headers: [...given, ...(body === undefined ? [] : [['content-type', 'application/json']])] as [
-      string,
-      string,
-    ][],
+    headers: given,
     ...(body !== undefined && { body }),
   };
+}
+
+/** The entries that are given. */
+function entriesOf(values: Readonly<Record<string, string | undefined>>): [string, string][] {
+  return Object.entries(values).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
 }
 
 /** What an Error record says, or a response of a proxy that is none. */

@@ -32,28 +32,29 @@ export async function repeated<T>(
   }
 }
 
+/** A change that was made, or an error that tells that an earlier attempt has made it. */
+export type Made<T> = { readonly result: T } | { readonly tellsSo: ResponseError };
+
 /**
  * Like `repeated`, for a change of the store.
- * @param settle called for the error of an attempt if an earlier one may have made the change; returns the result if
- *   the error tells that it has
+ * @param tellsSo whether the error of an attempt tells that the change holds; asked only if an earlier attempt may
+ *   have made it
  * @throws UnknownOutcomeError if the change may have been made
  */
 export async function repeatedChange<T>(
   settings: Settings,
   signal: AbortSignal | undefined,
-  {
-    attempt,
-    settle,
-  }: { attempt: () => Promise<T>; settle: (error: ResponseError) => Promise<T> | undefined },
-): Promise<T> {
+  attempt: () => Promise<T>,
+  tellsSo: (error: ResponseError) => boolean,
+): Promise<Made<T>> {
   let isUnknown = false;
   try {
     return await repeated(settings, signal, async () => {
       try {
-        return await attempt();
+        return { result: await attempt() };
       } catch (error) {
-        const settled = isUnknown && error instanceof ResponseError ? settle(error) : undefined;
-        if (settled !== undefined) return settled;
+        if (isUnknown && error instanceof ResponseError && tellsSo(error))
+          return { tellsSo: error };
         isUnknown ||= error instanceof ConnectionError || error instanceof UnavailableError;
         throw error;
       }
@@ -73,10 +74,13 @@ export function waitBefore(error: unknown, tries: number): number | undefined {
     error instanceof LimitError ||
     (error instanceof ResponseError && error.status === 408);
   if (!isTemporary) return undefined;
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_BACKOFF_MS);
-  const jittered = backoff * (0.5 + Math.random() / 2);
   const asked = error instanceof ResponseError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(jittered, asked);
+  return Math.max(backoffMs(tries), asked);
+}
+
+/** Returns a wait that grows with the number of tries, with some chance so that clients do not come together. */
+export function backoffMs(tries: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2);
 }
 
 /** Waits; rejects with the signal's reason as soon as it is aborted. */

@@ -24,7 +24,7 @@ export class StoreOrdersV1 {
   async *listOrders({ signal }: CallOptions = {}): AsyncGenerator<ListedOrder, void> {
     const path = '/v1/store/orders';
     const reply = await repeated(this.#settings, signal, () =>
-      send(this.#settings, { method: 'GET', path, signal }),
+      send(this.#settings, { method: 'GET', path, expects: [200], signal }),
     );
     yield* elementsOf<ListedOrder>(reply.chunks());
   }
@@ -36,15 +36,12 @@ export class StoreOrdersV1 {
    */
   async cancelOrder(id: bigint, { signal }: CallOptions = {}): Promise<void> {
     const path = `/v1/store/orders/${int64Text(id, 'id')}`;
-    await repeatedChange(this.#settings, signal, {
-      attempt: async () => {
-        await send(this.#settings, { method: 'DELETE', path, signal });
-      },
-      settle: (error) =>
-        error instanceof NotFoundError && error.code === 'order_already_cancelled'
-          ? Promise.resolve()
-          : undefined,
-    });
+    await repeatedChange(
+      this.#settings,
+      signal,
+      () => send(this.#settings, { method: 'DELETE', path, expects: [204], signal }),
+      (error) => error instanceof NotFoundError && error.code === 'order_already_cancelled',
+    );
   }
 
   /**
@@ -55,7 +52,7 @@ export class StoreOrdersV1 {
   async getPet(id: bigint, { signal }: CallOptions = {}): Promise<Pet> {
     const path = `/v1/pets/${int64Text(id, 'id')}`;
     return repeated(this.#settings, signal, async () => {
-      const reply = await send(this.#settings, { method: 'GET', path, signal });
+      const reply = await send(this.#settings, { method: 'GET', path, expects: [200], signal });
       return (await reply.json()) as Pet;
     });
   }

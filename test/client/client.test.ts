@@ -293,6 +293,47 @@ test('the answer of a proxy that is no Error record is an error of its status', 
   await assert.rejects(client({ retries: 0 }).getSummary(), { status: 502, code: 'unknown' });
 });
 
+test('a success that is not one of the service leaves the outcome unknown', async (t) => {
+  for (const [status, body] of [
+    [200, '<h1>Welcome</h1>'],
+    [200, ''],
+    [200, '"cancelled"'],
+    [200, '{"id":1'],
+    [202, '{"id":1}'],
+    [520, '<h1>Unknown error</h1>'],
+  ] as const) {
+    const { client } = await answering(t, status, {}, body);
+    const { v1, cancelOrder } = client({ retries: 0 });
+    await assert.rejects(v1.cancelOrder(1n), UnknownOutcomeError, `${status} ${body}`);
+    const cancel = cancelOrder.bind(client({ retries: 0 }));
+    await assert.rejects(cancel(1n), UnknownOutcomeError, `${status} ${body}`);
+  }
+});
+
+test('a conflict whose record is cut off is a conflict, and not repeated', async (t) => {
+  const { client, requests } = await answering(t, 409, {}, '{"code":"order_alr');
+  await assert.rejects(client().cancelOrder(1n), { name: 'ConflictError', code: 'unknown' });
+  assert.equal(requests(), 1);
+});
+
+test('an empty ETag, and a header that cannot be sent, are a TypeError before anything is sent', async (t) => {
+  const { client, requests } = await answering(t, 200);
+  await assert.rejects(client().cancelOrder(1n, { ifMatch: '' }), TypeError);
+  await assert.rejects(client().getOrder(1n, { ifNoneMatch: '' }), TypeError);
+  const order = { petId: 1n, quantity: 1n };
+  await assert.rejects(client().placeOrder(order, { idempotencyKey: 'Käfig–1' }), TypeError);
+  assert.equal(requests(), 0);
+});
+
+test('a cancel that holds, by a key that may not read orders, is told by the conflict', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const apiKey = await service.newKey({ scopes: ['orders:cancel'] });
+  const client = clientOf(service, { apiKey, fetch: losing(1).fetch });
+  await assert.rejects(client.cancelOrder(1n), { code: 'order_already_cancelled' });
+  assert.equal((await service.store.status()).orders.cancelled, 1n);
+});
+
 test('a redirect is not followed, since the key would go with it', async (t) => {
   const { client } = await answering(t, 302, { location: 'http://127.0.0.1:1/' });
   await assert.rejects(client({ retries: 0 }).getSummary(), ConnectionError);

@@ -42,5 +42,6 @@ test('a list that breaks off is an error, after the elements that arrived', asyn
   await assert.rejects(reading, ConnectionError);
   assert.deepEqual(elements, [{ id: 1n }, { id: 2n }]);
   await assert.rejects(listed('{"code":"x"}'), ConnectionError);
+  await assert.rejects(listed('["an error", 5]'), ConnectionError);
   await assert.rejects(listed(''), ConnectionError);
 });
