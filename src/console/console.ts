@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import type { Router } from '../http/router.ts';
 import { addFiles, type PageFile, securityHeaders, stylesOf } from '../pages/files.ts';
+import { Html, html } from '../pages/html.ts';
 
 const PATH = '/console';
 const STYLES = new URL('./console.css', import.meta.url);
@@ -52,7 +53,7 @@ function scriptsIn(folder: URL, path: string): PageFile[] {
 }
 
 function page(rootPath: string): string {
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="en" data-root="${rootPath}">
 <head>
 <meta charset="utf-8">
@@ -60,12 +61,12 @@ function page(rootPath: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Orders</title>
 <link rel="stylesheet" href="${PATH}/console.css">
-<script type="importmap">${IMPORT_MAP}</script>
+<script type="importmap">${new Html(IMPORT_MAP)}</script>
 <script type="module" src="${PATH}/browser/main.ts"></script>
 </head>
 <body>
 <div id="app"><noscript>The console needs JavaScript.</noscript></div>
 </body>
 </html>
-`;
+`.text;
 }

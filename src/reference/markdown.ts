@@ -1,5 +1,5 @@
 import { marked } from 'marked';
-import { Html } from './html.ts';
+import { Html } from '../pages/html.ts';
 
 /** Renders the Markdown of a description in a contract, which is our own text. */
 export function markdown(text: string | undefined): Html {

@@ -1,6 +1,6 @@
 import { toJson } from '../json/to-json.ts';
+import { type Html, html } from '../pages/html.ts';
 import { CLIENT_LINES, curlLine } from './examples.ts';
-import { type Html, html } from './html.ts';
 import { markdown } from './markdown.ts';
 import {
   type Header,

@@ -1,5 +1,5 @@
 import { ERROR_CODES, errorResponse } from '../http/errors.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { markdown } from './markdown.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 import { anchor, operationSection } from './operation.ts';

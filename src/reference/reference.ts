@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import type { Router } from '../http/router.ts';
 import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
-import { Html, html } from './html.ts';
+import { Html, html } from '../pages/html.ts';
 import type { OpenApi } from './openapi.ts';
 import { referencePage } from './page.ts';
 

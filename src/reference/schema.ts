@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { markdown } from './markdown.ts';
 import type { Schema } from './openapi.ts';
 

@@ -25,6 +25,7 @@ async function signedIn(
 ) {
   const result = await opened(browser, `http://127.0.0.1:${port}/console${search}`, options);
   t.after(() => result.page.context().close());
+  result.page.on('dialog', (dialog) => dialog.accept());
   await signIn(result.page, secret);
   return result;
 }
@@ -95,8 +96,13 @@ test('adjacent ids above 2^53 stay distinct in the list, in the details and in w
   await page.getByLabel('Order', { exact: true }).fill(` ${BIG} `);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: `Order ${BIG}` }).waitFor();
+  let asked = '';
+  page.on('dialog', (dialog) => {
+    asked = dialog.message();
+  });
   await page.getByRole('button', { name: 'Cancel this order' }).click();
-  await row(page, BIG).getByText('Cancelled now.').waitFor();
+  await row(page, BIG).getByText('It is cancelled now.').waitFor();
+  assert.equal(asked, `Cancel order ${BIG}? This cannot be undone.`);
   const orders = await Promise.all(
     [BIG - 1n, BIG, BIG + 1n].map(async (id) => (await service.store.record(id))?.status),
   );
@@ -151,6 +157,7 @@ test('an order that is shipped at that moment is not cancelled, and the page say
   });
   await cancel.click();
   await row(page, 1).getByText('It has already shipped.').waitFor();
+  await page.locator('aside').getByText('It has already shipped.').waitFor();
   assert.equal((await service.store.record(1n))?.status, 'shipped');
 });
 
@@ -161,8 +168,12 @@ test('several orders are cancelled at once, each with its result', async (t) => 
   const { page } = await signedIn(t, { ...service, secret });
   for (const id of [1, 2, 3]) await row(page, id).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Cancel 3 orders' }).click();
-  await page.getByText(/has reached its limit of cancels/).waitFor();
-  assert.equal(await page.getByText('Cancelled now.').count(), 2);
+  await page
+    .locator('td')
+    .getByText(/has reached its limit of cancels/)
+    .waitFor();
+  assert.equal(await page.locator('td').getByText('It is cancelled now.').count(), 2);
+  await page.getByText('2 cancelled, 1 not').waitFor();
   assert.equal((await service.store.status()).orders.cancelled, 2n);
 });
 
@@ -193,6 +204,98 @@ test('the page says that the connection is lost, and catches up when it is back'
   await serve(t, ['--port', String(port)], { database, expectsKey: false });
   await live(page);
   await row(page, 10).getByText('cancelled').waitFor();
+});
+
+test('a change that arrives while a page is read is not lost', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...Array.from({ length: 60 }, (_, id) => pending(BigInt(id + 1))));
+  const { page } = await signedIn(t, service);
+  await live(page);
+  const isRead = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  await page.route('**/v2/store/orders?*cursor*', async (route) => {
+    const response = await route.fetch();
+    isRead.resolve();
+    await mayGoOn.promise;
+    await route.fulfill({ response });
+  });
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await isRead.promise;
+  await service.store.apply([
+    { type: 'ship', id: 60n, at: Date.now() },
+    { type: 'ship', id: 5n, at: Date.now() },
+  ]);
+  await page.getByRole('link', { name: '2 shipped' }).waitFor();
+  mayGoOn.resolve();
+  await row(page, 5).getByText('shipped').waitFor();
+  await row(page, 60).getByText('shipped').waitFor();
+});
+
+test('signing out ends what is under way, and its answers do not end the next session', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...Array.from({ length: 20 }, (_, id) => pending(BigInt(id + 1))));
+  const { page } = await signedIn(t, service);
+  await live(page);
+  let sent = 0;
+  const isSent = Promise.withResolvers<void>();
+  await page.route('**/cancel', () => {
+    sent += 1;
+    if (sent === 4) isSent.resolve();
+  });
+  for (const box of await page.getByRole('checkbox').all()) await box.check();
+  await page.getByRole('button', { name: 'Cancel 20 orders' }).click();
+  await isSent.promise;
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.unroute('**/cancel');
+  await signIn(page, service.secret);
+  await live(page);
+  assert.equal(sent, 4);
+  // At most those that were on their way.
+  assert.ok((await service.store.status()).orders.cancelled <= 4n);
+});
+
+test('an order that comes to match the filters waits to be shown', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, service, { search: '?status=shipped' });
+  await page.getByText('No orders match.').waitFor();
+  await live(page);
+  await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
+  await page.getByRole('button', { name: 'Show 1 new order' }).click();
+  await row(page, 1).waitFor();
+});
+
+test('a list that could not be read is read again, and followed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  let requests = 0;
+  const { page } = await opened(browser, `http://127.0.0.1:${service.port}/console`);
+  t.after(() => page.context().close());
+  await page.route('**/v2/store/orders?*', async (route) => {
+    requests += 1;
+    if (requests === 1) await route.fulfill({ status: 507, body: '' });
+    else await route.continue();
+  });
+  await signIn(page, service.secret);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await row(page, 1).waitFor();
+  await live(page);
+});
+
+test('a text that is no id is not a filter, and the page says so', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, service);
+  await row(page, 1).waitFor();
+  await page.getByLabel('Pet').fill('12a');
+  await page.keyboard.press('Enter');
+  assert.match(
+    await page
+      .getByLabel('Pet')
+      .evaluate((field) => (field as unknown as { validationMessage: string }).validationMessage),
+    /not an id/,
+  );
+  assert.equal(new URL(page.url()).search, '');
 });
 
 test('a key that is revoked ends the session', async (t) => {

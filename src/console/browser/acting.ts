@@ -11,13 +11,26 @@ export interface Deed {
   readonly ifMatch?: string | undefined;
 }
 
-/** Cancels or ships orders, some at a time, and shows a result for each. */
+const DONE = { cancel: 'cancelled', ship: 'shipped' } as const;
+
+/** Asks once more: a change cannot be undone. */
+export function isConfirmed({ action, ids }: Deed): boolean {
+  const orders = ids.length === 1 ? `order ${ids[0]}` : `${ids.length} orders`;
+  const verb = action === 'cancel' ? 'Cancel' : 'Ship';
+  return confirm(`${verb} ${orders}? This cannot be undone.`);
+}
+
+/** Cancels or ships orders, some at a time, and shows a result for each; ends with the session. */
 export async function act(screen: Screen, session: Session, deed: Deed): Promise<void> {
-  screen.change((state) => Object.assign(state, { isActing: true }));
+  screen.change((state) => Object.assign(state, { isActing: true, outcome: undefined }));
   const left = [...deed.ids];
+  let done = 0;
   const actOnSome = async () => {
     for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const result = await actOn(screen, session, { ...deed, id });
+      const problem = await problemActing(screen, session, { ...deed, id });
+      if (session.ending.signal.aborted) return;
+      if (problem === undefined) done += 1;
+      const result = problem ?? `It is ${DONE[deed.action]} now.`;
       screen.change(({ results, selected }) => {
         results.set(id!, result);
         selected.delete(id!);
@@ -25,31 +38,29 @@ export async function act(screen: Screen, session: Session, deed: Deed): Promise
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, actOnSome));
-  screen.change((state) => Object.assign(state, { isActing: false }));
+  if (session.ending.signal.aborted) return;
+  const failed = deed.ids.length - done;
+  const outcome = `${done} ${DONE[deed.action]}${failed === 0 ? '' : `, ${failed} not`}`;
+  screen.change((state) => Object.assign(state, { isActing: false, outcome }));
 }
 
-/** Returns the result in words. */
-async function actOn(
+/** Cancels or ships an order. Returns why it could not, in words; undefined if it is done. */
+async function problemActing(
   screen: Screen,
-  { client }: Session,
+  session: Session,
   { action, id, ifMatch }: Pick<Deed, 'action' | 'ifMatch'> & { readonly id: bigint },
-): Promise<string> {
+): Promise<string | undefined> {
+  const { client, ending } = session;
+  const options = { ifMatch, signal: ending.signal };
   try {
     const order = await (action === 'cancel'
-      ? client.cancelOrder(id, { ifMatch })
-      : client.shipOrder(id, { ifMatch }));
+      ? client.cancelOrder(id, options)
+      : client.shipOrder(id, options));
     screen.change((state) => {
       state.orders = state.orders.map((each) => (each.id === id ? order : each));
     });
-    return action === 'cancel' ? 'Cancelled now.' : 'Shipped now.';
+    return undefined;
   } catch (error) {
-    let words = '';
-    screen.failed(error, (problem) => {
-      words = problem;
-    });
-    screen.change((state) => {
-      if (state.detail?.id === id) state.detail = { ...state.detail, problem: words };
-    });
-    return words;
+    return screen.problemOf(session, error) ?? '';
   }
 }

@@ -1,4 +1,4 @@
-import { act, type Deed } from './acting.ts';
+import { act, type Deed, isConfirmed } from './acting.ts';
 import type { Actions } from './actions.ts';
 import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
@@ -25,9 +25,10 @@ export class App {
 
   start(): void {
     addEventListener('popstate', () => void this.#show(viewOf(location.search)));
-    addEventListener('keydown', ({ key }) => {
+    addEventListener('keydown', ({ key, target }) => {
       const { detail, view } = this.#screen.state;
-      if (key === 'Escape' && detail !== undefined) this.#go({ ...view, order: undefined });
+      const isClosing = key === 'Escape' && !(target instanceof HTMLInputElement);
+      if (isClosing && detail !== undefined) this.#go({ ...view, order: undefined });
     });
     const key = storedKey();
     if (key !== null) void this.#signIn(key);
@@ -37,34 +38,42 @@ export class App {
   readonly #actions: Actions = {
     signIn: (event) => {
       event.preventDefault();
-      void this.#signIn(formOf(event).get('key') ?? '');
+      void this.#signIn(fieldOf(formOf(event), 'key').value);
     },
     signOut: () => this.#signOut(undefined),
     jump: (event) => {
       event.preventDefault();
-      const order = parseId(formOf(event).get('id') ?? '');
+      const order = idIn(formOf(event), 'id');
       if (order !== undefined) this.#go({ ...this.#screen.state.view, order });
     },
     filter: (event) => {
       event.preventDefault();
       const form = formOf(event);
-      const [pet, from, before] = ['pet', 'from', 'before'].map((name) => form.get(name) ?? '');
-      const filters = { petId: parseId(pet!), shipFrom: from!, shipBefore: before! };
-      this.#go({ ...this.#screen.state.view, ...filters });
+      const { value } = fieldOf(form, 'pet');
+      const petId = idIn(form, 'pet');
+      if (value.trim() !== '' && petId === undefined) return;
+      const [from, before] = ['from', 'before'].map((name) => fieldOf(form, name).value);
+      const view = { ...this.#screen.state.view, petId };
+      this.#go(viewOf(searchOf({ ...view, shipFrom: from!, shipBefore: before! })), 'replace');
     },
     clearFilters: () => {
       const { view } = this.#screen.state;
       this.#go({ ...view, petId: undefined, shipFrom: '', shipBefore: '' });
     },
-    more: () => void this.#list.readPage(),
+    more: () => void this.#readMore(),
     reload: () => void this.#list.read(),
     clearSelection: () => this.#screen.change(({ selected }) => selected.clear()),
     follow: (view) => (event) => {
+      // The browser opens the link elsewhere.
+      const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+      if (ctrlKey || metaKey || shiftKey) return;
       event.preventDefault();
       this.#go(view);
     },
     select: (id) => () =>
-      this.#screen.change(({ selected }) => selected.delete(id) || selected.add(id)),
+      this.#screen.change(({ selected }) => {
+        if (!selected.delete(id)) selected.add(id);
+      }),
     act: (action) => () => {
       const { id, order } = this.#screen.state.detail!;
       void this.#act({ action, ids: [id], ifMatch: order?.etag });
@@ -79,6 +88,7 @@ export class App {
     try {
       const session = await signIn(key.trim(), this.#root);
       screen.change((state) => Object.assign(state, { session, isSigningIn: false }));
+      await screen.focus('h1');
       if (session.may.read) await this.#show(screen.state.view, true);
     } catch (error) {
       if (isSignedOut(error)) this.#signOut('This key is not valid.');
@@ -91,16 +101,24 @@ export class App {
 
   #signOut(signInProblem: string | undefined): void {
     signOut();
+    this.#screen.state.session?.ending.abort();
     this.#list.stop();
     this.#screen.change((state) =>
       Object.assign(state, initialState(state.view), { signInProblem }),
     );
   }
 
-  /** Goes to a view, and enters it in the history of the tab. */
-  #go(view: View): void {
-    history.pushState(undefined, '', searchOf(view));
+  /** Goes to a view, and enters it in the history of the tab, or puts it in the place of this one. */
+  #go(view: View, how: 'push' | 'replace' = 'push'): void {
+    history[`${how}State`](undefined, '', searchOf(view));
     void this.#show(view);
+  }
+
+  /** Reads the next page, or the list from its beginning if that is what failed; the focus goes to the first new order. */
+  async #readMore(): Promise<void> {
+    const { length } = this.#screen.state.orders;
+    await (length === 0 ? this.#list.read() : this.#list.readPage());
+    await this.#screen.focus(`tbody tr:nth-child(${length + 1}) a`);
   }
 
   async #show(view: View, isFirst = false): Promise<void> {
@@ -114,15 +132,27 @@ export class App {
   }
 
   async #act(deed: Deed): Promise<void> {
-    const { session } = this.#screen.state;
-    if (session === undefined) return;
+    const { session, detail } = this.#screen.state;
+    if (session === undefined || !isConfirmed(deed)) return;
     await act(this.#screen, session, deed);
     await Promise.all([readDetails(this.#screen), this.#list.readSummary()]);
+    // The button that was pressed is gone.
+    if (detail !== undefined) await this.#screen.focus('aside');
   }
 }
 
-/** The text fields of the form that an event is of. */
-function formOf(event: Event): Map<string, string> {
-  const element = event.currentTarget as HTMLFormElement;
-  return new Map([...new FormData(element)].map(([name, value]) => [name, String(value)]));
+const formOf = (event: Event) => event.currentTarget as HTMLFormElement;
+
+function fieldOf(form: HTMLFormElement, name: string): HTMLInputElement {
+  return form.elements.namedItem(name) as HTMLInputElement;
+}
+
+/** Returns the id in a field; says what is wrong if there is another text. */
+function idIn(form: HTMLFormElement, name: string): bigint | undefined {
+  const field = fieldOf(form, name);
+  const id = parseId(field.value);
+  const isWrong = field.value.trim() !== '' && id === undefined;
+  field.setCustomValidity(isWrong ? 'This is not an id: digits only, and not too many.' : '');
+  field.reportValidity();
+  return id;
 }

@@ -9,11 +9,9 @@ export async function showDetails(screen: Screen, before: bigint | undefined): P
     state.detail =
       id === undefined ? undefined : { id, order: undefined, events: [], problem: undefined };
   });
-  // Once the change is drawn.
-  await Promise.resolve();
   const link = `a[href="${searchOf({ ...screen.state.view, order: before })}"]`;
   const target = id === undefined ? `tbody ${link}` : 'aside';
-  screen.element.querySelector<HTMLElement>(target)?.focus();
+  await screen.focus(target);
   if (id !== undefined) await readDetails(screen);
 }
 
@@ -24,15 +22,20 @@ export async function readDetails(screen: Screen): Promise<void> {
   const { id } = detail;
   const show = (found: Partial<Detail>) =>
     screen.change((state) => {
-      if (state.detail?.id === id) state.detail = { ...state.detail, ...found };
+      if (state.session !== session || state.detail?.id !== id) return;
+      // Responses can overtake each other.
+      const isOlder =
+        found.order && state.detail.order && found.order.revision < state.detail.order.revision;
+      if (!isOlder) state.detail = { ...state.detail, ...found };
     });
+  const { signal } = session.ending;
   try {
-    const [order, { events }] = await Promise.all([
-      session.client.getOrder(id),
-      session.client.getOrderHistory(id),
-    ]);
+    // First the order: the history then has what has become of it at least.
+    const order = await session.client.getOrder(id, { signal });
+    const { events } = await session.client.getOrderHistory(id, { signal });
     show({ order, events, problem: undefined });
   } catch (error) {
-    screen.failed(error, (problem) => show({ problem }));
+    const problem = screen.problemOf(session, error);
+    if (problem !== undefined) show({ problem });
   }
 }

@@ -1,24 +1,35 @@
-import { GoneError } from '@store-orders/client';
+import { GoneError, type OrderRecord } from '@store-orders/client';
 import { isShown, orderQuery } from './query.ts';
 import type { Screen } from './screen.ts';
-import { applyChanges } from './state.ts';
+import type { Session } from './session.ts';
+import { addPage, applyChanges, endLoading } from './state.ts';
 
 /** Changes come in bursts; the counts are read once for each. */
 const SUMMARY_DELAY_MS = 300;
+/** How long to wait after an error that the client library does not repeat. */
+const FOLLOW_AGAIN_MS = 5_000;
 
 /** Reads the list and the counts, and follows their changes. */
 export class OrderList {
   readonly #screen: Screen;
-  /** Called when the order whose details are open has changed. */
+  /** Called when the order whose details are open may have changed. */
   readonly #onOpenChanged: () => void;
   /** Ends what a list that is no longer shown still reads. */
   #reading = new AbortController();
-  #following = new AbortController();
+  /** Undefined while changes are not followed. */
+  #following: AbortController | undefined;
+  /** Behind the changes that are shown; undefined before the first page. */
+  #cursor: string | undefined;
   #summaryTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(screen: Screen, onOpenChanged: () => void) {
     this.#screen = screen;
     this.#onOpenChanged = onOpenChanged;
+    // A browser opens six connections to a host: only tabs that are looked at have a stream.
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.#pause();
+      else void this.#follow();
+    });
   }
 
   /** Reads the list of the view from its newest order. */
@@ -26,88 +37,123 @@ export class OrderList {
     this.#reading.abort();
     this.#reading = new AbortController();
     this.#screen.change((state) => {
-      Object.assign(state, { orders: [], next: undefined, newer: 0 });
-      state.selected.clear();
-      state.results.clear();
+      Object.assign(state, { orders: [], next: undefined, outcome: undefined });
+      for (const each of [state.newer, state.selected, state.results]) each.clear();
     });
     void this.readSummary();
-    const changes = await this.readPage();
-    const { live } = this.#screen.state;
-    if (changes !== undefined && live === 'starting') void this.#follow(changes);
+    await this.readPage();
   }
 
-  /** Reads the first page, or the one after those that are shown. Returns its cursor of changes. */
-  async readPage(): Promise<string | undefined> {
+  /** Reads the first page, or the one after those that are shown. */
+  async readPage(): Promise<void> {
     const { session, view, next } = this.#screen.state;
+    if (session === undefined) return;
     const { signal } = this.#reading;
+    const shows = (order: OrderRecord) => isShown(order, view);
     this.#screen.change((state) => Object.assign(state, { isLoading: true, problem: undefined }));
     try {
-      const query = { ...orderQuery(view), cursor: next };
-      const page = await session!.client.listOrders(query, { signal });
-      this.#screen.change((state) => {
-        state.orders.push(...page.orders);
-        Object.assign(state, { next: page.next, isLoading: false });
-      });
-      // A filter that matches little can give an empty page.
-      if (page.orders.length === 0 && page.next !== undefined) void this.readPage();
-      return page.changes;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      this.#screen.failed(error, (problem) =>
-        Object.assign(this.#screen.state, { isLoading: false, problem }),
+      const page = await session.client.listOrders(
+        { ...orderQuery(view), cursor: next },
+        { signal },
       );
-      return undefined;
+      this.#screen.change((state) => addPage(state, page, shows));
+      this.#cursor ??= page.changes;
+      void this.#follow();
+      // A filter that matches little can give an empty page.
+      if (page.orders.length === 0 && page.next !== undefined) await this.readPage();
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = this.#screen.problemOf(session, error);
+      this.#screen.change((state) => {
+        state.problem = problem;
+        endLoading(state, shows);
+      });
     }
   }
 
   async readSummary(): Promise<void> {
-    const { signal } = this.#reading;
+    const { session } = this.#screen.state;
+    if (session === undefined) return;
     try {
-      const summary = await this.#screen.state.session?.client.getSummary({ signal });
-      this.#screen.change((state) => Object.assign(state, { summary }));
+      const summary = await session.client.getSummary({ signal: session.ending.signal });
+      this.#screen.change((state) => {
+        const { summary: shown } = state;
+        // Responses can overtake each other.
+        const isOlder = shown?.store === summary.store && shown.revision > summary.revision;
+        if (state.session === session && !isOlder) state.summary = summary;
+      });
     } catch (error) {
       // The counts are read again with the next change.
-      if (!signal.aborted) this.#screen.failed(error, () => {});
+      this.#screen.problemOf(session, error);
     }
   }
 
   /** Ends everything that is under way. */
   stop(): void {
     this.#reading.abort();
-    this.#following.abort();
+    this.#pause();
+    this.#cursor = undefined;
     clearTimeout(this.#summaryTimer);
+    this.#summaryTimer = undefined;
   }
 
-  /** Follows the changes of the store until the session ends. */
-  async #follow(after: string): Promise<void> {
-    const screen = this.#screen;
-    const { session } = screen.state;
+  #pause(): void {
+    this.#following?.abort();
+    this.#following = undefined;
+  }
+
+  /** Follows the changes of the store, until the session ends or the tab is hidden. */
+  async #follow(): Promise<void> {
+    const { session } = this.#screen.state;
     if (session?.may.follow !== true) {
-      screen.change((state) => Object.assign(state, { live: 'off' }));
+      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
       return;
     }
-    this.#following = new AbortController();
-    const { signal } = this.#following;
+    if (this.#following !== undefined || this.#cursor === undefined || document.hidden) return;
+    const following = new AbortController();
+    this.#following = following;
+    this.#screen.change((state) => Object.assign(state, { live: 'starting' }));
+    const { signal } = following;
+    try {
+      await this.#followOn(session, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#following = undefined;
+      if (error instanceof GoneError) this.#beginAgain();
+      else if (this.#screen.problemOf(session, error) !== undefined) {
+        this.#screen.change((state) => Object.assign(state, { live: 'lost' }));
+        setTimeout(() => void this.#follow(), FOLLOW_AGAIN_MS);
+      }
+    }
+  }
+
+  async #followOn({ client }: Session, signal: AbortSignal): Promise<void> {
+    const screen = this.#screen;
     const onLive = (isLive: boolean) => {
       if (signal.aborted) return;
       screen.change((state) => Object.assign(state, { live: isLive ? 'live' : 'lost' }));
     };
-    try {
-      for await (const { changes } of session.client.changes({ after, signal, onLive })) {
-        screen.change((state) =>
-          applyChanges(state, changes, (order) => isShown(order, state.view)),
-        );
-        clearTimeout(this.#summaryTimer);
-        this.#summaryTimer = setTimeout(() => void this.readSummary(), SUMMARY_DELAY_MS);
-        const open = screen.state.detail?.id;
-        if (changes.some(({ order }) => order.id === open)) this.#onOpenChanged();
-      }
-    } catch (error) {
+    const after = this.#cursor!;
+    for await (const { changes, cursor } of client.changes({ after, signal, onLive })) {
       if (signal.aborted) return;
-      screen.change((state) => Object.assign(state, { live: 'starting' }));
-      // The store was restored: everything may be different.
-      if (error instanceof GoneError) void this.read();
-      else screen.failed(error, () => {});
+      this.#cursor = cursor;
+      screen.change((state) => applyChanges(state, changes, (order) => isShown(order, state.view)));
+      this.#summaryTimer ??= setTimeout(() => {
+        this.#summaryTimer = undefined;
+        void this.readSummary();
+      }, SUMMARY_DELAY_MS);
+      const open = screen.state.detail?.id;
+      if (changes.some(({ order }) => order.id === open)) this.#onOpenChanged();
     }
+  }
+
+  /** After a restore of the store everything may be different. */
+  #beginAgain(): void {
+    this.#cursor = undefined;
+    this.#screen.change((state) => Object.assign(state, { live: 'starting', summary: undefined }));
+    setTimeout(() => {
+      void this.read();
+      this.#onOpenChanged();
+    }, SUMMARY_DELAY_MS);
   }
 }

@@ -75,5 +75,6 @@ export function parseId(text: string): bigint | undefined {
 /** The beginning of a day where the reader is. */
 function dayStart(day: string): Date | undefined {
   const date = new Date(`${day}T00:00`);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  // While a year is typed, it has fewer digits.
+  return date.getFullYear() >= 1900 ? date : undefined;
 }

@@ -2,7 +2,7 @@ import { render } from 'lit-html';
 import type { Actions } from './actions.ts';
 import { inWords } from './format.ts';
 import type { View } from './query.ts';
-import { isSignedOut } from './session.ts';
+import { isSignedOut, type Session } from './session.ts';
 import { initialState, type State } from './state.ts';
 import { page } from './views.ts';
 
@@ -41,10 +41,20 @@ export class Screen {
     });
   }
 
-  /** Ends the session if the key is no longer valid; otherwise `tell` gets the reason in words. */
-  failed(error: unknown, tell: (problem: string) => void): void {
-    if (isSignedOut(error)) this.#onSignedOut();
-    else tell(inWords(error));
-    this.draw();
+  /** Moves the focus, once what has changed is drawn. */
+  async focus(selector: string): Promise<void> {
+    await Promise.resolve();
+    this.element.querySelector<HTMLElement>(selector)?.focus();
+  }
+
+  /**
+   * Returns why a request of a session failed, in words; undefined if that session has ended, as it does now if the key
+   * is no longer valid.
+   */
+  problemOf(session: Session, error: unknown): string | undefined {
+    if (this.state.session !== session) return undefined;
+    if (!isSignedOut(error)) return inWords(error);
+    this.#onSignedOut();
+    return undefined;
   }
 }

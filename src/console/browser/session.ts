@@ -1,13 +1,21 @@
-import { AuthenticationError, ForbiddenError, StoreOrders } from '@store-orders/client';
+import {
+  AuthenticationError,
+  ConnectionError,
+  ForbiddenError,
+  StoreOrders,
+} from '@store-orders/client';
 
 /** A valid key, and what it may do. */
 export interface Session {
   readonly client: StoreOrders;
   readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow', boolean>>;
+  /** Aborted when the session ends; every request of the session has its signal. */
+  readonly ending: AbortController;
 }
 
 /** For this tab only; forgotten when it is closed. */
 const STORED = 'store-orders-key';
+const PROBE_MS = 10_000;
 
 export const storedKey = (): string | null => sessionStorage.getItem(STORED);
 
@@ -21,7 +29,7 @@ export async function signIn(apiKey: string, root: string): Promise<Session> {
     permitted(() => client.listChanges({ after: 'now', limit: 1 })),
   ]);
   sessionStorage.setItem(STORED, apiKey);
-  return { client, may: { read, cancel, ship, follow } };
+  return { client, may: { read, cancel, ship, follow }, ending: new AbortController() };
 }
 
 export function signOut(): void {
@@ -38,12 +46,18 @@ async function permitted(call: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The scope is checked before the id, and "-" is the id of no order. */
+/** The scope is checked before the id, and "-" is the id of no order: such a request changes nothing. */
 async function permittedChange(root: string, key: string, action: string): Promise<boolean> {
-  const { status } = await fetch(`${root}/v2/store/orders/-/${action}`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${key}` } },
+  const signal = AbortSignal.timeout(PROBE_MS);
+  const headers = { authorization: `Bearer ${key}` };
+  const url = `${root}/v2/store/orders/-/${action}`;
+  const response = await fetch(url, { method: 'POST', headers, signal }).catch((cause) => {
+    throw new ConnectionError('the service cannot be reached', { cause });
   });
-  return status !== 403;
+  if (response.status === 403) return false;
+  // The summary tells what else may be wrong with the key.
+  if (response.status === 404 || response.status === 401) return true;
+  throw new ConnectionError(`a response with the status ${response.status}`);
 }
 
 /** Whether the key has been revoked or has expired meanwhile. */

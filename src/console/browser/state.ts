@@ -17,8 +17,10 @@ export interface State {
   next: string | undefined;
   isLoading: boolean;
   problem: string | undefined;
-  /** Orders that were placed since the list was read, and match its filters. */
-  newer: number;
+  /** Ids of orders that match the filters since the list was read, and are not in it. */
+  newer: Set<bigint>;
+  /** Changes that arrived while a page was read; they are applied to it. */
+  waiting: Change[];
   summary: Summary | undefined;
   /** off: the key may not read changes. */
   live: 'starting' | 'live' | 'lost' | 'off';
@@ -26,6 +28,8 @@ export interface State {
   /** What became of the orders that were last acted upon, by id. */
   results: Map<bigint, string>;
   isActing: boolean;
+  /** What became of all orders that were last acted upon. */
+  outcome: string | undefined;
   detail: Detail | undefined;
 }
 
@@ -40,23 +44,54 @@ export interface Detail {
 export function initialState(view: View): State {
   return {
     ...{ session: undefined, signInProblem: undefined, isSigningIn: false, view },
-    ...{ orders: [], next: undefined, isLoading: false, problem: undefined, newer: 0 },
+    ...{ orders: [], next: undefined, isLoading: false, problem: undefined },
+    ...{ newer: new Set(), waiting: [], outcome: undefined },
     ...{ summary: undefined, live: 'starting', selected: new Set(), results: new Map() },
     ...{ isActing: false, detail: undefined },
   };
 }
 
-/** Applies changes to what is shown: rows change in place, and orders that are not among them are counted. */
+/** Applies changes to what is shown: rows change in place, and orders that come to match are counted. */
 export function applyChanges(
   state: State,
   changes: readonly Change[],
   isShown: (order: OrderRecord) => boolean,
 ): void {
-  for (const { type, order } of changes) {
-    const index = state.orders.findIndex(({ id }) => id === order.id);
-    const shown = state.orders[index];
-    // The page may have read the order later than this change was made.
-    if (shown !== undefined && shown.revision <= order.revision) state.orders[index] = order;
-    else if (shown === undefined && type === 'placed' && isShown(order)) state.newer += 1;
+  if (state.isLoading) {
+    state.waiting.push(...changes);
+    return;
   }
+  for (const { order } of changes) {
+    const { id, status, revision } = order;
+    if (status !== 'pending') state.selected.delete(id);
+    const index = state.orders.findIndex((each) => each.id === id);
+    const shown = state.orders[index];
+    // The page may have been read after this change.
+    if (shown !== undefined && shown.revision < revision) state.orders[index] = order;
+    if (shown === undefined && isShown(order) && isAbove(state, id)) state.newer.add(id);
+    else state.newer.delete(id);
+  }
+}
+
+/** Whether an order would be among those that are shown, and not on a later page. */
+function isAbove({ orders, next }: State, id: bigint): boolean {
+  return next === undefined || id > orders.at(-1)!.id;
+}
+
+/** Adds a page to the list, with the changes that arrived while it was read. */
+export function addPage(
+  state: State,
+  { orders, next }: { readonly orders: readonly OrderRecord[]; readonly next?: string },
+  isShown: (order: OrderRecord) => boolean,
+): void {
+  state.orders.push(...orders);
+  state.next = next;
+  endLoading(state, isShown);
+}
+
+/** Applies the changes that arrived while a page was read. */
+export function endLoading(state: State, isShown: (order: OrderRecord) => boolean): void {
+  const { waiting } = state;
+  Object.assign(state, { isLoading: false, waiting: [] });
+  applyChanges(state, waiting, isShown);
 }

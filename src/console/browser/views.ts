@@ -8,9 +8,10 @@ import type { Detail, State, TaggedOrder } from './state.ts';
 /** The whole page. */
 export function page(state: State, actions: Actions) {
   if (state.session === undefined) return signInForm(state, actions);
+  if (!state.session.may.read) return nothingToRead(actions);
   return html`
     <header>
-      <h1>Orders</h1>
+      <h1 tabindex="-1">Orders</h1>
       ${connection(state)}
       <form class="jump" role="search" @submit=${actions.jump}>
         <label for="jump">Order</label>
@@ -21,10 +22,18 @@ export function page(state: State, actions: Actions) {
     </header>
     ${counts(state, actions)} ${filters(state, actions)}
     <main>
-      ${state.session.may.read ? list(state, actions) : html`<p class="empty">This key may not read orders.</p>`}
+      ${list(state, actions)}
     </main>
     ${state.detail === undefined ? nothing : details(state, state.detail, actions)}
   `;
+}
+
+function nothingToRead(actions: Actions) {
+  return html`<header><h1 tabindex="-1">Orders</h1></header>
+    <main>
+      <p class="empty">This key may not read orders.</p>
+      <button @click=${actions.signOut}>Sign out</button>
+    </main>`;
 }
 
 function signInForm({ signInProblem, isSigningIn }: State, actions: Actions) {
@@ -82,9 +91,10 @@ function filters({ view }: State, actions: Actions) {
 }
 
 function list(state: State, actions: Actions) {
-  const { orders, next, isLoading, problem, newer } = state;
+  const { orders, next, isLoading, problem, newer, outcome } = state;
   return html`
-    ${newer > 0 ? html`<button class="newer" @click=${actions.reload}>Show ${newer} new ${newer === 1 ? 'order' : 'orders'}</button>` : nothing}
+    <p role="status" class="result">${outcome ?? nothing}</p>
+    ${newer.size > 0 ? html`<button class="newer" @click=${actions.reload}>Show ${newer.size} new ${newer.size === 1 ? 'order' : 'orders'}</button>` : nothing}
     ${selection(state, actions)}
     ${orders.length === 0 ? nothing : table(state, actions)}
     ${
@@ -102,12 +112,12 @@ function list(state: State, actions: Actions) {
 function table(state: State, actions: Actions) {
   const { may } = state.session!;
   const canAct = may.cancel || may.ship;
-  return html`<div class="scroll"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="List of orders"><table>
     <caption>Orders, newest first</caption>
     <thead><tr>
       ${canAct ? html`<th scope="col" class="check"><span class="hidden">Select</span></th>` : nothing}
       <th scope="col" class="number">Order</th><th scope="col">Status</th><th scope="col" class="number">Pet</th>
-      <th scope="col" class="number">Quantity</th><th scope="col">Ships</th><th scope="col">Changed</th>
+      <th scope="col" class="number less">Quantity</th><th scope="col">Ships</th><th scope="col" class="less">Changed</th>
     </tr></thead>
     <tbody>${repeat(
       state.orders,
@@ -130,8 +140,8 @@ function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions
     }
     <th scope="row" class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a></th>
     <td><span class="status ${status}">${status}</span>${result === undefined ? nothing : html` <small>${result}</small>`}</td>
-    <td class="number">${petId ?? nothing}</td><td class="number">${quantity ?? nothing}</td>
-    <td>${time(shipDate)}</td><td>${time(updatedAt)}</td>
+    <td class="number">${petId ?? nothing}</td><td class="number less">${quantity ?? nothing}</td>
+    <td>${time(shipDate)}</td><td class="less">${time(updatedAt)}</td>
   </tr>`;
 }
 
@@ -154,6 +164,7 @@ function details(state: State, { id, order, events, problem }: Detail, actions: 
     <h2>Order <span class="id">${id}</span></h2>
     <a class="close" href=${searchOf(close)} @click=${actions.follow(close)}>Close</a>
     <p role="alert" class="problem">${problem ?? nothing}</p>
+    <p role="status" class="result">${state.results.get(id) ?? nothing}</p>
     ${order === undefined ? html`<p>${problem === undefined ? 'Loading …' : nothing}</p>` : fields(order)}
     ${
       order?.status === 'pending' && (may.cancel || may.ship)

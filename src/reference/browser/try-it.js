@@ -4,6 +4,9 @@
 /** Longest text that is shown of an answer. */
 const MAX_SHOWN = 100_000;
 
+/** Requests so far. */
+let sent = 0;
+
 const keyForm = /** @type {HTMLFormElement} */ (document.querySelector('form.key'));
 const key = /** @type {HTMLInputElement} */ (keyForm.querySelector('input'));
 keyForm.hidden = false;
@@ -27,14 +30,19 @@ async function send(form) {
     answer.textContent = 'Enter an API key at the top of the page first.';
     return;
   }
-  answer.textContent = '…';
   const { url, init } = requestOf(form);
+  // The answer to an earlier request, which may come later, is not shown.
+  sent += 1;
+  const request = String(sent);
+  form.dataset.request = request;
+  answer.textContent = '…';
+  let text;
   try {
-    const response = await fetch(url, { ...init, cache: 'no-store', redirect: 'error' });
-    answer.textContent = `${init.method} ${url}\n\n${await shown(response)}`;
+    text = await shown(await fetch(url, { ...init, cache: 'no-store', redirect: 'error' }));
   } catch (error) {
-    answer.textContent = `${init.method} ${url}\n\nThere was no answer: ${error}`;
+    text = `There was no answer: ${error}`;
   }
+  if (form.dataset.request === request) answer.textContent = `${init.method} ${url}\n\n${text}`;
 }
 
 /** @param {HTMLFormElement} form */
