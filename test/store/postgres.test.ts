@@ -15,7 +15,7 @@ import { temporaryFolder } from '../temporary.ts';
 import { newPostgresDatabase, open } from './engines.ts';
 
 test('stores opened concurrently on an empty database share one store id', async (t) => {
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < 5; round += 1) {
     const url = await newPostgresDatabase(t);
     const stores = await Promise.all(Array.from({ length: 5 }, () => open(t, url)));
     const ids = await Promise.all(stores.map(async (store) => (await store.status()).storeId));

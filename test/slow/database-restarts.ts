@@ -4,15 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Cluster, eventually, freePort } from '../postgres.ts';
-import { temporaryFolder } from '../temporary.ts';
 import {
   assertHealthy,
   assertSurvivesRestart,
   DATABASE,
   ORDERS,
   startScenario,
-} from './database-scenario.ts';
-import { run, runInOwnProcess, serve, spawnProgram } from './program.ts';
+} from '../process/database-scenario.ts';
+import { run, runInOwnProcess, serve, spawnProgram } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 test('no acknowledged cancel is lost when the database is restarted', { timeout: 60_000 }, (t) =>
   assertSurvivesRestart(t, 'fast'),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { contentsOf, fill, otherEngine } from '../process/copy-contents.ts';
+import { run, serve } from '../process/program.ts';
 import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { contentsOf, fill, otherEngine } from './copy-contents.ts';
-import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
