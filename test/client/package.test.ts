@@ -4,10 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { assertExamplesRun, installPacked } from './packed.ts';
 
-const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
 const TSC = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
 
 /** An empty project with the packed package installed. */
@@ -15,24 +14,8 @@ let project: string;
 
 before((t) => {
   project = temporaryFolder(t as never);
-  const npm = (args: readonly string[], cwd: string) =>
-    execFileSync('npm', [...args, '--silent'], { cwd, encoding: 'utf8' });
-  npm(['pack', '--pack-destination', project], CLIENT);
-  const [tarball] = readdirSync(project);
-  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-  npm(['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], project);
+  installPacked(project);
 });
-
-/** The programs of README.md, each with the output it shows. */
-function examples() {
-  const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
-  const pairs = readme.matchAll(/```js\n(\/\/ (\S+)\n.*?)```\n\n```text\n(.*?)```/gs);
-  return [...pairs].map(([, code, name, output]) => ({
-    name: name!,
-    code: code!,
-    output: output!,
-  }));
-}
 
 test('the package has the compiled library and its types, and nothing else', () => {
   const installed = join(project, 'node_modules/@store-orders/client');
@@ -43,20 +26,8 @@ test('the package has the compiled library and its types, and nothing else', () 
   assert.ok(bytes.reduce((sum, each) => sum + each, 0) < 100_000);
 });
 
-test('the examples of README.md run in an empty project, and print what it shows', async (t) => {
-  const service = await serve(t);
-  const env = { ...process.env, BASE_URL: service.origin, KEY: service.secret };
-  assert.equal(examples().length, 4);
-  for (const { name, code, output } of examples()) {
-    writeFileSync(join(project, name), code);
-    const printed = execFileSync(process.execPath, [name], { cwd: project, env, encoding: 'utf8' });
-    const pattern = output
-      .split('…')
-      .map((part) => RegExp.escape(part))
-      .join('.*');
-    assert.match(printed, new RegExp(`^${pattern}$`), name);
-  }
-});
+test('the examples of README.md run in an empty project, and print what it shows', (t) =>
+  assertExamplesRun(t, project, process.execPath));
 
 test('the types of the package are checked in a project that uses it', () => {
   writeFileSync(
