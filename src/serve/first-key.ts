@@ -11,7 +11,7 @@ const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 /** Creates and prints an API key if the store has none of this environment, so that the service can be tried. */
 export async function printFirstKey(
   store: Store,
-  { environment, rootPath }: Config,
+  { environment, rootPath, hasConsole }: Config,
   listening: AddressInfo,
 ): Promise<void> {
   const secret = newSecret(environment);
@@ -20,7 +20,8 @@ export async function printFirstKey(
   if (outcome === 'unchanged') return;
 
   const { address, port } = listening;
-  const orders = `http://${urlHost(address)}:${port}${rootPath}/v1/store/orders`;
+  const origin = `http://${urlHost(address)}:${port}`;
+  const orders = `${origin}${rootPath}/v1/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
   const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
   say(`
@@ -32,5 +33,6 @@ List all orders${pending === undefined ? ' (there are none yet)' : ', and cancel
 
   curl ${header} ${orders}`);
   if (pending !== undefined) say(`  curl -i -X DELETE ${header} ${orders}/${pending.id}`);
-  say('');
+  const pages = [...(hasConsole ? [`${origin}/console`] : []), `${origin}/reference`];
+  say(`\nOr in a browser:\n\n${pages.map((url) => `  ${url}\n`).join('')}`);
 }
