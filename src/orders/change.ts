@@ -47,7 +47,7 @@ export function changeOf(
   return { type, by, order: { ...orderAfter(current, later), placedAt, updatedAt: at, revision } };
 }
 
-const CHANGES_PER_TURN = 500;
+const CHANGES_PER_TURN = 100;
 
 /**
  * Formats changes, each as by `changeJson`. One revision can have thousands of them, so this takes several turns of the

@@ -17,7 +17,7 @@ import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
 import { number, text } from './values.ts';
 
 /** Changes that are read in one turn of the event loop. */
-const BATCH = 512;
+const BATCH = 128;
 
 /** See Store.feed. */
 export async function readFeed(
