@@ -210,9 +210,8 @@ export class StoreOrders {
     options: CallOptions = {},
   ): Promise<Tagged<ChangePage>> {
     const { after, limit } = query;
-    return this.#read('/v2/store/changes', options, {
-      ...{ after, limit: limit === undefined ? undefined : String(limit) },
-    }) as Promise<Tagged<ChangePage>>;
+    const text = { after, limit: limit === undefined ? undefined : String(limit) };
+    return this.#read('/v2/store/changes', options, text);
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Batch, FollowOptions } from './changes.ts';
+import type { FollowOptions } from './changes.ts';
 import type { StoreOrders } from './client.ts';
 import { GoneError } from './errors.ts';
 import type { Change, OrderRecord } from './records.ts';
@@ -51,25 +51,15 @@ async function* copyAndFollow(
   // A page that shows a change that the store has lost since: 410.
   for (const cursor of cursors) await client.listChanges({ after: cursor, limit: 1 }, { signal });
 
-  let isWhole = false;
-  const copied = (): Copy => ({ orders, revision, changes: undefined });
-  if (cursors.size === 1) {
-    isWhole = true;
-    yield copied();
-  }
-  for await (const { changes } of client.changes({
-    ...options,
-    after: after!,
-  }) as AsyncIterable<Batch>) {
+  let isWhole = cursors.size === 1;
+  if (isWhole) yield { orders, revision, changes: undefined };
+  for await (const { changes } of client.changes({ ...options, after: after! })) {
     for (const { order } of changes) orders.set(order.id, order);
     const reached = changes.at(-1)!.revision;
-    if (isWhole) {
-      revision = reached;
-      yield { orders, revision, changes };
-    } else if (reached >= revision) {
-      revision = reached;
-      isWhole = true;
-      yield copied();
-    }
+    // Until the changes have reached the last page, some orders are older in the copy than they were on their page.
+    if (!isWhole && reached < revision) continue;
+    revision = reached;
+    yield { orders, revision, changes: isWhole ? changes : undefined };
+    isWhole = true;
   }
 }

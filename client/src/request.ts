@@ -70,20 +70,20 @@ export async function send(settings: Settings, request: Request): Promise<Reply>
   if (response.body === null) release();
   async function* chunks(): AsyncGenerator<string, void> {
     const reader = response.body?.getReader();
+    if (reader === undefined) return;
     const decoder = new TextDecoder('utf-8', { fatal: true });
     const gap = `nothing arrived for ${gapTimeoutMs} ms`;
     try {
       for (;;) {
-        const read =
-          reader === undefined ? undefined : await within(reader.read(), gapTimeoutMs, gap);
-        const text = decoded(decoder, read?.value, read?.done !== false);
+        const { done, value } = await within(reader.read(), gapTimeoutMs, gap);
+        const text = decoded(decoder, value, done);
         if (text !== '') yield text;
-        if (read?.done !== false) return;
+        if (done) return;
       }
     } finally {
       release();
       // Ends the connection if the body was not read to its end.
-      reader?.cancel().catch(() => {});
+      reader.cancel().catch(() => {});
     }
   }
   const text = async () => {

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import type { Config } from '../config/config.ts';
-import { type FixedBody, fixedBody, sendFixed } from '../http/fixed-response.ts';
+import { addFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 import type { Contract, Version } from './contract.ts';
 
@@ -11,36 +11,27 @@ export function documentPath(version: Version): string {
 
 /** Adds public routes for a contract, with the servers and dates of this configuration. */
 export function addContractDocument(router: Router, contract: Contract, config: Config): void {
-  const yamlPath = documentPath(contract.version);
-  let rendered: Rendered | undefined;
-  // Rendered on first request, since that takes as long as a third of the startup.
-  const addAs = (path: string, type: string, form: keyof Rendered) =>
-    router.addPublic(path, (exchange) => {
-      rendered ??= render(contract, config);
-      sendFixed(exchange, rendered[form], type);
-    });
-  addAs(yamlPath, 'application/yaml', 'yaml');
-  addAs(yamlPath.replace(/yaml$/, 'json'), 'application/json', 'json');
-}
-
-interface Rendered {
-  readonly yaml: FixedBody;
-  readonly json: FixedBody;
+  const path = documentPath(contract.version);
+  const yaml = () => yamlOf(contract, config);
+  addFixed(router, { path, type: 'application/yaml', make: yaml });
+  addFixed(router, {
+    ...{ path: path.replace(/yaml$/, 'json'), type: 'application/json' },
+    make: () => JSON.stringify(load(yaml())),
+  });
 }
 
 /** The servers in the text of a contract, and the sunset date of the pet lookup, which only v1 has. */
 const SERVERS = /^servers:\n(?: .*\n)+/m;
 const SUNSET = /^( *x-sunset: ).*$/m;
 
-function render({ source, version }: Contract, config: Config): Rendered {
+function yamlOf({ source, version }: Contract, config: Config): string {
   const servers = serversOf(config, version).map(
     ({ url, description }) => `  - url: ${JSON.stringify(url)}\n    description: ${description}\n`,
   );
   const sunset = JSON.stringify(new Date(config.petLookup.sunsetAt).toISOString());
-  const yaml = source
+  return source
     .replace(SERVERS, () => `servers:\n${servers.join('')}`)
     .replace(SUNSET, (_, name: string) => `${name}${sunset}`);
-  return { yaml: fixedBody(yaml), json: fixedBody(JSON.stringify(load(yaml))) };
 }
 
 /** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */

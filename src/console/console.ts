@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import type { FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
-import { addFiles, type PageFile, securityHeaders, stylesOf } from '../pages/files.ts';
+import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from '../pages/html.ts';
 
 const PATH = '/console';
@@ -30,7 +31,7 @@ const IMPORT_MAP_HASH = `sha256-${createHash('sha256').update(IMPORT_MAP).digest
  * @param rootPath what precedes /v2 in the paths of the service
  */
 export function addConsole(router: Router, rootPath: string): void {
-  const files: PageFile[] = [
+  const files: FixedFile[] = [
     { path: PATH, type: 'text/html', make: () => page(rootPath) },
     { path: `${PATH}/console.css`, type: 'text/css', make: () => stylesOf(STYLES) },
     ...scriptsIn(SCRIPTS, `${PATH}/browser`),
@@ -44,7 +45,7 @@ export function addConsole(router: Router, rootPath: string): void {
 }
 
 /** The scripts in a folder; their names stay as they are, so that they find each other. */
-function scriptsIn(folder: URL, path: string): PageFile[] {
+function scriptsIn(folder: URL, path: string): FixedFile[] {
   const names = readdirSync(folder).filter((each) => each.endsWith('.ts'));
   return names.map((name) => ({
     ...{ path: `${path}/${name}`, type: 'text/javascript' },

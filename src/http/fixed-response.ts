@@ -1,28 +1,32 @@
 import { createHash } from 'node:crypto';
 import { matchesEtag } from './conditional.ts';
 import type { HeaderList } from './errors.ts';
-import type { Exchange } from './exchange.ts';
 import { send, sendEmpty } from './responses.ts';
+import type { Router } from './router.ts';
 
-/** A body that stays the same while the process runs. */
-export interface FixedBody {
-  readonly bytes: Buffer;
-  readonly etag: string;
+/** A file that stays the same while the process runs. */
+export interface FixedFile {
+  readonly path: string;
+  /** Its Content-Type. */
+  readonly type: string;
+  /** Makes the text, at the first request. */
+  readonly make: () => string;
 }
 
-export function fixedBody(text: string): FixedBody {
+/** Adds a public route for a file. Caches must revalidate it: another release may have another one. */
+export function addFixed(router: Router, file: FixedFile, headers: HeaderList = []): void {
+  let made: { readonly bytes: Buffer; readonly etag: string } | undefined;
+  router.addPublic(file.path, (exchange) => {
+    made ??= bodyOf(file.make());
+    const { bytes, etag } = made;
+    const all = ['etag', etag, 'cache-control', 'no-cache', ...headers];
+    const known = exchange.request.headers['if-none-match'];
+    if (matchesEtag(known, etag)) sendEmpty(exchange, 304, all);
+    else send(exchange, 200, [...all, 'content-type', file.type], bytes);
+  });
+}
+
+function bodyOf(text: string) {
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   return { bytes: Buffer.from(text), etag };
-}
-
-/** Sends the body, or 304 if the client has it. Caches must revalidate it: another release may have another one. */
-export function sendFixed(
-  exchange: Exchange,
-  { bytes, etag }: FixedBody,
-  contentType: string,
-  headers: HeaderList = [],
-): void {
-  const all = ['etag', etag, 'cache-control', 'no-cache', ...headers];
-  if (matchesEtag(exchange.request.headers['if-none-match'], etag)) sendEmpty(exchange, 304, all);
-  else send(exchange, 200, [...all, 'content-type', contentType], bytes);
 }

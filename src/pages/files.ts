@@ -1,27 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { HeaderList } from '../http/errors.ts';
-import { type FixedBody, fixedBody, sendFixed } from '../http/fixed-response.ts';
+import { addFixed, type FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 
 const BASE_STYLES = new URL('./base.css', import.meta.url);
 
-/** A file of a page. */
-export interface PageFile {
-  readonly path: string;
-  /** text/html, text/css or text/javascript */
-  readonly type: string;
-  /** Makes the text, at the first request. */
-  readonly make: () => string;
-}
-
 /** Adds the files of a page, which need no API key. */
-export function addFiles(router: Router, files: readonly PageFile[], headers: HeaderList): void {
-  for (const { path, type, make } of files) {
-    let body: FixedBody | undefined;
-    router.addPublic(path, (exchange) => {
-      body ??= fixedBody(make());
-      sendFixed(exchange, body, `${type}; charset=utf-8`, headers);
-    });
+export function addFiles(router: Router, files: readonly FixedFile[], headers: HeaderList): void {
+  for (const file of files) {
+    addFixed(router, { ...file, type: `${file.type}; charset=utf-8` }, headers);
   }
 }
 

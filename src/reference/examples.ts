@@ -1,5 +1,5 @@
 import { toJson } from '../json/to-json.ts';
-import { type OpenApi, type Operation, resolved } from './openapi.ts';
+import type { Operation, Parameter } from './openapi.ts';
 
 /** How to call each operation with the client library. */
 export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -24,11 +24,10 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
 
 /** Returns a call by curl. Ids are shell variables, so that a line that is copied changes no order of its own. */
 export function curlLine(
-  document: OpenApi,
   operation: Operation,
+  parameters: readonly Parameter[],
   { method, url }: { readonly method: string; readonly url: string },
 ): string {
-  const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
   const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
   const media = operation.requestBody?.content['application/json'];
   const target = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);

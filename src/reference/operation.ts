@@ -11,6 +11,7 @@ import {
   resolved,
 } from './openapi.ts';
 import { typeName } from './schema.ts';
+import { nameCell, table } from './table.ts';
 
 /** An operation, and where it is. */
 export interface Place {
@@ -50,7 +51,7 @@ ${
 ${exampleOf(media.example)}`
 }
 <h4>Call it</h4>
-<pre tabindex="0" aria-label="With curl"><code>${curlLine(document, operation, { method, url: baseUrl + path })}</code></pre>
+<pre tabindex="0" aria-label="With curl"><code>${curlLine(operation, parameters, { method, url: baseUrl + path })}</code></pre>
 <pre tabindex="0" aria-label="With the client library"><code>${CLIENT_LINES[version]?.[operationId]}</code></pre>
 ${tryIt(parameters, place, { id, hasBody: media !== undefined })}
 <h4>Responses</h4>
@@ -76,16 +77,18 @@ function scopeOf({ security }: Operation): Html {
 }
 
 function parameterTable(parameters: readonly Parameter[], version: string, id: string): Html {
+  const columns = ['Name', 'In', 'Type', 'Description'];
+  const rows = parameters.map(
+    ({ name, in: where, required, schema, description }) =>
+      [
+        nameCell(name, required === true),
+        where,
+        typeName(schema, version),
+        markdown(description),
+      ] as const,
+  );
   return html`<h4>Parameters</h4>
-<div class="scroll" tabindex="0" role="region" aria-label="Parameters of ${id}"><table>
-<thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead>
-<tbody>
-${parameters.map(
-  (parameter) =>
-    html`<tr><th scope="row"><code>${parameter.name}</code>${parameter.required !== true && html` <small>optional</small>`}</th><td>${parameter.in}</td><td>${typeName(parameter.schema, version)}</td><td>${markdown(parameter.description)}</td></tr>
-`,
-)}</tbody>
-</table></div>`;
+${table(`Parameters of ${id}`, columns, rows)}`;
 }
 
 function responseOf(

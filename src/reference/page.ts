@@ -4,6 +4,7 @@ import { markdown } from './markdown.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 import { anchor, operationSection } from './operation.ts';
 import { recordTable } from './schema.ts';
+import { table } from './table.ts';
 
 /** A version of the contract, and where it is served. */
 export interface Documented {
@@ -96,21 +97,23 @@ ${Object.entries(components.schemas).map(([name, schema]) => recordTable(name, s
 
 function errorTable(versions: readonly Documented[]): Html {
   const inVersions = (code: string) =>
-    versions.filter(({ document }) =>
-      document.components.schemas.Error?.properties?.code?.['x-extensible-enum']?.includes(code),
-    );
+    versions
+      .filter(({ document }) =>
+        document.components.schemas.Error?.properties?.code?.['x-extensible-enum']?.includes(code),
+      )
+      .map(({ version }) => version)
+      .join(', ');
+  const rows = ERROR_CODES.map((code) => {
+    const { status, body } = errorResponse(code);
+    return [
+      html`<code>${code}</code>`,
+      status,
+      inVersions(code),
+      JSON.parse(body).message,
+    ] as const;
+  });
   return html`<section aria-labelledby="errors">
 <h2 id="errors">Error codes</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="Table of error codes"><table>
-<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Versions</th><th scope="col">Message</th></tr></thead>
-<tbody>
-${ERROR_CODES.map((code) => {
-  const { status, body } = errorResponse(code);
-  return html`<tr><th scope="row"><code>${code}</code></th><td>${status}</td><td>${inVersions(code)
-    .map(({ version }) => version)
-    .join(', ')}</td><td>${JSON.parse(body).message}</td></tr>
-`;
-})}</tbody>
-</table></div>
+${table('Table of error codes', ['Code', 'Status', 'Versions', 'Message'], rows)}
 </section>`;
 }

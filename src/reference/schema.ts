@@ -1,6 +1,7 @@
 import { type Html, html } from '../pages/html.ts';
 import { markdown } from './markdown.ts';
 import type { Schema } from './openapi.ts';
+import { nameCell, table } from './table.ts';
 
 /** Writes the type of a value; a record is a link to its table. */
 export function typeName(schema: Schema, version: string): Html {
@@ -19,14 +20,11 @@ export function typeName(schema: Schema, version: string): Html {
 
 /** Writes the table of a record; the fields of objects within it follow it, by their paths. */
 export function recordTable(name: string, schema: Schema, version: string): Html {
+  const columns = ['Field', 'Type', 'Description'];
   return html`<section class="record">
 <h4 id="${version}-${name}">${name}</h4>
 ${markdown(schema.description)}
-<div class="scroll" tabindex="0" role="region" aria-label="Fields of ${name} in ${version}"><table>
-<thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead>
-<tbody>
-${fieldRows(schema, version, '')}</tbody>
-</table></div>
+${table(`Fields of ${name} in ${version}`, columns, fieldRows(schema, version, ''))}
 </section>
 `;
 }
@@ -35,14 +33,12 @@ function fieldRows(
   { properties = {}, required = [] }: Schema,
   version: string,
   path: string,
-): Html[] {
+): (readonly [Html, Html, Html])[] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const inner = field.type === 'array' ? field.items! : field;
     const end = field.type === 'array' ? '[].' : '.';
-    const row = html`<tr><th scope="row"><code>${path}${name}</code>${
-      !required.includes(name) && html` <small>optional</small>`
-    }</th><td>${typeName(field, version)}</td><td>${markdown(field.description)}</td></tr>
-`;
+    const heading = nameCell(`${path}${name}`, required.includes(name));
+    const row = [heading, typeName(field, version), markdown(field.description)] as const;
     return [row, ...(inner.properties ? fieldRows(inner, version, `${path}${name}${end}`) : [])];
   });
 }

@@ -284,17 +284,23 @@ test('an invalid chunk in a request with Upgrade is refused at once', async (t) 
   assert.deepEqual(statuses(answers), [400]);
 });
 
-test('a low limit of open files limits the connections, and the service keeps answering', async (t) => {
-  // 64 files are for the process, 32 for the operations listener.
-  const wrapper = ['sh', '-c', 'ulimit -n 116 && exec "$0" "$@"'];
-  const service = await serve(t, ['--sample', '10'], { wrapper });
-  assert.match(service.stdout(), /the open file limit allows 20 connections/);
-  const sockets = Array.from({ length: 25 }, () => connect(service.port, '127.0.0.1'));
+/** Opens connections, and collects those that the service closes. */
+function connections(port: number, count: number) {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
   const closed = new Set<Socket>();
   for (const socket of sockets) {
     socket.on('error', () => {});
     socket.once('close', () => closed.add(socket));
   }
+  return { sockets, closed };
+}
+
+test('a low limit of open files limits the connections, and the service keeps answering', async (t) => {
+  // 64 files are for the process, 32 for the operations listener.
+  const wrapper = ['sh', '-c', 'ulimit -n 116 && exec "$0" "$@"'];
+  const service = await serve(t, ['--sample', '10'], { wrapper });
+  assert.match(service.stdout(), /the open file limit allows 20 connections/);
+  const { sockets, closed } = connections(service.port, 25);
   await eventually(async () => assert.equal(closed.size, 5));
   const open = sockets.find((socket) => !closed.has(socket))!;
   open.write(requestsOf(service)('GET', ORDERS, 'Connection: close\r\n'));
@@ -306,12 +312,7 @@ test('a low limit of open files limits the connections, and the service keeps an
 test('the operations listener closes connections beyond 32, and answers the others', async (t) => {
   const { operations } = await serve(t);
   const port = Number(new URL(operations).port);
-  const sockets = Array.from({ length: 33 }, () => connect(port, '127.0.0.1'));
-  const closed = new Set<Socket>();
-  for (const socket of sockets) {
-    socket.on('error', () => {});
-    socket.once('close', () => closed.add(socket));
-  }
+  const { sockets, closed } = connections(port, 33);
   await eventually(async () => assert.equal(closed.size, 1));
   const open = sockets.find((socket) => !closed.has(socket))!;
   open.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');

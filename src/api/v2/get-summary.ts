@@ -11,7 +11,7 @@ export function getSummary(contract: Contract, store: Store): RouteHandler {
   return contract.validated('getSummary', async (exchange) => {
     const status = await inTime(exchange, () => store.status());
     const { storeId, revision, orders } = status;
-    sendRead(exchange, listEtags(status).identity, () =>
+    await sendRead(exchange, listEtags(status).identity, () =>
       toJson({ store: storeId, revision, orders }),
     );
   });

@@ -41,10 +41,7 @@ export function listChanges(
     const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
     const page = await inTime(exchange, () => store.feed(after, limit));
     if (page === undefined) sendError(exchange, 'changes_gone');
-    else {
-      const json = await pageJson(page);
-      sendRead(exchange, storeEtag(page.now), () => json, ['vary', 'Accept']);
-    }
+    else await sendRead(exchange, storeEtag(page.now), () => pageJson(page), ['vary', 'Accept']);
   });
 }
 

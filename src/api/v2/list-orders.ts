@@ -34,7 +34,7 @@ export function listOrders(contract: Contract, store: Store): RouteHandler {
     const page = await inTime(exchange, () => store.page(query));
     const next = page.next === undefined ? undefined : pageCursor(query, page.next);
     const link = next === undefined ? [] : ['link', linkTo(next, parameters)];
-    sendRead(exchange, storeEtag(page.position, page.next), () => pageJson(page, next), link);
+    await sendRead(exchange, storeEtag(page.position, page.next), () => pageJson(page, next), link);
   });
 }
 

@@ -24,16 +24,16 @@ export function storeEtag({ storeId, revision, last }: FeedPosition, end?: Order
 }
 
 /** Sends the JSON of a read, or 304 if If-None-Match names its ETag. */
-export function sendRead(
+export async function sendRead(
   exchange: Exchange,
   etag: string,
-  json: () => string,
+  json: () => string | Promise<string>,
   headers: HeaderList = [],
-): void {
+): Promise<void> {
   const validators = [...REVALIDATED, 'etag', etag, ...headers];
   if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
     sendEmpty(exchange, 304, validators);
-  } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(json()));
+  } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(await json()));
 }
 
 /** Sends an order after it was changed. */

@@ -9,7 +9,7 @@ import {
 export interface Session {
   readonly client: StoreOrders;
   readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow', boolean>>;
-  /** Aborted when the session ends; every request of the session has its signal. */
+  /** Aborted when the session ends, and with it what is under way. */
   readonly ending: AbortController;
 }
 
