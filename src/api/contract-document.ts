@@ -12,7 +12,7 @@ export function documentPath(version: Version): string {
 /** Adds public routes for a contract, with the servers and dates of this configuration. */
 export function addContractDocument(router: Router, contract: Contract, config: Config): void {
   const path = documentPath(contract.version);
-  const yaml = () => yamlOf(contract, config);
+  const yaml = () => contractYaml(contract, config);
   addFixed(router, { path, type: 'application/yaml', make: yaml });
   addFixed(router, {
     ...{ path: path.replace(/yaml$/, 'json'), type: 'application/json' },
@@ -24,7 +24,8 @@ export function addContractDocument(router: Router, contract: Contract, config: 
 const SERVERS = /^servers:\n(?: .*\n)+/m;
 const SUNSET = /^( *x-sunset: ).*$/m;
 
-function yamlOf({ source, version }: Contract, config: Config): string {
+/** Returns a contract with the servers and dates of a configuration. */
+export function contractYaml({ source, version }: Contract, config: Config): string {
   const servers = serversOf(config, version).map(
     ({ url, description }) => `  - url: ${JSON.stringify(url)}\n    description: ${description}\n`,
   );

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Contract, type OperationHandler } from '../api/contract.ts';
-import { addContractDocument, documentPath } from '../api/contract-document.ts';
+import { addContractDocument, contractYaml, documentPath } from '../api/contract-document.ts';
 import type { Submit } from '../api/submit.ts';
 import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders } from '../api/v1/deprecation.ts';
@@ -54,7 +54,11 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);
-  addReference(router, [v2, v1], config);
+  const documented = [v2, v1].map((contract) => ({
+    version: contract.version,
+    source: contractYaml(contract, config),
+  }));
+  addReference(router, documented, config);
   if (config.hasConsole) addConsole(router, config.rootPath);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
   const keyRing = keyRingOf(parts);

@@ -70,6 +70,12 @@ test('"try it" cancels exactly the order whose id is entered, and shows every di
   await page.close();
 });
 
+test('the reference has the dates of the configuration', async (t) => {
+  const service = await startService(t, { PET_LOOKUP_SUNSET_AT: '2031-05-06' });
+  const text = await (await fetch(urlOf(service))).text();
+  assert.match(text, /deprecated, ends 2031-05-06/);
+});
+
 test('"try it" shows text from the store as text', async (t) => {
   const service = await startService(t);
   await service.store.apply([
