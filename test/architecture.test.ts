@@ -14,6 +14,7 @@ const MAX_FUNCTION_LINES = 50;
 const DOMAIN = ['orders', 'keys', 'pets'];
 const STORE = [
   'store/store',
+  'store/activity',
   'store/feed',
   'store/pages',
   'store/feed-cursor',
@@ -25,9 +26,11 @@ const STORE = [
 const ENGINE = [
   ...DOMAIN,
   'listing',
+  'store/activity',
   'store/bounded',
   'store/consistency',
   'store/feed',
+  'store/open-options',
   'store/pages',
   'store/sequence',
   'store/store',
@@ -43,7 +46,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/keys/': [],
   'src/pets/': [],
   'src/listing/': ['orders'],
-  'src/store/store.ts': [...DOMAIN, 'listing', 'store/feed', 'store/pages'],
+  'src/store/store.ts': [...DOMAIN, 'listing', 'store/activity', 'store/feed', 'store/pages'],
+  'src/store/open-options.ts': [],
+  'src/store/activity.ts': ['orders', 'store/feed', 'store/pages'],
   'src/store/feed.ts': ['orders'],
   'src/store/pages.ts': ['orders', 'store/feed'],
   'src/store/batcher.ts': [],

@@ -1,7 +1,9 @@
+import { addedUp } from './activity.ts';
 import { etagText, int64Text, newIdempotencyKey, timeText } from './arguments.ts';
 import { type Batch, type FollowOptions, followChanges } from './changes.ts';
 import { ConflictError } from './errors.ts';
 import type {
+  Activity,
   ChangePage,
   NewOrder,
   OrderHistory,
@@ -239,6 +241,20 @@ export class StoreOrders {
     options: CallOptions & Partial<IfNoneMatch> = {},
   ): Promise<Tagged<Summary> | undefined> {
     return this.#read('/v2/store/summary', options);
+  }
+
+  /**
+   * Counts what happened in some periods, and which keys have cancelled orders. A busy store answers in parts; the
+   * result is their sum.
+   * @param boundaries where the periods begin and end, ascending, 2 to 100: N + 1 for N periods
+   * @throws GoneError if the store was replaced meanwhile
+   */
+  async getActivity(
+    boundaries: readonly (Date | string)[],
+    options: CallOptions = {},
+  ): Promise<Activity> {
+    const query = { boundaries: boundaries.map(timeText).join() };
+    return addedUp((cursor) => this.#read('/v2/store/activity', options, { ...query, cursor }));
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the contract is the source of the types, and a test compares them.

@@ -135,6 +135,38 @@ export interface Summary {
   };
 }
 
+/** What happened in some periods, in numbers. */
+export interface Activity {
+  /** One between each two boundaries. */
+  readonly periods: readonly {
+    /** When it begins, inclusive. */
+    readonly from: string;
+    /** When it ends, exclusive. */
+    readonly before: string;
+    /** Orders that were placed. */
+    readonly placed: bigint;
+    /** Orders that were cancelled. */
+    readonly cancelled: bigint;
+    /** Orders that were shipped. */
+    readonly shipped: bigint;
+  }[];
+  /** The cancels in all periods, by the key that made them, most first. */
+  readonly cancels: readonly {
+    /** The id of the API key; absent for the operators of the store. */
+    readonly by?: string;
+    /** The name of the API key, as the operators have given it. */
+    readonly name?: string;
+    /** Orders that were cancelled. */
+    readonly cancelled: bigint;
+  }[];
+  /** The cursor to go on counting with; absent when everything is counted. */
+  readonly next?: string;
+  /** Identifies the store and its history. */
+  readonly store: string;
+  /** The current revision of the store. */
+  readonly revision: bigint;
+}
+
 /** What went wrong. */
 export interface ErrorRecord {
   /** Machine-readable error code; docs/errors.md of the service explains each. */

@@ -19,6 +19,7 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
     listChanges:
       "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
     getSummary: 'const { orders } = await store.getSummary();',
+    getActivity: 'const { periods } = await store.getActivity([yesterday, today, tomorrow]);',
   },
 };
 

@@ -7,6 +7,7 @@ import { deprecationHeaders } from '../api/v1/deprecation.ts';
 import { getPet } from '../api/v1/get-pet.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { cancelOrder } from '../api/v2/cancel-order.ts';
+import { getActivity } from '../api/v2/get-activity.ts';
 import { getOrder } from '../api/v2/get-order.ts';
 import { getOrderHistory } from '../api/v2/get-order-history.ts';
 import { getSummary } from '../api/v2/get-summary.ts';
@@ -148,5 +149,6 @@ function v2Handlers(
     shipOrder: shipOrder(contract, store, submit),
     listChanges: listChanges(contract, store, streams),
     getSummary: getSummary(contract, store),
+    getActivity: getActivity(contract, store),
   };
 }

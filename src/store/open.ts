@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Findings } from './consistency.ts';
+import type { OpenOptions } from './open-options.ts';
 import {
   isPostgresUrl,
   parseAddress,
@@ -12,7 +13,7 @@ import { openPostgres, postgresStoreExists } from './postgres/open.ts';
 import { checkSqlite } from './sqlite/check.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { SQLITE, sqlitePath } from './sqlite/path.ts';
-import { type OpenOptions, type Store, StoreNotUsable } from './store.ts';
+import { type Store, StoreNotUsable } from './store.ts';
 
 /** Returns the problem with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {

@@ -5,6 +5,7 @@ import type { OrderCommand, OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderDraft, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
 import type { Pet } from '../pets/pet.ts';
+import type { ActivityPage, ActivityQuery } from './activity.ts';
 import type { ChangePage, FeedStart } from './feed.ts';
 import type { OrderPage, PageQuery } from './pages.ts';
 
@@ -194,6 +195,13 @@ export interface Store extends ChangeSource {
    */
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
+  /**
+   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call: all those with a revision up to that of the
+   * result, once.
+   * @returns undefined if `query.after` is a position in another store
+   */
+  activity(query: ActivityQuery): Promise<ActivityPage | undefined>;
+
   /** Returns the events of an order, oldest first. */
   history(id: OrderId): Promise<OrderEvent[]>;
 
@@ -213,32 +221,4 @@ export interface Store extends ChangeSource {
 
   /** Waits for pending operations, then closes the database. Idempotent. */
   close(): Promise<void>;
-}
-
-/**
- * The purpose that a store is opened for:
- * - "service": to serve it. Lock waits are limited to what HTTP clients wait for. A store without an id gets one,
- *   since ETags contain it.
- * - "migration": to bring its schema to that of this release, which a service does too.
- * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of
- *   the previous release may be running. "read" requires no write permission.
- */
-export type Purpose = 'service' | 'migration' | 'write' | 'read';
-
-/** Returns whether the schema of an existing store may be migrated. */
-export function mayMigrate(purpose: Purpose): boolean {
-  return purpose === 'service' || purpose === 'migration';
-}
-
-/** Options for opening a store. */
-export interface OpenOptions {
-  /** Create the database if it does not exist; otherwise a missing database is an error. */
-  readonly create: boolean;
-  readonly purpose: Purpose;
-  /** Called after the schema was migrated, with the number of migrations before and after. */
-  readonly onMigrated?: (from: number, to: number) => void;
-  /** Returns the current URL for each new connection; absent if the URL never changes. */
-  readonly currentUrl?: () => string;
-  /** Called when a connection is made or lost. */
-  readonly onConnection?: (what: string, details: Readonly<Record<string, unknown>>) => void;
 }

@@ -68,7 +68,7 @@ test('a contract that breaks the released one is noticed', () => {
   assert.match(breakOf(released, changed(['paths', '/store/summary'], undefined))!, /differs/);
   assert.equal(breakOf(released, changed(['info', 'description'], 'other')), undefined);
   const renumbered = structuredClone(changed(limit, 100)) as { info: { version: string } };
-  renumbered.info.version = '2.0.0-beta.2';
+  renumbered.info.version = '2.0.0-beta.999';
   assert.equal(breakOf(released, renumbered as unknown as Node), undefined);
   const codes = ['components', 'schemas', 'Error', 'properties', 'code', 'x-extensible-enum'];
   assert.match(breakOf(released, changed(codes, []))!, /error codes are gone/);

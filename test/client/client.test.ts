@@ -19,6 +19,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
+import { MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
 
 const BIG = 9007199254740993n;
@@ -117,6 +118,28 @@ test('orders are placed, read, cancelled and shipped with exact ids', async (t) 
     ],
   );
   assert.equal(more, false);
+});
+
+test('the parts of a large activity are added up', async (t) => {
+  const service = await startService(t);
+  const client = clientOf(service);
+  const ids = Array.from({ length: MAX_EVENTS_COUNTED }, (_, index) => BigInt(index + 1));
+  await place(service.store, ...ids.map((id) => pending(id)));
+  await service.store.apply(ids.slice(0, 4).map((id) => ({ type: 'cancel', id })));
+  await client.cancelOrder(5n);
+  const hours = (count: number) => new Date(Date.now() + count * 3_600_000);
+  const boundaries = [hours(-2), hours(-1).toISOString(), hours(1)];
+  const { periods, cancels, revision, ...rest } = await client.getActivity(boundaries);
+  assert.deepEqual(
+    periods.map(({ placed, cancelled, shipped }) => [placed, cancelled, shipped]),
+    [
+      [0n, 0n, 0n],
+      [BigInt(MAX_EVENTS_COUNTED), 5n, 0n],
+    ],
+  );
+  const { id: by, name } = service.key;
+  assert.deepEqual(cancels, [{ cancelled: 4n }, { by, name, cancelled: 1n }]);
+  assert.deepEqual([revision, Object.keys(rest)], [3n, ['store']]);
 });
 
 test('v1: the list, cancelling and pets', async (t) => {

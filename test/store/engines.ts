@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
+import type { Purpose } from '../../src/store/open-options.ts';
 import { sqlitePath } from '../../src/store/sqlite/path.ts';
-import type { Purpose, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 

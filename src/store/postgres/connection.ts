@@ -1,4 +1,5 @@
-import { mayPass, type OpenOptions, StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { OpenOptions } from '../open-options.ts';
+import { mayPass, StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { type Address, parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';

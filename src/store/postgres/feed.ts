@@ -29,12 +29,11 @@ export async function readFeed(
   const since = typeof after === 'object' ? after.revision : 0n;
   const isNow = after === 'now';
   // Pipelined, position first: events that the second statement may see in addition are left for the next page.
-  const [positions, [event], rows] = await Promise.all([
-    session.query(SQL.position),
+  const [now, [event], rows] = await Promise.all([
+    readPosition(session),
     session.query(SQL.last, [since]),
     isNow ? [] : session.query(SQL.changes, [since, limit + 1]),
   ]);
-  const now = positionFromRow(present(positions[0]));
   if (isNow) return { changes: [], position: now, isMore: false, now };
   const from = startPosition(after, now);
   if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
@@ -47,6 +46,15 @@ export async function readFeed(
       return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
     },
   });
+}
+
+/**
+ * Returns the position behind everything in the store.
+ * @throws StoreUnavailable if the store was moved to another database
+ */
+export async function readPosition(session: Session): Promise<FeedPosition> {
+  const [row] = await session.query(SQL.position);
+  return positionFromRow(present(row));
 }
 
 /** The columns expected by `positionFromRow`, from `store` joined WITH_LAST. */

@@ -1,12 +1,8 @@
 import { Bounded } from '../bounded.ts';
+import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import {
-  mayMigrate,
-  type OpenOptions,
-  type OutcomeOf,
-  type Store,
-  type StoreCommand,
-} from '../store.ts';
+import type { OutcomeOf, Store, StoreCommand } from '../store.ts';
+import { countActivity } from './activity.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
 import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
@@ -62,6 +58,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     record: async (id) => readRecord(await reading.session(), id),
     page: (query) => reads.run(async () => readPage(await paging.session(), query)),
     feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
+    activity: (query) => reads.run(async () => countActivity(await paging.session(), query)),
     history: async (id) => orderHistory(await reading.session(), id),
     scan: (visit, from) => scanOrders(currentUrl(), visit, from),
     pet: async (id) => findPet(await reading.session(), id),

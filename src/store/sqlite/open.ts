@@ -1,13 +1,8 @@
 import { Bounded } from '../bounded.ts';
+import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import {
-  mayMigrate,
-  type OpenOptions,
-  type OutcomeOf,
-  type Store,
-  type StoreCommand,
-  StoreUnavailable,
-} from '../store.ts';
+import { type OutcomeOf, type Store, type StoreCommand, StoreUnavailable } from '../store.ts';
+import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
@@ -125,6 +120,7 @@ function storeOf(
       throw failure;
     }
   };
+  const inTurns = <T>(read: () => Promise<T>) => reads.run(() => guarded(read));
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
     await changes.close();
@@ -138,9 +134,9 @@ function storeOf(
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
     find: (ids) => guarded(() => findOrders(session, ids)),
     record: (id) => guarded(() => pages.record(id)),
-    page: (query) => reads.run(() => guarded(() => pages.page(query))),
-    feed: (after, limit) =>
-      reads.run(() => guarded(() => turns.run(() => readFeed(session, after, limit)))),
+    page: (query) => inTurns(() => pages.page(query)),
+    feed: (after, limit) => inTurns(() => turns.run(() => readFeed(session, after, limit))),
+    activity: (query) => inTurns(() => countActivity(session, turns, query)),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
     pet: (id) => guarded(() => findPet(session, id)),

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { inTime } from '../../http/deadline.ts';
+import type { RouteHandler } from '../../http/exchange.ts';
+import { sendError, sendProblems } from '../../http/responses.ts';
+import { toJson } from '../../json/to-json.ts';
+import { EVENT_TYPES } from '../../orders/lifecycle.ts';
+import { type OrderId, parseInt64 } from '../../orders/order.ts';
+import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { ActivityPage, ActivityPosition, ActivityQuery } from '../../store/activity.ts';
+import { decodeCursor, encodeCursor } from '../../store/cursor.ts';
+import type { Store } from '../../store/store.ts';
+import type { Contract } from '../contract.ts';
+import { sendRead, storeEtag } from './responses.ts';
+
+interface Parameters {
+  /** RFC 3339. */
+  readonly boundaries: readonly string[];
+  readonly cursor?: string;
+}
+
+/** GET /store/activity: how many orders were placed, cancelled and shipped in some periods. */
+export function getActivity(contract: Contract, store: Store): RouteHandler {
+  return contract.validated<Parameters>('getActivity', async (exchange, { parameters }) => {
+    const boundaries = parameters.boundaries.map((text) => parseTimestamp(text)!);
+    if (boundaries.some((each, index) => index > 0 && each <= boundaries[index - 1]!)) {
+      const detail = 'must be in ascending order';
+      sendProblems(exchange, 'parameter_invalid', [{ parameter: 'boundaries', detail }]);
+      return;
+    }
+    const after =
+      parameters.cursor === undefined ? undefined : parseCursor(parameters.cursor, boundaries);
+    if (parameters.cursor !== undefined && after === undefined) {
+      sendError(exchange, 'cursor_invalid');
+      return;
+    }
+    const page = await inTime(exchange, () => store.activity({ boundaries, after }));
+    if (page === undefined) sendError(exchange, 'changes_gone');
+    else await sendRead(exchange, storeEtag(page.now), () => pageJson(page, boundaries));
+  });
+}
+
+type Boundaries = ActivityQuery['boundaries'];
+
+function pageJson({ periods, cancels, next, now }: ActivityPage, boundaries: Boundaries): string {
+  const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
+  return toJson({
+    periods: periods.map((counts, index) => ({
+      ...{ from: timeOf(index), before: timeOf(index + 1) },
+      ...counts,
+    })),
+    cancels,
+    ...(next !== undefined && { next: cursorOf(next, boundaries) }),
+    ...{ store: now.storeId, revision: now.revision },
+  });
+}
+
+function cursorOf(
+  { storeId, revision, orderId, type }: ActivityPosition,
+  boundaries: Boundaries,
+): string {
+  const digest = createHash('sha256').update(boundaries.join()).digest('base64url').slice(0, 12);
+  return encodeCursor([digest, storeId, String(revision), String(orderId), type]);
+}
+
+/** Returns undefined if it is not a cursor of these boundaries. */
+function parseCursor(cursor: string, boundaries: Boundaries): ActivityPosition | undefined {
+  const [, storeId, ...event] = decodeCursor(cursor) ?? [];
+  const [revision, orderId] = event.map((part) => parseInt64(part));
+  if (storeId === undefined || revision === undefined || orderId === undefined) return undefined;
+  const type = EVENT_TYPES.find((each) => each === event[2]);
+  if (type === undefined) return undefined;
+  const position = { storeId, revision, orderId: orderId as OrderId, type };
+  return cursorOf(position, boundaries) === cursor ? position : undefined;
+}

@@ -1,0 +1,27 @@
+/**
+ * The purpose that a store is opened for:
+ * - "service": to serve it. Lock waits are limited to what HTTP clients wait for. A store without an id gets one,
+ *   since ETags contain it.
+ * - "migration": to bring its schema to that of this release, which a service does too.
+ * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of
+ *   the previous release may be running. "read" requires no write permission.
+ */
+export type Purpose = 'service' | 'migration' | 'write' | 'read';
+
+/** Returns whether the schema of an existing store may be migrated. */
+export function mayMigrate(purpose: Purpose): boolean {
+  return purpose === 'service' || purpose === 'migration';
+}
+
+/** Options for opening a store. */
+export interface OpenOptions {
+  /** Create the database if it does not exist; otherwise a missing database is an error. */
+  readonly create: boolean;
+  readonly purpose: Purpose;
+  /** Called after the schema was migrated, with the number of migrations before and after. */
+  readonly onMigrated?: (from: number, to: number) => void;
+  /** Returns the current URL for each new connection; absent if the URL never changes. */
+  readonly currentUrl?: () => string;
+  /** Called when a connection is made or lost. */
+  readonly onConnection?: (what: string, details: Readonly<Record<string, unknown>>) => void;
+}

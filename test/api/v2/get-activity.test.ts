@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { MAX_EVENTS_COUNTED } from '../../../src/store/activity.ts';
+import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+
+const HOUR_MS = 3_600_000;
+const ACTIVITY = '/v2/store/activity';
+
+const hoursFromNow = (...hours: readonly number[]) =>
+  hours.map((each) => new Date(Date.now() + each * HOUR_MS).toISOString()).join();
+
+async function activity({ call }: Service, query: string) {
+  const answer = await call('GET', `${ACTIVITY}?${query}`);
+  assert.equal(answer.status, 200, answer.body);
+  return JSON.parse(answer.body);
+}
+
+testService('activity counts what happened in each period, and cancels by key', async (t) => {
+  const service = await startService(t);
+  const { call, store, key } = service;
+  await place(store, ...[1n, 2n, 3n].map((id) => pending(id)));
+  await call('POST', '/v2/store/orders/1/cancel');
+  await store.apply([{ type: 'ship', id: 2n }]);
+  const boundaries = hoursFromNow(-2, -1, 1);
+  const { periods, cancels, next, revision } = await activity(service, `boundaries=${boundaries}`);
+  const [from, now, before] = boundaries.split(',');
+  assert.deepEqual(periods, [
+    { from, before: now, placed: 0, cancelled: 0, shipped: 0 },
+    { from: now, before, placed: 3, cancelled: 1, shipped: 1 },
+  ]);
+  assert.deepEqual(cancels, [{ by: key.id, name: key.name, cancelled: 1 }]);
+  assert.deepEqual([next, revision], [undefined, 3]);
+});
+
+testService('activity of more events than one request counts goes on with a cursor', async (t) => {
+  const service = await startService(t);
+  const many = Array.from({ length: MAX_EVENTS_COUNTED + 3 }, (_, id) => pending(BigInt(id)));
+  await place(service.store, ...many);
+  const boundaries = hoursFromNow(-1, 1);
+  const first = await activity(service, `boundaries=${boundaries}`);
+  const second = await activity(service, `boundaries=${boundaries}&cursor=${first.next}`);
+  assert.deepEqual([first.periods[0].placed, second.periods[0].placed], [MAX_EVENTS_COUNTED, 3]);
+  assert.equal(second.next, undefined);
+  const parts = JSON.parse(Buffer.from(first.next, 'base64url').toString());
+  const cursor = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
+  const refusalOf = async (query: string) =>
+    JSON.parse((await service.call('GET', `${ACTIVITY}?${query}`)).body).code;
+  assert.deepEqual(
+    [
+      await refusalOf(`boundaries=${hoursFromNow(-2, 1)}&cursor=${first.next}`),
+      await refusalOf(`boundaries=${boundaries}&cursor=${cursor(parts.with(5, 'eaten\0'))}`),
+      await refusalOf(`boundaries=${boundaries}&cursor=${cursor(parts.with(2, 'f'.repeat(16)))}`),
+    ],
+    ['cursor_invalid', 'cursor_invalid', 'changes_gone'],
+  );
+});
+
+testService('activity is refused for boundaries that are no periods', async (t) => {
+  const { call } = await startService(t);
+  const hour = (each: number) => `2026-11-22T${String(each).padStart(2, '0')}:00:00Z`;
+  const wrong = [
+    [hour(1)],
+    [hour(2), hour(1)],
+    [hour(1), hour(1)],
+    [hour(1), 'tomorrow'],
+    Array.from({ length: 101 }, (_, day) => new Date(day * 86_400_000).toISOString()),
+  ];
+  for (const boundaries of wrong) {
+    const answer = await call('GET', `${ACTIVITY}?boundaries=${boundaries}`);
+    const { code, errors } = JSON.parse(answer.body);
+    assert.deepEqual([answer.status, code], [400, 'parameter_invalid']);
+    assert.equal(errors[0].parameter, 'boundaries');
+  }
+  const without = await call('GET', ACTIVITY);
+  assert.equal(JSON.parse(without.body).errors[0].detail, 'is required');
+});
+
+testService('activity has an ETag, and needs the scope of the changes', async (t) => {
+  const { call, newKey } = await startService(t);
+  const url = `${ACTIVITY}?boundaries=${hoursFromNow(-1, 1)}`;
+  const { headers } = await call('GET', url);
+  assert.equal((await call('GET', url, { 'if-none-match': String(headers.etag) })).status, 304);
+  const authorization = `Bearer ${await newKey({ scopes: ['orders:read'] })}`;
+  assert.equal((await call('GET', url, { authorization })).status, 403);
+});

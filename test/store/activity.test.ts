@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { ApiKey } from '../../src/keys/api-key.ts';
+import { ActivityCount, type ActivityPage, MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
+import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import type { Store } from '../../src/store/store.ts';
+import { query } from '../postgres.ts';
+import { ENGINES, open } from './engines.ts';
+
+const HOUR_MS = 3_600_000;
+const KEYS = [undefined, 'key_a', 'key_b'];
+
+const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+
+/** Changes the times of recorded events, as if they had happened then. */
+async function setTimes(url: string, time: string): Promise<void> {
+  const sql = `UPDATE order_events SET at = ${time}`;
+  if (!url.startsWith('sqlite:')) {
+    await query(url, sql);
+    return;
+  }
+  const database = new DatabaseSync(sqlitePath(url)!);
+  database.exec(sql);
+  database.close();
+}
+
+/** A store whose revision N has the time N hours, give or take up to 40 minutes. */
+async function storeOfDays(t: TestContext, url: string): Promise<Store> {
+  const store = await open(t, url, 'service');
+  for (let id = 0n; id < 60n; id += 2n) {
+    await store.apply([place(id), place(id + 1n)]);
+    const by = KEYS[Number(id) % 3];
+    if (id > 10n) await store.apply([{ type: 'cancel', id: id - 10n, by }]);
+    if (id > 20n) await store.apply([{ type: 'ship', id: id - 9n, by, at: 1 }]);
+  }
+  await setTimes(url, `revision * ${HOUR_MS} + ((revision * 7919) % 81 - 40) * 60000`);
+  return store;
+}
+
+/** Counts with as many calls as it takes. */
+async function countAll(store: Store, boundaries: readonly number[]): Promise<ActivityPage[]> {
+  const pages: ActivityPage[] = [];
+  do {
+    const page = await store.activity({ boundaries, after: pages.at(-1)?.next });
+    assert.ok(page !== undefined);
+    pages.push(page);
+  } while (pages.at(-1)!.next !== undefined);
+  return pages;
+}
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`periods have exactly the events of their time, though clocks differ (${name})`, async (t) => {
+    const store = await storeOfDays(t, await newDatabase(t));
+    const { changes } = (await store.feed('start', 500))!;
+    assert.equal(changes.length, 103);
+    const hours = fc.integer({ min: -5, max: 100 * 4 });
+    const boundaries = fc.uniqueArray(hours, { minLength: 2, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(boundaries, async (quarters) => {
+        const times = quarters.sort((a, b) => a - b).map((quarter) => (quarter * HOUR_MS) / 4);
+        const model = new ActivityCount({ boundaries: times });
+        for (const { type, order, by } of changes) model.addEvent(type, order.updatedAt, by);
+        const [page] = await countAll(store, times);
+        assert.deepEqual(page, model.page(new Map(), undefined, page!.now));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test(`more events than one call counts are counted once each, also within a revision (${name})`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    const many = Array.from({ length: MAX_EVENTS_COUNTED + 10 }, (_, id) => place(BigInt(id)));
+    const cancels = many.slice(-5).map(({ order }) => ({ type: 'cancel', id: order.id }) as const);
+    await store.apply([...many, ...cancels]);
+    const pages = await countAll(store, [0, Date.now() + HOUR_MS]);
+    assert.deepEqual(
+      pages.map(({ periods: [counts] }) => (counts?.placed ?? 0) + (counts?.cancelled ?? 0)),
+      [MAX_EVENTS_COUNTED, 15],
+    );
+    const sum = (type: 'placed' | 'cancelled') =>
+      pages.reduce((total, { periods }) => total + periods[0]![type], 0);
+    assert.deepEqual([sum('placed'), sum('cancelled')], [MAX_EVENTS_COUNTED + 10, 5]);
+  });
+
+  test(`cancels are counted by key, with its name (${name})`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    const key: ApiKey = {
+      ...{ id: 'key_a', name: '<b>shop</b>', environment: 'production' },
+      ...{ digest: new Uint8Array(32), createdAt: 0 },
+    };
+    await store.apply([{ type: 'createKey', key }]);
+    await store.apply([1n, 2n, 3n, 4n].map(place));
+    const byKey = [2n, 3n].map((id) => ({ type: 'cancel', id, by: 'key_a' }) as const);
+    await store.apply([{ type: 'cancel', id: 1n }, ...byKey]);
+    const page = await store.activity({ boundaries: [0, Date.now() + HOUR_MS] });
+    assert.deepEqual(page!.cancels, [
+      { by: 'key_a', name: '<b>shop</b>', cancelled: 2 },
+      { by: undefined, name: undefined, cancelled: 1 },
+    ]);
+  });
+
+  test(`an empty store has no activity, and a position in another store is refused (${name})`, async (t) => {
+    const store = await open(t, await newDatabase(t), 'service');
+    const page = await store.activity({ boundaries: [0, 1] });
+    assert.deepEqual(page!.periods, [{ placed: 0, cancelled: 0, shipped: 0 }]);
+    assert.deepEqual([page!.cancels, page!.next], [[], undefined]);
+    const after = { storeId: 'other', revision: 0n, orderId: 0n, type: 'placed' } as never;
+    assert.equal(await store.activity({ boundaries: [0, 1], after }), undefined);
+  });
+}
