@@ -22,8 +22,7 @@ export function idOf(command: OrderCommand): OrderId {
   return command.type === 'place' ? command.order.id : command.id;
 }
 
-export const EVENT_TYPES = ['placed', 'cancelled', 'shipped'] as const;
-export type OrderEventType = (typeof EVENT_TYPES)[number];
+export type OrderEventType = 'placed' | 'cancelled' | 'shipped';
 
 export type Refusal =
   | 'order_not_found'

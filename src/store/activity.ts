@@ -11,12 +11,11 @@ export interface ActivityQuery {
   readonly after?: ActivityPosition | undefined;
 }
 
-/** Behind an event, in order of revision, order id and type. */
+/** Behind the events of an order in a revision, in order of revision and order id. */
 export interface ActivityPosition {
   readonly storeId: string;
   readonly revision: bigint;
   readonly orderId: OrderId;
-  readonly type: OrderEventType;
 }
 
 /** How many events there were of each type. */
@@ -71,9 +70,9 @@ export function lastRevisionBefore(time: string): string {
     SELECT low FROM search WHERE step = 0`;
 }
 
-/** The position behind all events of a revision: no order id is higher, and no type comes later. */
+/** The position behind all events of a revision. */
 export function behindRevision(storeId: string, revision: bigint): ActivityPosition {
-  return { storeId, revision, orderId: INT64_MAX as OrderId, type: 'shipped' };
+  return { storeId, revision, orderId: INT64_MAX as OrderId };
 }
 
 /** Adds up events by period and type, and cancels by key. */

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { ApiKey } from '../../src/keys/api-key.ts';
+import type { OrderId } from '../../src/orders/order.ts';
 import { ActivityCount, type ActivityPage, MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
 import { sqlitePath } from '../../src/store/sqlite/path.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -106,7 +107,7 @@ for (const { name, newDatabase } of ENGINES) {
     const page = await store.activity({ boundaries: [0, 1] });
     assert.deepEqual(page!.periods, [{ placed: 0, cancelled: 0, shipped: 0 }]);
     assert.deepEqual([page!.cancels, page!.next], [[], undefined]);
-    const after = { storeId: 'other', revision: 0n, orderId: 0n, type: 'placed' } as never;
+    const after = { storeId: 'other', revision: 0n, orderId: 0n as OrderId };
     assert.equal(await store.activity({ boundaries: [0, 1], after }), undefined);
   });
 }

@@ -3,7 +3,6 @@ import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import { toJson } from '../../json/to-json.ts';
-import { EVENT_TYPES } from '../../orders/lifecycle.ts';
 import { type OrderId, parseInt64 } from '../../orders/order.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
 import type { ActivityPage, ActivityPosition, ActivityQuery } from '../../store/activity.ts';
@@ -55,20 +54,18 @@ function pageJson({ periods, cancels, next, now }: ActivityPage, boundaries: Bou
 }
 
 function cursorOf(
-  { storeId, revision, orderId, type }: ActivityPosition,
+  { storeId, revision, orderId }: ActivityPosition,
   boundaries: Boundaries,
 ): string {
   const digest = createHash('sha256').update(boundaries.join()).digest('base64url').slice(0, 12);
-  return encodeCursor([digest, storeId, String(revision), String(orderId), type]);
+  return encodeCursor([digest, storeId, String(revision), String(orderId)]);
 }
 
 /** Returns undefined if it is not a cursor of these boundaries. */
 function parseCursor(cursor: string, boundaries: Boundaries): ActivityPosition | undefined {
-  const [, storeId, ...event] = decodeCursor(cursor) ?? [];
-  const [revision, orderId] = event.map((part) => parseInt64(part));
+  const [, storeId, ...numbers] = decodeCursor(cursor) ?? [];
+  const [revision, orderId] = numbers.map(parseInt64);
   if (storeId === undefined || revision === undefined || orderId === undefined) return undefined;
-  const type = EVENT_TYPES.find((each) => each === event[2]);
-  if (type === undefined) return undefined;
-  const position = { storeId, revision, orderId: orderId as OrderId, type };
+  const position = { storeId, revision, orderId: orderId as OrderId };
   return cursorOf(position, boundaries) === cursor ? position : undefined;
 }

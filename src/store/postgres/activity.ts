@@ -21,23 +21,23 @@ export async function countActivity(
 ): Promise<ActivityPage | undefined> {
   const { boundaries } = query;
   const [first, last] = searchTimes(query);
-  const [now, begin, end] = await Promise.all([
+  const [now, [before], [end]] = await Promise.all([
     readPosition(session),
     session.query(SQL.lastRevisionBefore, [first]),
     session.query(SQL.lastRevisionBefore, [last]),
   ]);
-  const from = query.after ?? behindRevision(now.storeId, BigInt(begin[0]![0]!));
+  const from = query.after ?? behindRevision(now.storeId, BigInt(before![0]!));
   if (from.storeId !== now.storeId) return undefined;
-  const endRevision = BigInt(end[0]![0]!);
+  const endRevision = BigInt(end![0]!);
   const lastRevision = endRevision < now.revision ? endRevision : now.revision;
-  const range = [from.revision, from.orderId, from.type, lastRevision];
-  const [boundary] = await session.query(SQL.boundary, range);
-  const next = boundary && {
+  const begin = [from.revision, from.orderId];
+  const [boundary] = await session.query(SQL.boundary, [...begin, lastRevision]);
+  const next: ActivityPosition | undefined = boundary && {
     ...{ storeId: now.storeId, revision: BigInt(boundary[0]!) },
-    ...{ orderId: BigInt(boundary[1]!) as OrderId, type: boundary[2] as OrderEventType },
+    orderId: BigInt(boundary[1]!) as OrderId,
   };
-  const to: ActivityPosition = next ?? behindRevision(now.storeId, lastRevision);
-  const values = [...range.slice(0, 3), to.revision, to.orderId, to.type, arrayOf(boundaries)];
+  const to = next ?? behindRevision(now.storeId, lastRevision);
+  const values = [...begin, to.revision, to.orderId, arrayOf(boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
     count.add({
@@ -57,14 +57,14 @@ const SQL = {
   },
   boundary: {
     name: 'activityBoundary',
-    text: `SELECT revision, order_id, type FROM order_events
-      WHERE (revision, order_id, type) > ($1, $2, $3) AND revision <= $4
-      ORDER BY revision, order_id, type OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
+    text: `SELECT revision, order_id FROM order_events
+      WHERE (revision, order_id) > ($1, $2) AND revision <= $3
+      ORDER BY revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
   },
   counts: {
     name: 'activityCounts',
-    text: `SELECT width_bucket(at, $7::bigint[]), type, by, count(*) FROM order_events
-      WHERE (revision, order_id, type) > ($1, $2, $3) AND (revision, order_id, type) <= ($4, $5, $6)
+    text: `SELECT width_bucket(at, $5::bigint[]), type, by, count(*) FROM order_events
+      WHERE (revision, order_id) > ($1, $2) AND (revision, order_id) <= ($3, $4)
       GROUP BY 1, 2, 3`,
   },
   names: {

@@ -1,5 +1,5 @@
 import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
+import { INT64_MAX, type OrderId } from '../../orders/order.ts';
 import {
   ActivityCount,
   type ActivityPage,
@@ -29,10 +29,10 @@ export async function countActivity(
   if (range === undefined) return undefined;
   const count = new ActivityCount(query);
   let next: ActivityPosition | undefined = range.from;
-  for (let counted = 0; counted < MAX_EVENTS_COUNTED; counted += EVENTS_PER_TURN) {
+  for (let counted = 0; next !== undefined && counted < MAX_EVENTS_COUNTED; ) {
     const from: ActivityPosition = next;
     next = await turns.run(() => countOn(session, count, from, range.lastRevision));
-    if (next === undefined) break;
+    counted += EVENTS_PER_TURN;
   }
   const ids = JSON.stringify(count.keys());
   const names = session.query(SQL.names, ids) as unknown as [string, string][];
@@ -53,23 +53,25 @@ function rangeOf(session: Session, query: ActivityQuery) {
 function countOn(
   session: Session,
   count: ActivityCount,
-  from: ActivityPosition,
+  { storeId, revision, orderId }: ActivityPosition,
   lastRevision: bigint,
 ): ActivityPosition | undefined {
-  const { storeId, revision, orderId, type } = from;
-  const values = [revision, orderId, type, lastRevision, EVENTS_PER_TURN];
-  const rows = session.query(SQL.events, ...values);
-  for (const [, , type, at, by] of rows)
+  const from = [revision, orderId];
+  const [boundary] = session.query(SQL.boundary, ...from, lastRevision, EVENTS_PER_TURN - 1);
+  const to = boundary ?? [lastRevision, INT64_MAX];
+  for (const [type, at, by] of session.query(SQL.events, ...from, ...to)) {
     count.addEvent(type as OrderEventType, Number(at), text(by));
-  if (rows.length < EVENTS_PER_TURN) return undefined;
-  const last = rows.at(-1) as [bigint, OrderId, OrderEventType];
-  return { storeId, revision: last[0], orderId: last[1], type: last[2] };
+  }
+  if (boundary === undefined) return undefined;
+  return { storeId, revision: boundary[0] as bigint, orderId: boundary[1] as OrderId };
 }
 
 const SQL = {
   lastRevisionBefore: lastRevisionBefore('?1'),
-  events: `SELECT revision, order_id, type, at, by FROM order_events
-    WHERE (revision, order_id, type) > (?, ?, ?) AND revision <= ?
-    ORDER BY revision, order_id, type LIMIT ?`,
+  boundary: `SELECT revision, order_id FROM order_events
+    WHERE (revision, order_id) > (?, ?) AND revision <= ?
+    ORDER BY revision, order_id LIMIT 1 OFFSET ?`,
+  events: `SELECT type, at, by FROM order_events
+    WHERE (revision, order_id) > (?, ?) AND (revision, order_id) <= (?, ?)`,
   names: `SELECT id, name FROM api_keys WHERE id IN (SELECT value FROM json_each(?))`,
 } as const;

@@ -107,9 +107,7 @@ function storeOf(
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
   let damage: StoreUnavailable | undefined;
-  /**
-   * Runs `use`. Once corruption was detected, every later operation fails: reads and writes are no longer reliable.
-   */
+  /** Once corruption was detected, every later operation fails: reads and writes are no longer reliable. */
   const guarded = async <T>(use: () => T | Promise<T>): Promise<T> => {
     if (damage !== undefined) throw damage;
     try {

@@ -24,6 +24,11 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:cancel', 'POST', `${ORDERS}/404/cancel`],
     ['orders:ship', 'POST', `${ORDERS}/404/ship`],
     ['changes:read', 'GET', '/v2/store/changes'],
+    [
+      'changes:read',
+      'GET',
+      '/v2/store/activity?boundaries=2026-11-21T00:00:00Z,2026-11-22T00:00:00Z',
+    ],
   ];
   // Each operation of the contracts is among them.
   const count = Object.values(CONTRACTS).flatMap(({ paths }) =>
