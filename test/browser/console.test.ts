@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { pending, place, type Service, startService } from '../http/harness.ts';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { pending, place, startService } from '../http/harness.ts';
 import { freePort } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { startBrowser } from './chromium.ts';
+import { ids, live, row, signedIn, signIn } from './console-page.ts';
 import { accessibilityFindings, opened } from './page.ts';
 
 const BIG = 9007199254740993n;
@@ -16,29 +17,6 @@ before(async () => {
   browser = await startBrowser();
 });
 after(() => browser.close());
-
-/** Opens the console and signs in. */
-async function signedIn(
-  t: TestContext,
-  { port, secret }: Pick<Service, 'port' | 'secret'>,
-  { search = '', ...options }: { search?: string; colorScheme?: 'light' | 'dark' } = {},
-) {
-  const result = await opened(browser, `http://127.0.0.1:${port}/console${search}`, options);
-  t.after(() => result.page.context().close());
-  result.page.on('dialog', (dialog) => dialog.accept());
-  await signIn(result.page, secret);
-  return result;
-}
-
-async function signIn(page: Page, secret: string): Promise<void> {
-  await page.getByLabel('API key').fill(secret);
-  await page.keyboard.press('Enter');
-}
-
-const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
-const row = (page: Page, id: bigint | number) =>
-  page.getByRole('row').filter({ has: page.getByRole('link', { name: String(id), exact: true }) });
-const ids = (page: Page) => page.locator('tbody th').allInnerTexts();
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`the console is accessible and loads nothing from another host (${colorScheme})`, async (t) => {
@@ -63,7 +41,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 test('a key that is not valid is refused, and a valid one is kept for the tab only', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
-  const { page } = await signedIn(t, { ...service, secret: 'so_live_wrong' });
+  const { page } = await signedIn(t, browser, { ...service, secret: 'so_live_wrong' });
   await page.getByText('This key is not valid.').waitFor();
   await signIn(page, service.secret);
   await row(page, 1).waitFor();
@@ -81,7 +59,7 @@ test('what the key may not do is not offered', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const secret = await service.newKey({ scopes: ['orders:read', 'orders:ship'] });
-  const { page } = await signedIn(t, { ...service, secret }, { search: '?order=1' });
+  const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?order=1' });
   await page.getByRole('button', { name: 'Ship this order' }).waitFor();
   assert.equal(await page.getByRole('button', { name: /Cancel/ }).count(), 0);
   await page.getByText('Not live').waitFor();
@@ -90,7 +68,7 @@ test('what the key may not do is not offered', async (t) => {
 test('adjacent ids above 2^53 stay distinct in the list, in the details and in what is cancelled', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(BIG - 1n), pending(BIG), pending(BIG + 1n));
-  const { page, problems } = await signedIn(t, service);
+  const { page, problems } = await signedIn(t, browser, service);
   await row(page, BIG).waitFor();
   assert.deepEqual(await ids(page), [BIG + 1n, BIG, BIG - 1n].map(String));
   await page.getByLabel('Order', { exact: true }).fill(` ${BIG} `);
@@ -116,7 +94,7 @@ test('filters are in the URL, counts are links, and the list goes on to its end'
   await place(service.store, ...Array.from({ length: 120 }, (_, id) => pending(BigInt(id + 1))));
   for (const id of [1n, 60n, 61n])
     await service.store.apply([{ type: 'ship', id, at: Date.now() }]);
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await page.getByRole('link', { name: '3 shipped' }).click();
   await row(page, 61).waitFor();
   assert.equal(new URL(page.url()).search, '?status=shipped');
@@ -148,7 +126,7 @@ test('filters are in the URL, counts are links, and the list goes on to its end'
 test('an order that is shipped at that moment is not cancelled, and the page says why', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
-  const { page } = await signedIn(t, service, { search: '?order=1' });
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
   const cancel = page.getByRole('button', { name: 'Cancel this order' });
   await cancel.waitFor();
   await page.route('**/cancel', async (route) => {
@@ -165,7 +143,7 @@ test('several orders are cancelled at once, each with its result', async (t) => 
   const service = await startService(t);
   await place(service.store, ...[1n, 2n, 3n].map((id) => pending(id)));
   const secret = await service.newKey({ cancelsPerHour: 2 });
-  const { page } = await signedIn(t, { ...service, secret });
+  const { page } = await signedIn(t, browser, { ...service, secret });
   for (const id of [1, 2, 3]) await row(page, id).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Cancel 3 orders' }).click();
   await page
@@ -180,7 +158,7 @@ test('several orders are cancelled at once, each with its result', async (t) => 
 test('changes appear where the orders are, and new orders wait to be shown', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await live(page);
   await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
   await row(page, 1).getByText('shipped').waitFor();
@@ -196,7 +174,7 @@ test('the page says that the connection is lost, and catches up when it is back'
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const port = await freePort();
   const first = await serve(t, ['--sample', '10', '--port', String(port)], { database });
-  const { page } = await signedIn(t, { port, secret: first.secret });
+  const { page } = await signedIn(t, browser, { port, secret: first.secret });
   await live(page);
   await first.stop();
   await page.getByText('Connection lost; trying again').waitFor();
@@ -209,7 +187,7 @@ test('the page says that the connection is lost, and catches up when it is back'
 test('a change that arrives while a page is read is not lost', async (t) => {
   const service = await startService(t);
   await place(service.store, ...Array.from({ length: 60 }, (_, id) => pending(BigInt(id + 1))));
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await live(page);
   const isRead = Promise.withResolvers<void>();
   const mayGoOn = Promise.withResolvers<void>();
@@ -234,7 +212,7 @@ test('a change that arrives while a page is read is not lost', async (t) => {
 test('signing out ends what is under way, and its answers do not end the next session', async (t) => {
   const service = await startService(t);
   await place(service.store, ...Array.from({ length: 20 }, (_, id) => pending(BigInt(id + 1))));
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await live(page);
   let sent = 0;
   const isSent = Promise.withResolvers<void>();
@@ -242,7 +220,7 @@ test('signing out ends what is under way, and its answers do not end the next se
     sent += 1;
     if (sent === 4) isSent.resolve();
   });
-  for (const box of await page.getByRole('checkbox').all()) await box.check();
+  for (const box of await page.locator('tbody').getByRole('checkbox').all()) await box.check();
   await page.getByRole('button', { name: 'Cancel 20 orders' }).click();
   await isSent.promise;
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -257,7 +235,7 @@ test('signing out ends what is under way, and its answers do not end the next se
 test('an order that comes to match the filters waits to be shown', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
-  const { page } = await signedIn(t, service, { search: '?status=shipped' });
+  const { page } = await signedIn(t, browser, service, { search: '?status=shipped' });
   await page.getByText('No orders match.').waitFor();
   await live(page);
   await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
@@ -285,7 +263,7 @@ test('a list that could not be read is read again, and followed', async (t) => {
 test('a text that is no id is not a filter, and the page says so', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await row(page, 1).waitFor();
   await page.getByLabel('Pet').fill('12a');
   await page.keyboard.press('Enter');
@@ -301,7 +279,7 @@ test('a text that is no id is not a filter, and the page says so', async (t) => 
 test('a key that is revoked ends the session', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await live(page);
   await service.store.apply([{ type: 'revokeKey', id: service.key.id, at: Date.now() }]);
   await page.getByText('This key is no longer valid.').waitFor();
@@ -311,7 +289,7 @@ test('a key that is revoked ends the session', async (t) => {
 test('orders are opened and closed with the keyboard, and the focus goes along', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
-  const { page } = await signedIn(t, service);
+  const { page } = await signedIn(t, browser, service);
   await row(page, 2).getByRole('link').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Order 2' }).waitFor();
@@ -331,4 +309,22 @@ test('CONSOLE=off leaves the console out', async (t) => {
   const service = await startService(t, { CONSOLE: 'off' });
   const { status } = await fetch(`http://127.0.0.1:${service.port}/console`);
   assert.equal(status, 404);
+});
+
+test('all pending orders shown are selected at once, and none', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...[1n, 2n, 3n].map((id) => pending(id)));
+  await service.store.apply([{ type: 'ship', id: 2n, at: Date.now() }]);
+  const { page } = await signedIn(t, browser, service);
+  const all = page.getByLabel('Select all pending orders shown');
+  await row(page, 1).getByRole('checkbox').check();
+  assert.equal(await page.evaluate("document.querySelector('thead input').indeterminate"), true);
+  await all.check();
+  await page.getByRole('button', { name: 'Cancel 2 orders' }).waitFor();
+  await all.uncheck();
+  await page.getByRole('button', { name: /^Cancel/ }).waitFor({ state: 'detached' });
+  await all.check();
+  await page.getByRole('button', { name: 'Ship 2 orders' }).click();
+  await page.getByText('2 shipped').first().waitFor();
+  assert.equal((await service.store.status()).orders.shipped, 3n);
 });

@@ -14,7 +14,11 @@ export interface Actions {
   readonly more: Handler;
   /** Reads the list from its newest order. */
   readonly reload: Handler;
+  /** Reads the activity, which has failed. */
+  readonly readActivity: Handler;
   readonly clearSelection: Handler;
+  /** Selects all orders shown that can be acted upon, or none if all are selected. */
+  readonly selectAll: Handler;
   /** Goes to another view, as its link says. */
   readonly follow: (view: View) => Handler;
   readonly select: (id: bigint) => Handler;

@@ -1,5 +1,6 @@
 import { act, type Deed, isConfirmed } from './acting.ts';
 import type { Actions } from './actions.ts';
+import { readActivity } from './activity.ts';
 import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
 import { OrderList } from './order-list.ts';
@@ -62,6 +63,7 @@ export class App {
     },
     more: () => void this.#readMore(),
     reload: () => void this.#list.read(),
+    readActivity: () => void readActivity(this.#screen),
     clearSelection: () => this.#screen.change(({ selected }) => selected.clear()),
     follow: (view) => (event) => {
       // The browser opens the link elsewhere.
@@ -73,6 +75,15 @@ export class App {
     select: (id) => () =>
       this.#screen.change(({ selected }) => {
         if (!selected.delete(id)) selected.add(id);
+      }),
+    selectAll: () =>
+      this.#screen.change(({ orders, selected }) => {
+        const pending = orders.filter(({ status }) => status === 'pending');
+        const isAll = pending.every(({ id }) => selected.has(id));
+        for (const { id } of pending) {
+          if (isAll) selected.delete(id);
+          else selected.add(id);
+        }
       }),
     act: (action) => () => {
       const { id, order } = this.#screen.state.detail!;
@@ -125,8 +136,9 @@ export class App {
     const { view: before, session } = this.#screen.state;
     this.#screen.change((state) => Object.assign(state, { view }));
     if (session?.may.read !== true) return;
-    const filters = (each: View) => searchOf({ ...each, order: undefined });
+    const filters = (each: View) => searchOf({ ...each, order: undefined, days: undefined });
     const reading = isFirst || filters(before) !== filters(view) ? this.#list.read() : undefined;
+    if (isFirst || before.days !== view.days) void readActivity(this.#screen);
     if (isFirst || before.order !== view.order) await showDetails(this.#screen, before.order);
     await reading;
   }

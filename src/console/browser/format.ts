@@ -10,14 +10,27 @@ import {
 } from '@store-orders/client';
 import { html } from 'lit-html';
 
-const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const NUMBER = new Intl.NumberFormat();
 
 /** A time where the reader is; the exact one is its title. */
 export function time(text: string | undefined) {
   if (text === undefined) return html`<span class="none">none</span>`;
-  return html`<time datetime=${text} title=${text}>${DATE_TIME.format(new Date(text))}</time>`;
+  const date = new Date(text);
+  return html`<time datetime=${text} title=${text}>${DATE.format(date)} <span class="less">${TIME.format(date)}</span></time>`;
 }
+
+/** A time where the reader is, and the exact one. */
+export function exactTime(text: string | undefined) {
+  if (text === undefined) return time(text);
+  const date = new Date(text);
+  return html`<time datetime=${text}>${DATE.format(date)} ${TIME.format(date)} <small>${text}</small></time>`;
+}
+
+/** The day of a time, where the reader is. */
+export const day = (text: string): string => DAY.format(new Date(text));
 
 export const count = (value: bigint): string => NUMBER.format(value);
 

@@ -1,4 +1,5 @@
 import { GoneError, type OrderRecord } from '@store-orders/client';
+import { followActivity, readActivity } from './activity.ts';
 import { isShown, orderQuery } from './query.ts';
 import type { Screen } from './screen.ts';
 import type { Session } from './session.ts';
@@ -138,6 +139,7 @@ export class OrderList {
       if (signal.aborted) return;
       this.#cursor = cursor;
       screen.change((state) => applyChanges(state, changes, (order) => isShown(order, state.view)));
+      followActivity(screen, changes);
       this.#summaryTimer ??= setTimeout(() => {
         this.#summaryTimer = undefined;
         void this.readSummary();
@@ -153,6 +155,7 @@ export class OrderList {
     this.#screen.change((state) => Object.assign(state, { live: 'starting', summary: undefined }));
     setTimeout(() => {
       void this.read();
+      void readActivity(this.#screen);
       this.#onOpenChanged();
     }, SUMMARY_DELAY_MS);
   }

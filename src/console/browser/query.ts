@@ -1,4 +1,5 @@
 import type { OrderQuery, OrderRecord } from '@store-orders/client';
+import { DAY_COUNTS } from './activity.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 type Status = OrderRecord['status'];
@@ -13,6 +14,8 @@ export interface View {
   readonly shipBefore: string;
   /** The order whose details are open. */
   readonly order: bigint | undefined;
+  /** Of how many days the activity is shown; undefined for none. */
+  readonly days: number | undefined;
 }
 
 /** Reads a view from the query of a URL; what is malformed is left out. */
@@ -29,17 +32,19 @@ export function viewOf(search: string): View {
     shipFrom: day('from'),
     shipBefore: day('before'),
     order: parseId(query.get('order') ?? ''),
+    days: DAY_COUNTS.find((each) => String(each) === query.get('activity')),
   };
 }
 
 /** Writes a view as the query of a URL. */
-export function searchOf({ statuses, petId, shipFrom, shipBefore, order }: View): string {
+export function searchOf({ statuses, petId, shipFrom, shipBefore, order, days }: View): string {
   const query = new URLSearchParams();
   if (statuses.length > 0) query.set('status', statuses.join());
   if (petId !== undefined) query.set('pet', String(petId));
   if (shipFrom !== '') query.set('from', shipFrom);
   if (shipBefore !== '') query.set('before', shipBefore);
   if (order !== undefined) query.set('order', String(order));
+  if (days !== undefined) query.set('activity', String(days));
   return query.size === 0 ? '?' : `?${query}`;
 }
 

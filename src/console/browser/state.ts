@@ -1,4 +1,5 @@
 import type { Change, OrderHistory, OrderRecord, Summary } from '@store-orders/client';
+import type { ActivityState } from './activity.ts';
 import type { View } from './query.ts';
 import type { Session } from './session.ts';
 
@@ -22,6 +23,8 @@ export interface State {
   /** Changes that arrived while a page was read; they are applied to it. */
   waiting: Change[];
   summary: Summary | undefined;
+  /** Undefined unless the view shows it. */
+  activity: ActivityState | undefined;
   /** off: the key may not read changes. */
   live: 'starting' | 'live' | 'lost' | 'off';
   selected: Set<bigint>;
@@ -46,7 +49,13 @@ export function initialState(view: View): State {
     ...{ session: undefined, signInProblem: undefined, isSigningIn: false, view },
     ...{ orders: [], next: undefined, isLoading: false, problem: undefined },
     ...{ newer: new Set(), waiting: [], outcome: undefined },
-    ...{ summary: undefined, live: 'starting', selected: new Set(), results: new Map() },
+    ...{
+      summary: undefined,
+      activity: undefined,
+      live: 'starting',
+      selected: new Set(),
+      results: new Map(),
+    },
     ...{ isActing: false, detail: undefined },
   };
 }

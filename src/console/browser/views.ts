@@ -1,7 +1,9 @@
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from './actions.ts';
-import { count, time } from './format.ts';
+import { DAY_COUNTS } from './activity.ts';
+import { activityPanel } from './activity-view.ts';
+import { count, exactTime, time } from './format.ts';
 import { STATUSES, searchOf } from './query.ts';
 import type { Detail, State, TaggedOrder } from './state.ts';
 
@@ -13,6 +15,7 @@ export function page(state: State, actions: Actions) {
     <header>
       <h1 tabindex="-1">Orders</h1>
       ${connection(state)}
+      ${state.session.may.follow ? activityLink(state, actions) : nothing}
       <form class="jump" role="search" @submit=${actions.jump}>
         <label for="jump">Order</label>
         <input id="jump" name="id" inputmode="numeric" autocomplete="off" placeholder="id" required pattern="\\s*-?[0-9]{1,19}\\s*" />
@@ -20,12 +23,18 @@ export function page(state: State, actions: Actions) {
       </form>
       <button class="quiet" @click=${actions.signOut}>Sign out</button>
     </header>
-    ${counts(state, actions)} ${filters(state, actions)}
+    ${counts(state, actions)}
     <main>
-      ${list(state, actions)}
+      ${activityPanel(state, actions)} ${filters(state, actions)} ${list(state, actions)}
     </main>
     ${state.detail === undefined ? nothing : details(state, state.detail, actions)}
   `;
+}
+
+function activityLink({ view }: State, actions: Actions) {
+  const isOpen = view.days !== undefined;
+  const to = { ...view, days: isOpen ? undefined : DAY_COUNTS[0] };
+  return html`<a href=${searchOf(to)} aria-expanded=${isOpen} @click=${actions.follow(to)}>Activity</a>`;
 }
 
 function nothingToRead(actions: Actions) {
@@ -115,7 +124,7 @@ function table(state: State, actions: Actions) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="List of orders"><table>
     <caption>Orders, newest first</caption>
     <thead><tr>
-      ${canAct ? html`<th scope="col" class="check"><span class="hidden">Select</span></th>` : nothing}
+      ${canAct ? html`<th scope="col" class="check">${selectAll(state, actions)}</th>` : nothing}
       <th scope="col" class="number">Order</th><th scope="col">Status</th><th scope="col" class="number">Pet</th>
       <th scope="col" class="number less">Quantity</th><th scope="col">Ships</th><th scope="col" class="less">Changed</th>
     </tr></thead>
@@ -125,6 +134,13 @@ function table(state: State, actions: Actions) {
       (order) => row(state, order, canAct, actions),
     )}</tbody>
   </table></div>`;
+}
+
+function selectAll({ orders, selected }: State, actions: Actions) {
+  const pending = orders.filter(({ status }) => status === 'pending');
+  const isAll = pending.length > 0 && pending.every(({ id }) => selected.has(id));
+  return html`<input type="checkbox" aria-label="Select all pending orders shown" .checked=${isAll}
+    .indeterminate=${!isAll && selected.size > 0} ?disabled=${pending.length === 0} @change=${actions.selectAll} />`;
 }
 
 function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions) {
@@ -183,9 +199,9 @@ function fields({ status, petId, quantity, shipDate, complete, placedAt, revisio
     <dt>Status</dt><dd><span class="status ${status}">${status}</span></dd>
     <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
     <dt>Quantity</dt><dd>${quantity ?? 'none'}</dd>
-    <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${time(shipDate)}</dd>
+    <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exactTime(shipDate)}</dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'yes' : 'no'}</dd>
-    <dt>Placed</dt><dd>${time(placedAt)}</dd>
+    <dt>Placed</dt><dd>${exactTime(placedAt)}</dd>
     <dt>Revision</dt><dd>${revision}</dd>
   </dl>`;
 }
@@ -193,6 +209,6 @@ function fields({ status, petId, quantity, shipDate, complete, placedAt, revisio
 function timeline(events: Detail['events']) {
   return html`<h3>What happened</h3>
     <ol class="timeline">
-      ${events.map(({ type, at, by }) => html`<li class=${type}><strong>${type}</strong> ${time(at)} <small>${by === undefined ? 'by an operator' : `with ${by}`}</small></li>`)}
+      ${events.map(({ type, at, by }) => html`<li class=${type}><strong>${type}</strong> ${exactTime(at)} <small>${by === undefined ? 'by an operator' : `with ${by}`}</small></li>`)}
     </ol>`;
 }

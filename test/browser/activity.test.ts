@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { pending, place, type Service, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { live, row, signedIn } from './console-page.ts';
+import { accessibilityFindings } from './page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+/** Ten orders, of which 1 is shipped and 2 cancelled, and 3 cancelled with a key. */
+async function busyService(t: TestContext): Promise<Service> {
+  const service = await startService(t);
+  const { store, key } = service;
+  await place(store, ...Array.from({ length: 10 }, (_, id) => pending(BigInt(id + 1))));
+  await store.apply([
+    { type: 'ship', id: 1n },
+    { type: 'cancel', id: 2n },
+    { type: 'cancel', id: 3n, by: key.id },
+  ]);
+  return service;
+}
+
+const chart = (page: Page, name: string) => page.getByRole('img', { name }).waitFor();
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`charts show what happened on the last days, and are tables too (${colorScheme})`, async (t) => {
+    const service = await busyService(t);
+    const { page, problems } = await signedIn(t, browser, service, { colorScheme });
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await chart(page, '10 placed in 14 days, at most 10 in a day');
+    await chart(page, '2 cancelled in 14 days, at most 2 in a day');
+    assert.equal(new URL(page.url()).search, '?activity=14');
+    await page.getByRole('link', { name: '90 days' }).click();
+    await chart(page, '1 shipped in 90 days, at most 1 in a day');
+    await page.getByText('Days as a table').click();
+    const days = page.getByRole('table', { name: 'Orders of each day' }).getByRole('row');
+    assert.equal(await days.count(), 91);
+    assert.match(await days.nth(1).innerText(), /\t10\t1\t2$/);
+    const cancels = page.getByRole('table', { name: 'Cancels of these days' });
+    assert.deepEqual(await cancels.locator('tbody tr').allInnerTexts(), [
+      'operators of the store\t1',
+      `${service.key.name} ${service.key.id}\t1`,
+    ]);
+    assert.deepEqual(await accessibilityFindings(page), []);
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('img').first().waitFor({ state: 'detached' });
+    assert.deepEqual(problems, []);
+  });
+}
+
+test('charts count changes as they happen, those during the count too, each once', async (t) => {
+  const service = await busyService(t);
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  const isRead = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  await page.route('**/v2/store/activity?*', async (route) => {
+    // Between the two, the feed brings a change that the count has, and one that it has not.
+    await service.store.apply([{ type: 'cancel', id: 4n, by: service.key.id }]);
+    const response = await route.fetch();
+    await service.store.apply([{ type: 'cancel', id: 5n }]);
+    isRead.resolve();
+    await mayGoOn.promise;
+    await route.fulfill({ response });
+  });
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await isRead.promise;
+  for (const id of [4, 5]) await row(page, id).getByText('cancelled').waitFor();
+  mayGoOn.resolve();
+  await chart(page, '4 cancelled in 14 days');
+  await service.store.apply([{ type: 'ship', id: 6n }]);
+  await chart(page, '2 shipped in 14 days');
+  const cancels = page.getByRole('table', { name: 'Cancels of these days' });
+  assert.deepEqual(await cancels.locator('td').allInnerTexts(), ['2', '2']);
+});
+
+test('a count that failed is asked for again', async (t) => {
+  const service = await busyService(t);
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  await page.route('**/v2/store/activity?*', (route) => route.fulfill({ status: 400, body: '{}' }));
+  await page.getByRole('link', { name: 'Activity' }).click();
+  const again = page.getByRole('button', { name: 'Try again' });
+  await again.waitFor();
+  await page.unroute('**/v2/store/activity?*');
+  await again.click();
+  await chart(page, '10 placed in 14 days');
+});
+
+test('a change of a new day begins a new count', async (t) => {
+  const service = await busyService(t);
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  await page.clock.setFixedTime(Date.now() - 2 * 86_400_000);
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await chart(page, '0 placed in 14 days');
+  await page.clock.setFixedTime(Date.now());
+  await service.store.apply([{ type: 'ship', id: 6n }]);
+  await chart(page, '10 placed in 14 days');
+  await chart(page, '2 shipped in 14 days');
+});
+
+test('a key that may not read changes is not offered the activity, nor by a URL', async (t) => {
+  const service = await busyService(t);
+  const secret = await service.newKey({ scopes: ['orders:read'] });
+  const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?activity=30' });
+  await row(page, 10).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Activity' }).count(), 0);
+  assert.equal(await page.getByRole('img').count(), 0);
+});
