@@ -1,9 +1,8 @@
 import type { Activity } from '@store-orders/client';
 import { html, nothing, svg } from 'lit-html';
 import type { Actions } from './actions.ts';
-import { DAY_COUNTS } from './activity.ts';
 import { count, day } from './format.ts';
-import { searchOf } from './query.ts';
+import { DAY_COUNTS, searchOf } from './query.ts';
 import type { State } from './state.ts';
 
 type Periods = Activity['periods'];
@@ -49,7 +48,7 @@ function chart(periods: Periods, type: (typeof TYPES)[number]) {
     return svg`<rect x=${index * 10 + 1} y=${100 - visible} width="8" height=${visible}><title>${day(from)}: ${count(counts[index]!)} ${type}</title></rect>`;
   });
   return html`<figure class=${type}>
-    <figcaption><strong>${count(total)}</strong> ${type} <small>up to ${count(most)} a day</small></figcaption>
+    <figcaption><strong class="total">${count(total)}</strong> ${type} <small>up to ${count(most)} a day</small></figcaption>
     <svg viewBox="0 0 ${periods.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${label}>${bars}</svg>
     <p class="axis" aria-hidden="true"><span>${day(periods[0]!.from)}</span><span>${day(periods.at(-1)!.from)}</span></p>
   </figure>`;

@@ -1,19 +1,6 @@
 import type { Activity, Change } from '@store-orders/client';
 import type { Screen } from './screen.ts';
-
-/** How many days can be shown, today included. */
-export const DAY_COUNTS = [14, 30, 90] as const;
-
-/** What happened on each of the last days. */
-export interface ActivityState {
-  /** One of DAY_COUNTS. */
-  readonly days: number;
-  /** Undefined while it is read. */
-  readonly found: Activity | undefined;
-  /** Changes that arrived while it was read. */
-  readonly waiting: Change[];
-  readonly problem: string | undefined;
-}
+import type { ActivityState } from './state.ts';
 
 /** Reads the activity that the view shows, if any. */
 export async function readActivity(screen: Screen): Promise<void> {

@@ -1,8 +1,10 @@
 import type { OrderQuery, OrderRecord } from '@store-orders/client';
-import { DAY_COUNTS } from './activity.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 type Status = OrderRecord['status'];
+
+/** Of how many days the activity can be shown, today included. */
+export const DAY_COUNTS = [14, 30, 90] as const;
 
 /** What the page shows, as its URL says. */
 export interface View {
@@ -14,7 +16,7 @@ export interface View {
   readonly shipBefore: string;
   /** The order whose details are open. */
   readonly order: bigint | undefined;
-  /** Of how many days the activity is shown; undefined for none. */
+  /** One of DAY_COUNTS; undefined if the activity is not shown. */
   readonly days: number | undefined;
 }
 

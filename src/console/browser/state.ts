@@ -1,5 +1,4 @@
-import type { Change, OrderHistory, OrderRecord, Summary } from '@store-orders/client';
-import type { ActivityState } from './activity.ts';
+import type { Activity, Change, OrderHistory, OrderRecord, Summary } from '@store-orders/client';
 import type { View } from './query.ts';
 import type { Session } from './session.ts';
 
@@ -41,6 +40,17 @@ export interface Detail {
   readonly id: bigint;
   readonly order: TaggedOrder | undefined;
   readonly events: OrderHistory['events'];
+  readonly problem: string | undefined;
+}
+
+/** What happened on each of the last days. */
+export interface ActivityState {
+  /** One of DAY_COUNTS. */
+  readonly days: number;
+  /** Undefined while it is read. */
+  readonly found: Activity | undefined;
+  /** Changes that arrived while it was read. */
+  readonly waiting: Change[];
   readonly problem: string | undefined;
 }
 

@@ -1,10 +1,9 @@
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from './actions.ts';
-import { DAY_COUNTS } from './activity.ts';
 import { activityPanel } from './activity-view.ts';
 import { count, exactTime, time } from './format.ts';
-import { STATUSES, searchOf } from './query.ts';
+import { DAY_COUNTS, STATUSES, searchOf } from './query.ts';
 import type { Detail, State, TaggedOrder } from './state.ts';
 
 /** The whole page. */
