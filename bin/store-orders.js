@@ -1,11 +1,17 @@
 #!/usr/bin/env node
 // Plain JavaScript on purpose: it must run on any Node, to say which Node the program needs.
+import { existsSync } from 'node:fs';
 import { isNewEnough, NEEDED } from './needed-node.js';
+
+/** The npm package has the program compiled, in dist/. */
+const isClone = existsSync(new URL('../src/main.ts', import.meta.url));
 
 if (!isNewEnough(process.versions.node)) {
   process.stderr.write(
     `store-orders needs Node.js ${NEEDED} or newer; this is ${process.versions.node}.\n` +
-      'Run "npm ci" and then "npx store-orders …": the project brings its own Node.js along.\n',
+      (isClone
+        ? 'Run "npm ci" and then "npx store-orders …": the project brings its own Node.js along.\n'
+        : 'Install it from https://nodejs.org/.\n'),
   );
   process.exitCode = 1;
 } else {
@@ -19,5 +25,5 @@ async function startProgram() {
   enableCompileCache(
     fileURLToPath(new URL('../node_modules/.cache/store-orders', import.meta.url)),
   );
-  import('../src/main.ts');
+  import(isClone ? '../src/main.ts' : '../dist/src/main.js');
 }

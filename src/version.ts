@@ -4,17 +4,19 @@ import packageJson from '../package.json' with { type: 'json' };
 /** Release version, as in package.json and CHANGELOG.md. The contract is versioned separately. */
 export const VERSION = packageJson.version;
 
-/** Abbreviated id of the checked-out commit when running in a git clone; otherwise "unknown". */
-export const COMMIT = checkedOut() ?? 'unknown';
+/** Abbreviated id of the commit that is checked out, or that the npm package was built from; otherwise "unknown". */
+export const COMMIT = read('../commit')?.trim() ?? checkedOut() ?? 'unknown';
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(new URL(path, import.meta.url), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 function checkedOut(): string | undefined {
-  const git = (path: string) => {
-    try {
-      return readFileSync(new URL(`../.git/${path}`, import.meta.url), 'utf8');
-    } catch {
-      return undefined;
-    }
-  };
+  const git = (path: string) => read(`../.git/${path}`);
   const head = git('HEAD')?.trim() ?? '';
   const name = /^ref: (.+)$/.exec(head)?.[1];
   const packed = git('packed-refs')?.split('\n') ?? [];

@@ -97,7 +97,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
 
 /** The files of src/ that a file imports, as paths below src/ without extension. */
 function importsOf(path: string): string[] {
-  const specifiers = [...read(path).matchAll(/(?:from |import\(|new URL\()'(\.[^']+)'/g)];
+  const source = read(path).replaceAll(/\$\{extname\([\w.]+\)\}/g, '.ts');
+  const specifiers = [...source.matchAll(/(?:from |import\(|new URL\(\s*)['`](\.[^'`]+)['`]/g)];
   return specifiers
     .map(([, specifier]) => join(dirname(path), specifier!).replaceAll('\\', '/'))
     .filter((target) => target.endsWith('.ts'))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { extname } from 'node:path';
 import type { FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
@@ -15,19 +16,22 @@ const LIT_HTML_FOLDER = new URL('../', import.meta.resolve('lit-html'));
 /** The files of lit-html that the page uses; each imports only others of them. */
 const LIT_HTML = ['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'];
 
+/** Of the scripts: .ts in a clone, .js in the npm package. */
+const EXTENSION = extname(import.meta.filename);
+
 /** Where the browser finds the packages that scripts import by name. */
 const IMPORT_MAP = JSON.stringify({
   imports: {
     'lit-html': `${PATH}/lit-html/lit-html.js`,
     'lit-html/': `${PATH}/lit-html/`,
-    '@store-orders/client': `${PATH}/client/client.ts`,
+    '@store-orders/client': `${PATH}/client/client${EXTENSION}`,
   },
 });
 
 const IMPORT_MAP_HASH = `sha256-${createHash('sha256').update(IMPORT_MAP).digest('base64')}`;
 
 /**
- * Adds the staff console. Its scripts are sent as they are written, without their types.
+ * Adds the staff console. Its scripts are sent as they are written, without their types; the npm package has them so.
  * @param rootPath what precedes /v2 in the paths of the service
  */
 export function addConsole(router: Router, rootPath: string): void {
@@ -46,11 +50,15 @@ export function addConsole(router: Router, rootPath: string): void {
 
 /** The scripts in a folder; their names stay as they are, so that they find each other. */
 function scriptsIn(folder: URL, path: string): FixedFile[] {
-  const names = readdirSync(folder).filter((each) => each.endsWith('.ts'));
+  const names = readdirSync(folder).filter((each) => each.endsWith(EXTENSION));
   return names.map((name) => ({
     ...{ path: `${path}/${name}`, type: 'text/javascript' },
-    make: () => stripTypeScriptTypes(readFileSync(new URL(name, folder), 'utf8')),
+    make: () => withoutTypes(readFileSync(new URL(name, folder), 'utf8')),
   }));
+}
+
+function withoutTypes(source: string): string {
+  return EXTENSION === '.ts' ? stripTypeScriptTypes(source) : source;
 }
 
 function page(rootPath: string): string {
@@ -63,7 +71,7 @@ function page(rootPath: string): string {
 <title>Orders</title>
 <link rel="stylesheet" href="${PATH}/console.css">
 <script type="importmap">${new Html(IMPORT_MAP)}</script>
-<script type="module" src="${PATH}/browser/main.ts"></script>
+<script type="module" src="${PATH}/browser/main${EXTENSION}"></script>
 </head>
 <body>
 <div id="app"><noscript>The console needs JavaScript.</noscript></div>

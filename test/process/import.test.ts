@@ -7,7 +7,6 @@ import { type TestContext, test } from 'node:test';
 import { openInput } from '../../src/files/input.ts';
 import { open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { ordersIn } from './orders-in.ts';
 import { PROGRAM, type RunOptions, run, serve } from './program.ts';
 
 /** The command line on a new database, and a function that writes files next to it. */
@@ -167,39 +166,6 @@ test('a dry run checks everything and writes nothing', async (t) => {
   assert.match(again.stderr, /Would import 1 order; 1 order already existed/);
   assert.equal((await cli(['export'])).stdout.split('\n').length, 2);
 });
-
-for (const [kind, rowOf] of [
-  ['without ids', () => '{"petId":1,"quantity":2}\n'],
-  ['with ids', (index: number) => `{"id":${index + 1},"quantity":2}\n`],
-] as const) {
-  test(`an import ${kind} that was killed resumes when it is run again`, async (t) => {
-    const { cli, file, database } = commandLine(t);
-    const count = 60_000;
-    const path = file('a.ndjson', Array.from({ length: count }, (_, i) => rowOf(i)).join(''));
-    const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
-    const exported = async () => (await cli(['export'])).stdout.split('\n').length - 1;
-    for (let tries = 0; tries < 2_000 && child.exitCode === null; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      if (ordersIn(database) > 0) break;
-    }
-    const ended = once(child, 'close');
-    child.kill('SIGKILL');
-    await ended;
-    const before = await exported();
-    assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
-    // In between, some of its orders ship, and orders with higher ids are placed.
-    await cli(['ship', '1', '2']);
-    await cli(['import', '-'], { input: `{"id":${count + 1}}\n{"id":${count + 2}}\n` });
-    const again = await cli(['import', path, '--json']);
-    assert.equal(again.code, 0, again.stderr);
-    assert.deepEqual(JSON.parse(again.stdout), {
-      imported: count - before,
-      skipped: before,
-      dryRun: false,
-    });
-    assert.equal(await exported(), count + 2);
-  });
-}
 
 test('an import killed after it placed its last row places nothing when it is run again', async (t) => {
   const { cli, file, database } = commandLine(t);

@@ -26,13 +26,16 @@ export interface RunOptions {
   readonly nodeFlags?: readonly string[];
   /** A command that runs the program, for example in a namespace. */
   readonly wrapper?: readonly string[];
+  /** The Node.js and the program; by default those of the tests. */
+  readonly program?: readonly [node: string, path: string];
 }
 
 /** Starts the real program without any inherited variable that would configure it. */
 function start(args: readonly string[], options: RunOptions): ChildProcess {
   const { PATH, HOME, TMPDIR } = process.env;
-  const { env = {}, nodeFlags = [], wrapper = [] } = options;
-  const [command, ...rest] = [...wrapper, process.execPath, ...nodeFlags, PROGRAM, ...args];
+  const { env = {}, nodeFlags = [], wrapper = [], program } = options;
+  const [node, path] = program ?? [process.execPath, PROGRAM];
+  const [command, ...rest] = [...wrapper, node, ...nodeFlags, path, ...args];
   return spawn(command!, rest, {
     env: { PATH, HOME, TMPDIR, ...env } as NodeJS.ProcessEnv,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -52,8 +55,8 @@ export function spawnProgram(t: TestContext, args: readonly string[]): ChildProc
 
 /** Runs a command until it ends: in this process or, where that matters, in one of its own. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
-  const { nodeFlags, wrapper, input, env = {} } = options;
-  const needsProcess = args[0] === 'serve' || nodeFlags !== undefined || wrapper !== undefined;
+  const { nodeFlags, wrapper, program, input, env = {} } = options;
+  const needsProcess = args[0] === 'serve' || (nodeFlags ?? wrapper ?? program) !== undefined;
   if (needsProcess) return runInOwnProcess(args, options);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const [out, err] = [collect(stdout), collect(stderr)];

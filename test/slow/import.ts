@@ -45,3 +45,40 @@ test('an import that fails on a conflicting order loses no other order when it i
   const ids = (await cli(['export'])).stdout.trim().split('\n');
   assert.equal(ids.length, count);
 });
+
+for (const [kind, rowOf] of [
+  ['without ids', () => '{"petId":1,"quantity":2}\n'],
+  ['with ids', (index: number) => `{"id":${index + 1},"quantity":2}\n`],
+] as const) {
+  test(`an import ${kind} that was killed resumes when it is run again`, async (t) => {
+    const folder = temporaryFolder(t);
+    const database = `sqlite:${join(folder, 'store.db')}`;
+    const cli = (args: readonly string[], options?: RunOptions) =>
+      run([...args, '--database', database], options);
+    const count = 60_000;
+    const path = join(folder, 'a.ndjson');
+    writeFileSync(path, Array.from({ length: count }, (_, i) => rowOf(i)).join(''));
+    const child = spawn(process.execPath, [PROGRAM, 'import', path, '--database', database]);
+    const exported = async () => (await cli(['export'])).stdout.split('\n').length - 1;
+    for (let tries = 0; tries < 2_000 && child.exitCode === null; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (ordersIn(database) > 0) break;
+    }
+    const ended = once(child, 'close');
+    child.kill('SIGKILL');
+    await ended;
+    const before = await exported();
+    assert.ok(before > 0 && before < count, `${before} were imported before the kill`);
+    // In between, some of its orders ship, and orders with higher ids are placed.
+    await cli(['ship', '1', '2']);
+    await cli(['import', '-'], { input: `{"id":${count + 1}}\n{"id":${count + 2}}\n` });
+    const again = await cli(['import', path, '--json']);
+    assert.equal(again.code, 0, again.stderr);
+    assert.deepEqual(JSON.parse(again.stdout), {
+      imported: count - before,
+      skipped: before,
+      dryRun: false,
+    });
+    assert.equal(await exported(), count + 2);
+  });
+}

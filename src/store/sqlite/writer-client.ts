@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type OutcomeOf, type StoreCommand, StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Answer, Failure, Ready, Request, WriterData } from './writer-thread.ts';
+
+/** A .ts file in a clone, a .js file in the npm package. */
+const WRITER_THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
 
 interface Pending {
   readonly resolve: (answer: Answer) => void;
@@ -19,7 +23,7 @@ export class WriterClient {
   #isOpen = false;
 
   private constructor(data: WriterData) {
-    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
+    this.#worker = new Worker(WRITER_THREAD, { workerData: data });
     this.#worker.on('message', (answer: Answer) => this.#pending.shift()?.resolve(answer));
     this.#worker.on('error', (error) => this.#fail(error as Error));
     this.#worker.on('exit', () => this.#fail(new Error('the writer thread has ended')));

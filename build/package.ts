@@ -1,0 +1,28 @@
+// npm run build: writes dist/, the program as the npm package has it. It has the layout of the repository, with .js in
+// the place of .ts, so that every file finds the others as it does in a clone.
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { COMMIT } from '../src/version.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const tsc = (...args: string[]) =>
+  execFileSync('npx', ['tsc', ...args], { cwd: ROOT, stdio: 'inherit' });
+
+rmSync(`${ROOT}dist`, { recursive: true, force: true });
+tsc('-p', 'tsconfig.package.json');
+// The scripts of the console, and the client library, which they use.
+tsc(
+  ...['-p', 'src/console/browser', '--noEmit', 'false', '--rewriteRelativeImportExtensions'],
+  ...['--rootDir', '.', '--outDir', 'dist'],
+);
+cpSync(`${ROOT}src`, `${ROOT}dist/src`, {
+  recursive: true,
+  filter: (path) => !path.endsWith('.ts') && !path.endsWith('tsconfig.json'),
+});
+cpSync(`${ROOT}contract`, `${ROOT}dist/contract`, {
+  recursive: true,
+  filter: (path) => !path.includes('released'),
+});
+writeFileSync(`${ROOT}dist/commit`, COMMIT);
