@@ -4,6 +4,7 @@ import { cancelCommand } from './commands/cancel.ts';
 import { changesCommand } from './commands/changes.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
+import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exportCommand } from './commands/export.ts';
 import { importCommand } from './commands/import/import.ts';
 import { keysCommand } from './commands/keys.ts';
@@ -71,6 +72,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
     backupCommand(),
     restoreCommand(),
     checkCommand(),
+    doctorCommand(),
     copyCommand(),
     takeBackCommand(),
     migrateCommand(),

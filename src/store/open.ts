@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Findings } from './consistency.ts';
+import type { Finding } from './diagnosis.ts';
 import type { OpenOptions } from './open-options.ts';
 import {
   isPostgresUrl,
@@ -9,8 +10,10 @@ import {
   withoutCredentials,
 } from './postgres/address.ts';
 import { checkPostgres } from './postgres/check.ts';
+import { diagnosePostgres } from './postgres/diagnose.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
 import { checkSqlite } from './sqlite/check.ts';
+import { diagnoseSqlite } from './sqlite/diagnose.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { SQLITE, sqlitePath } from './sqlite/path.ts';
 import { type Store, StoreNotUsable } from './store.ts';
@@ -70,4 +73,9 @@ export async function storeExists(url: string): Promise<boolean> {
  */
 export async function checkStore(url: string): Promise<Findings> {
   return isPostgresUrl(url) ? checkPostgres(url) : checkSqlite(sqlitePath(url));
+}
+
+/** Looks at the database at `url`, whether there is a store or not: rights, disk or server, and what it costs. */
+export function diagnoseDatabase(url: string): Promise<Finding[]> {
+  return isPostgresUrl(url) ? diagnosePostgres(url) : diagnoseSqlite(sqlitePath(url));
 }

@@ -11,22 +11,30 @@ const FEWEST = 16;
  * the database. Logs a warning if the system limit allows fewer than MAX_CONNECTIONS.
  */
 export function connectionLimit(logger: Logger, openFiles = openFilesLimit()): number {
-  const left = openFiles - OWN_FILES - MAX_OPERATIONS_CONNECTIONS;
-  if (left >= MAX_CONNECTIONS) return MAX_CONNECTIONS;
-  const connections = Math.max(left, FEWEST);
+  const connections = connectionsWithin(openFiles);
+  if (connections === MAX_CONNECTIONS) return connections;
   logger.warn(
     { openFiles, connections },
     `the open file limit allows ${connections} connections; raise it (LimitNOFILE, ulimit -n) to ` +
-      `${MAX_CONNECTIONS + openFiles - left} for all ${MAX_CONNECTIONS}`,
+      `${FILES_NEEDED} for all ${MAX_CONNECTIONS}`,
   );
   return connections;
+}
+
+/** Open files that all connections need. */
+export const FILES_NEEDED = MAX_CONNECTIONS + MAX_OPERATIONS_CONNECTIONS + OWN_FILES;
+
+/** Returns how many connections a limit of open files allows. */
+export function connectionsWithin(openFiles: number): number {
+  const missing = Math.max(FILES_NEEDED - openFiles, 0);
+  return Math.max(MAX_CONNECTIONS - missing, FEWEST);
 }
 
 /**
  * Returns the limit of open files; Infinity if there is none or it is unknown. Node.js raises the soft limit to the
  * hard limit at startup.
  */
-function openFilesLimit(): number {
+export function openFilesLimit(): number {
   if (process.report === undefined) return Number.POSITIVE_INFINITY;
   // Otherwise the report resolves the host names of peers.
   Object.assign(process.report, { excludeNetwork: true });

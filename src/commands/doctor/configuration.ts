@@ -1,0 +1,71 @@
+import { statSync } from 'node:fs';
+import type { Config } from '../../config/config.ts';
+import { connectionsWithin, FILES_NEEDED, openFilesLimit } from '../../http/connection/limit.ts';
+import { type Finding, ok, warning } from '../../store/diagnosis.ts';
+import { databaseLabel } from '../../store/open.ts';
+import { COMMIT, VERSION } from '../../version.ts';
+
+/** Kubernetes kills so long after SIGTERM unless it is told otherwise; container engines after 10 s, systemd after 90. */
+const USUAL_STOP_SECONDS = 30;
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
+
+export function programOf(): Finding {
+  const { node, sqlite } = process.versions;
+  return ok('versions', `store-orders ${VERSION} (${COMMIT}), Node.js ${node}, SQLite ${sqlite}`);
+}
+
+/** Looks at the user of the process, and its limits. */
+export function userOf(): Finding[] {
+  const findings: Finding[] = [];
+  if (process.getuid?.() === 0) {
+    const advice = 'run the service as a user of its own, without rights';
+    findings.push(warning('user', 'this is root', advice));
+  }
+  const files = openFilesLimit();
+  const connections = connectionsWithin(files);
+  const found = `${files} open files allow ${connections} connections`;
+  const advice = `raise the limit (LimitNOFILE, ulimit -n) to ${FILES_NEEDED}`;
+  findings.push(files >= FILES_NEEDED ? ok('limits', found) : warning('limits', found, advice));
+  return findings;
+}
+
+/** Looks at settings that are valid, and may not be meant, or not fit each other. */
+export function configurationOf(config: Config, urlFile: string | undefined): Finding[] {
+  const { environment, databaseUrl, drainMs, stopLimitMs } = config;
+  return [
+    ok('configuration', `${environment}, ${databaseLabel(databaseUrl)}`),
+    ...exposureOf(config),
+    ...urlFileOf(urlFile),
+    stopOf((drainMs + stopLimitMs) / 1_000),
+  ];
+}
+
+function stopOf(seconds: number): Finding {
+  const found = `a stop takes up to ${seconds} s, so the supervisor must wait longer (DRAIN_SECONDS, STOP_LIMIT_SECONDS)`;
+  if (seconds < USUAL_STOP_SECONDS) return ok('stop', found);
+  const advice = `set TimeoutStopSec, stop_grace_period or terminationGracePeriodSeconds to ${seconds + 5}`;
+  return warning('stop', found, advice);
+}
+
+function exposureOf({ host, operations, rootUrl, corsOrigins }: Config): Finding[] {
+  const findings: Finding[] = [];
+  if (!LOOPBACK.includes(host) && !rootUrl.startsWith('https:')) {
+    const found = `clients reach the service without TLS, at ${rootUrl}, and keys can be read on the way`;
+    findings.push(warning('exposure', found, 'put a proxy with TLS before it, and set BASE_URL'));
+  }
+  if (!LOOPBACK.includes(operations.host)) {
+    const found = `health and metrics need no key, and are at ${operations.host}:${operations.port}`;
+    findings.push(warning('exposure', found, 'let only the machines that watch it through'));
+  }
+  if (corsOrigins.includes('*')) {
+    const found = 'scripts of any origin may use the service from a browser (CORS_ORIGINS)';
+    findings.push(warning('exposure', found, 'name the origins'));
+  }
+  return findings;
+}
+
+function urlFileOf(path: string | undefined): Finding[] {
+  if (path === undefined || path === '' || (statSync(path).mode & 0o077) === 0) return [];
+  const found = `other users may read ${path}, which can hold a password`;
+  return [warning('files', found, `chmod 600 ${path}`)];
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../../config/config.ts';
+import { ConfigError } from '../../config/settings.ts';
+import { type Finding, problem } from '../../store/diagnosis.ts';
+import { diagnoseDatabase } from '../../store/open.ts';
+import { type DatabaseFlags, databaseCommand, databaseSettings } from '../database.ts';
+import { CommandFailed, counted, table, writeJson, writeOut } from '../terminal/output.ts';
+import { terminal } from '../terminal/terminal.ts';
+import { configurationOf, programOf, userOf } from './configuration.ts';
+import { portsOf } from './ports.ts';
+import { storeOf } from './store.ts';
+
+export function doctorCommand(): Command {
+  return databaseCommand(
+    'doctor',
+    'look at everything that the service needs, and say what to do; give it the environment of the service',
+    'npx store-orders doctor\nnpx store-orders doctor --json',
+  )
+    .option('--json', 'as a JSON object')
+    .addHelpText(
+      'after',
+      '\nIt may run beside the service, and changes nothing. Exit code 1: there are problems; warnings do not count.',
+    )
+    .action(doctor);
+}
+
+async function doctor(flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const findings = await findingsOf(flags);
+  const count = (level: Finding['level']) =>
+    findings.filter((finding) => finding.level === level).length;
+  const [problems, warnings] = [count('problem'), count('warning')];
+  if (flags.json) await writeJson({ problems, warnings, findings });
+  else {
+    const rows = findings.flatMap(({ subject, level, found, advice }) => [
+      [subject, level, found],
+      ...(advice === undefined ? [] : [['', '', `-> ${advice}`]]),
+    ]);
+    const total = `${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`;
+    await writeOut(`${table(rows)}\n\n${total}\n`);
+  }
+  if (problems > 0) throw new CommandFailed(`the service has ${counted(problems, 'problem')}`);
+}
+
+async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig(terminal().env, databaseSettings(flags));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const advice = 'see "Configuration" in README.md';
+    const wrong = error.problems.map((each) => problem('configuration', each, advice));
+    return [programOf(), ...wrong];
+  }
+  const { databaseUrl } = config;
+  return [
+    ...[programOf(), ...userOf(), ...configurationOf(config, terminal().env.DATABASE_URL_FILE)],
+    ...(await portsOf(config)),
+    ...(await diagnoseDatabase(databaseUrl)),
+    ...(await storeOf(config)),
+  ];
+}

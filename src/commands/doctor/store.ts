@@ -1,0 +1,87 @@
+import type { Config } from '../../config/config.ts';
+import { standingOf } from '../../keys/api-key.ts';
+import { expectEnvironment } from '../../store/claim.ts';
+import type { Findings } from '../../store/consistency.ts';
+import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
+import { checkStore, openStore, storeExists } from '../../store/open.ts';
+import { type Store, StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
+import { counted, grouped } from '../terminal/output.ts';
+
+const SOON_MS = 14 * 86_400_000;
+/** As the service tolerates between nodes. */
+const CLOCK_TOLERANCE_MS = 5_000;
+
+/** Looks at what is in the store: its schema, its rows, its keys, and its latest change. */
+export async function storeOf(config: Config): Promise<Finding[]> {
+  const { databaseUrl, environment } = config;
+  try {
+    if (!(await storeExists(databaseUrl))) {
+      return [ok('store', 'there is none yet; the service makes it when it starts')];
+    }
+    const checked = await checkStore(databaseUrl);
+    expectEnvironment(databaseUrl, checked.environment, environment);
+    const findings = [...contentsOf(checked), schemaOf(checked)];
+    const { has, knows } = checked.schema;
+    if (has !== knows || checked.problems.length > 0) return findings;
+    return [...findings, ...(await keysAndClockOf(config))];
+  } catch (error) {
+    if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
+    return [problem('store', error.message, 'see docs/operating.md')];
+  }
+}
+
+function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[] {
+  if (movedTo !== undefined) {
+    const advice = 'use that one, or run "store-orders take-back"';
+    return [problem('store', `it was moved to ${movedTo}`, advice)];
+  }
+  const advice = 'keep a copy of the database, and restore a backup';
+  const wrong = problems.map((each) => problem('store', each, advice));
+  const counts = Object.entries(orders).map(([status, count]) => `${grouped(count)} ${status}`);
+  return wrong.length > 0
+    ? wrong
+    : [ok('store', `${counts.join(', ')}; revision ${revision}, and every row is consistent`)];
+}
+
+function schemaOf({ schema: { has, knows } }: Findings): Finding {
+  if (has === knows) return ok('schema', `${has} migrations, as this release`);
+  const advice = 'make a backup; the service of this release migrates it when it starts';
+  return warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice);
+}
+
+async function keysAndClockOf({ databaseUrl, environment }: Config): Promise<Finding[]> {
+  const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
+  try {
+    return [...(await keysOf(store, environment)), ...(await clockOf(store))];
+  } finally {
+    await store.close();
+  }
+}
+
+async function keysOf(store: Store, environment: Config['environment']): Promise<Finding[]> {
+  const now = Date.now();
+  const keys = (await store.keys()).filter(
+    (key) => key.environment === environment && standingOf(key, now) === 'valid',
+  );
+  if (keys.length === 0) {
+    const advice = 'npx store-orders keys create --name NAME';
+    return [warning('keys', `there is no valid key for ${environment}`, advice)];
+  }
+  const ending = keys.filter(
+    ({ expiresAt }) => expiresAt !== undefined && expiresAt < now + SOON_MS,
+  );
+  if (ending.length === 0) return [ok('keys', counted(keys.length, 'valid key'))];
+  const names = ending.map(({ id, name }) => `${name} (${id})`).join(', ');
+  return [
+    warning('keys', `within 14 days, these expire: ${names}`, 'create others, and hand them out'),
+  ];
+}
+
+async function clockOf(store: Store): Promise<Finding[]> {
+  const { latestAt } = await store.status();
+  if (latestAt === undefined) return [];
+  const aheadMs = latestAt - Date.now();
+  if (aheadMs < CLOCK_TOLERANCE_MS) return [ok('clock', 'it is later than the latest change')];
+  const found = `the latest change was made ${Math.round(aheadMs / 1_000)} s from now: this clock is behind`;
+  return [warning('clock', found, 'synchronize the clocks of all machines by NTP')];
+}

@@ -1,0 +1,40 @@
+/** Something that was looked at. */
+export interface Finding {
+  /** What was looked at: stable, for scripts. */
+  readonly subject: string;
+  /** "problem": the service does not work, or can lose data; "warning": it works, and may not for long. */
+  readonly level: 'ok' | 'warning' | 'problem';
+  readonly found: string;
+  /** What to do; absent if nothing is to be done. */
+  readonly advice?: string;
+}
+
+export function ok(subject: string, found: string): Finding {
+  return { subject, level: 'ok', found };
+}
+
+export function warning(subject: string, found: string, advice: string): Finding {
+  return { subject, level: 'warning', found, advice };
+}
+
+export function problem(subject: string, found: string, advice: string): Finding {
+  return { subject, level: 'problem', found, advice };
+}
+
+/** How often a cost is measured. */
+const ROUNDS = 20;
+
+/** Returns the median duration of `work`, in milliseconds. */
+export async function medianMs(work: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const begin = performance.now();
+    await work();
+    times.push(performance.now() - begin);
+  }
+  return times.sort((one, other) => one - other)[ROUNDS / 2]!;
+}
+
+export function inMs(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`;
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { run, serve } from '../process/program.ts';
+import { ENGINES, newPostgresDatabase, open } from '../store/engines.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+interface Finding {
+  readonly subject: string;
+  readonly level: string;
+  readonly found: string;
+  readonly advice?: string;
+}
+
+/** Ports that are free, as a rule: doctor looks at those that the service would use. */
+const PORTS = { PORT: '0', OPERATIONS_PORT: '0' };
+
+async function doctor(database: string, env: Record<string, string> = {}) {
+  const result = await run(['doctor', '--json', '--database', database], {
+    env: { ...PORTS, ...env },
+  });
+  const { findings, problems, warnings } = JSON.parse(result.stdout);
+  assert.equal(result.code, problems > 0 ? 1 : 0);
+  assert.equal(findings.filter(({ level }: Finding) => level === 'warning').length, warnings);
+  const of = (subject: string): Finding[] =>
+    findings.filter((finding: Finding) => finding.subject === subject);
+  return { of, problems, findings: findings as Finding[] };
+}
+
+const newFile = (t: TestContext) => join(temporaryFolder(t), 'store.db');
+
+/** What is wrong; but the PostgreSQL of the tests is fast because it does not sync, as doctor says. */
+function problemsIn(findings: readonly Finding[]): string[] {
+  const found = findings.filter(({ level }) => level === 'problem').map((each) => each.found);
+  return found.filter((each) => !each.startsWith('fsync, full_page_writes: off'));
+}
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`doctor finds no problem in a sound store, nor before there is one (${name})`, async (t) => {
+    const database = await newDatabase(t);
+    const before = await doctor(database);
+    assert.deepEqual(problemsIn(before.findings), []);
+    assert.match(before.of('store')[0]!.found, /there is none yet/);
+    const store = await open(t, database, 'service');
+    await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+    const after = await doctor(database);
+    assert.deepEqual(problemsIn(after.findings), []);
+    assert.match(after.of('store')[0]!.found, /^1 pending, 0 shipped, 0 cancelled; revision 1,/);
+    assert.match(after.of('durability').at(-1)!.found, /takes [\d.]+ ms$/);
+    assert.match(after.of('schema')[0]!.found, /as this release$/);
+    assert.match(after.of('keys')[0]!.advice!, /keys create/);
+  });
+
+  test(`doctor finds that a store was moved (${name})`, async (t) => {
+    const database = await newDatabase(t);
+    const store = await open(t, database, 'service');
+    await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+    const moved = await store.apply([{ type: 'moveAway', to: 'elsewhere', revision: 1n }]);
+    assert.deepEqual(moved, ['moved']);
+    const { findings } = await doctor(database);
+    assert.deepEqual(problemsIn(findings), ['it was moved to elsewhere']);
+  });
+}
+
+test('doctor names every setting that is wrong, and looks at nothing else', async () => {
+  const { findings, problems } = await doctor('nonsense', { PORT: 'x', LOG_LEVEL: 'loud' });
+  assert.equal(problems, 3);
+  assert.deepEqual(
+    findings.map(({ subject }) => subject),
+    ['versions', 'configuration', 'configuration', 'configuration'],
+  );
+});
+
+test('doctor finds damage, files that others may read, and a database that cannot be written', async (t) => {
+  const path = newFile(t);
+  const store = await open(t, `sqlite:${path}`, 'service');
+  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.close();
+  const database = new DatabaseSync(path);
+  database.exec('UPDATE store SET pending = 5');
+  database.close();
+  chmodSync(path, 0o644);
+  const { of } = await doctor(`sqlite:${path}`);
+  assert.match(of('store')[0]!.found, /1 pending orders, and the store has counted 5/);
+  assert.equal(of('files')[0]!.advice, `chmod 600 ${path}`);
+});
+
+test('doctor finds settings that are valid and dangerous', async (t) => {
+  const file = join(temporaryFolder(t), 'url');
+  writeFileSync(file, `sqlite:${newFile(t)}`, { mode: 0o644 });
+  const env = {
+    ...{ HOST: '0.0.0.0', OPERATIONS_HOST: '0.0.0.0', CORS_ORIGINS: '*' },
+    ...{ DRAIN_SECONDS: '20', STOP_LIMIT_SECONDS: '20', DATABASE_URL_FILE: file, ...PORTS },
+  };
+  const { stdout, code } = await run(['doctor', '--json'], { env });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  assert.equal(code, 0);
+  const warnings = findings.filter(({ level }) => level === 'warning');
+  for (const text of [/without TLS/, /need no key/, /any origin/, /other users may read/, /40 s/]) {
+    assert.ok(
+      warnings.some(({ found }) => text.test(found)),
+      `${text}`,
+    );
+  }
+});
+
+test('doctor sees whether the service is running and ready, and whether its ports are free', async (t) => {
+  const service = await serve(t);
+  const { port } = new URL(service.operations);
+  const running = await doctor(service.database, { OPERATIONS_PORT: port });
+  assert.match(running.of('ports')[0]!.found, /^a service is running, and ready/);
+  const other = createServer().listen(0, '127.0.0.1');
+  t.after(() => other.close());
+  await new Promise((resolve) => other.once('listening', resolve));
+  const taken = (other.address() as { port: number }).port;
+  const { of, problems } = await doctor(`sqlite:${newFile(t)}`, { PORT: String(taken) });
+  assert.equal(problems, 1);
+  assert.match(of('ports')[0]!.found, new RegExp(`^127.0.0.1:${taken} is used`));
+});
+
+test('doctor finds keys that expire soon, and a clock that is behind', async (t) => {
+  const path = newFile(t);
+  const database = `sqlite:${path}`;
+  const soon = new Date(Date.now() + 86_400_000).toISOString();
+  await run(['keys', 'create', '--name', 'desk', '--expires', soon, '--database', database]);
+  const store = await open(t, database, 'service');
+  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  const direct = new DatabaseSync(path);
+  direct.exec(`UPDATE order_events SET at = at + 3600000`);
+  direct.close();
+  const { of, problems } = await doctor(database);
+  assert.equal(problems, 0);
+  assert.match(of('keys')[0]!.found, /these expire: desk \(key_/);
+  assert.match(of('clock')[0]!.found, /3\d\d\d s from now: this clock is behind/);
+});
+
+test('doctor says why PostgreSQL cannot be reached', async (t) => {
+  const url = new URL(await newPostgresDatabase(t));
+  url.password = 'wrong';
+  url.pathname = '/there_is_none';
+  const { of } = await doctor(url.href);
+  assert.equal(of('database')[0]!.level, 'problem');
+  assert.ok(!of('database')[0]!.found.includes('wrong'));
+});
+
+test('doctor prints a line for each finding, with what to do below', async (t) => {
+  const { stdout, stderr, code } = await run(['doctor', '--database', `sqlite:${newFile(t)}`], {
+    env: { PORT: '1', HOST: '192.0.2.1', OPERATIONS_PORT: '0' },
+  });
+  assert.equal(code, 1);
+  assert.match(stdout, /^ports +problem +.*192\.0\.2\.1.*\n +-> correct HOST and PORT$/m);
+  assert.match(stdout, /\n1 problem, \d warnings?\n$/);
+  assert.match(stderr, /the service has 1 problem\n/);
+});
