@@ -9,6 +9,7 @@ import { shutdownOnSignal } from '../serve/shutdown.ts';
 import { databaseLabel } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createLog, type Log } from '../telemetry/logger.ts';
+import { startTraces } from '../telemetry/traces.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { addSamples, sampleCount } from './sample.ts';
@@ -111,7 +112,8 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): Promise<void> {
-  const service = new Service(config, log.logger);
+  const traces = await startTraces(terminal().env, log.logger);
+  const service = new Service(config, log.logger, traces);
   const operations = buildAdmin({
     whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Scope } from '../keys/scopes.ts';
+import type { RequestSpan } from '../telemetry/traces.ts';
 import { NO_BODY } from './connection/bodies.ts';
 import { whenClosed } from './connection/lingering-close.ts';
 import { pathOf, queryOf } from './connection/well-formed.ts';
@@ -26,6 +27,8 @@ export interface Route {
   /** Whether the handler reads `body`; otherwise bodies are discarded. */
   readonly takesBody?: boolean;
   readonly handle: Handle;
+  /** The path with parameters, as it was added to the router; undefined for paths that do not exist. */
+  readonly template?: string;
 }
 
 /** What a route does with its requests. */
@@ -63,6 +66,8 @@ export class Exchange {
   keyId: string | undefined = undefined;
   /** Why an Error record was sent; for the log. */
   refusal: Refusal | undefined = undefined;
+  /** The span of the request, if requests are traced. */
+  span: RequestSpan | undefined = undefined;
   /** Remote address of the connection: the proxy's, if there is one. */
   readonly client: string | undefined;
 

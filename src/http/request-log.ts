@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import { withoutSecrets } from '../keys/api-key.ts';
 import { rounded } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { parseTraceparent } from '../telemetry/trace-context.ts';
+import type { Traces } from '../telemetry/traces.ts';
 import { whenClosed } from './connection/lingering-close.ts';
 import { errorResponse } from './errors.ts';
 import type { Exchange } from './exchange.ts';
@@ -22,6 +24,7 @@ export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchan
     const seconds = operation === 'streamChanges' ? undefined : ms / 1000;
     metrics.countRequest({ operation, version: route.version }, status, seconds);
     logRequest(logger, exchange, ms);
+    endSpan(exchange);
   });
 }
 
@@ -33,6 +36,8 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   logger[level](
     {
       requestId: id,
+      traceId: exchange.span?.traceId ?? parseTraceparent(request.headers.traceparent)?.traceId,
+      spanId: exchange.span?.spanId,
       method: request.method,
       // Without the query: v1 defines no query parameters, and clients put secrets there.
       path: loggable(path),
@@ -47,6 +52,23 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
     },
     'request',
   );
+}
+
+/** Begins the span of a request. */
+export function beginSpan(traces: Traces, exchange: Exchange): void {
+  const { request, path, route, client } = exchange;
+  exchange.span = traces.begin({
+    ...{ method: request.method!, path: loggable(path), route: route.template, client },
+    traceparent: request.headers.traceparent,
+  });
+}
+
+function endSpan({ span, response, operation, id, keyId }: Exchange): void {
+  span?.end(response.headersSent ? response.statusCode : undefined, {
+    'store_orders.operation': operation,
+    'store_orders.request_id': id,
+    ...(keyId !== undefined && { 'store_orders.key': keyId }),
+  });
 }
 
 /** Returns X-Forwarded-For, shortened and redacted. Any client can set it, not only a proxy. */

@@ -29,7 +29,8 @@ export class Router {
    * Adds a route. A GET route also serves HEAD.
    * @param template with parameters as in the contract: /v1/store/orders/{orderId}
    */
-  add(method: string, template: string, route: Route): void {
+  add(method: string, template: string, handled: Omit<Route, 'template'>): void {
+    const route: Route = { ...handled, template };
     let path = this.#paths.get(template);
     if (path === undefined) {
       path = { byMethod: new Map(), otherMethods: route };

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
 import { authentication } from './authentication.ts';
 import { Bodies } from './connection/bodies.ts';
 import { clientErrorListeners } from './connection/client-errors.ts';
@@ -26,7 +27,7 @@ import {
 } from './limits.ts';
 import { type Address, listen } from './listening.ts';
 import { pipeline } from './pipeline.ts';
-import { recordRequest } from './request-log.ts';
+import { beginSpan, recordRequest } from './request-log.ts';
 import type { Router } from './router.ts';
 
 export interface ServerParts {
@@ -35,6 +36,8 @@ export interface ServerParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly cors?: Cors;
+  /** Undefined unless requests are traced. */
+  readonly traces?: Traces | undefined;
 }
 
 /** The public HTTP listener. Every response conforms to the contract. */
@@ -53,6 +56,7 @@ export function buildServer({
   metrics,
   logger,
   cors = corsFor([]),
+  traces,
 }: ServerParts): PublicServer {
   const fail = errorHandler(logger, metrics.countFault);
   const turns = new Pipelining();
@@ -66,6 +70,7 @@ export function buildServer({
     const exchange = new Exchange(request, response, find);
     exchange.corsHeaders = cors.headersFor(request);
     recordRequest(metrics, logger, exchange);
+    if (traces !== undefined) beginSpan(traces, exchange);
     // Node loses requests that follow an ignored Upgrade on the same connection.
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     turns.take(request.socket, response, () => begin(exchange));

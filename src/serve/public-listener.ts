@@ -34,6 +34,7 @@ import { Batcher } from '../store/batcher.ts';
 import type { OutcomeOf, Store } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
 
 export interface ListenerParts {
   readonly config: Config;
@@ -44,11 +45,13 @@ export interface ListenerParts {
   readonly logger: Logger;
   /** Determines when keys expire. */
   readonly clock: KeyClock;
+  /** Undefined unless requests are traced. */
+  readonly traces?: Traces | undefined;
 }
 
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
-  const { config, metrics, logger } = parts;
+  const { config, metrics, logger, traces } = parts;
   const submit = submitTo(parts);
   const v1 = Contract.load('v1');
   const v2 = Contract.load('v2');
@@ -71,7 +74,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   metrics.observeStreams(() => streams.count);
   v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
   const cors = corsFor(config.corsOrigins);
-  const server = buildServer({ router, keyRing, metrics, logger, cors });
+  const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
   return {
     ...server,
     close: () => {

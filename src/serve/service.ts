@@ -12,6 +12,7 @@ import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
 import { buildPublicListener } from './public-listener.ts';
 import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
@@ -27,6 +28,7 @@ const RETRY_MS = 500;
 export class Service {
   readonly #config: Config;
   readonly #logger: Logger;
+  readonly #traces: Traces | undefined;
   readonly #metrics: Metrics;
   readonly #clock = new KeyClock();
   #store: Promise<Store> | undefined;
@@ -40,7 +42,9 @@ export class Service {
   /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
 
-  constructor(config: Config, logger: Logger) {
+  /** @param traces undefined unless requests are traced; closed with the service */
+  constructor(config: Config, logger: Logger, traces: Traces | undefined) {
+    this.#traces = traces;
     this.#config = config;
     this.#logger = logger;
     this.#metrics = createMetrics({
@@ -93,6 +97,7 @@ export class Service {
       metrics,
       logger,
       clock: this.#clock,
+      traces: this.#traces,
     });
     const address = await this.#server.listen(config);
     this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
@@ -152,6 +157,7 @@ export class Service {
     await this.#server?.close();
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
+    await this.#traces?.close();
   }
 }
 
