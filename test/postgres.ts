@@ -56,17 +56,25 @@ export class Cluster {
       ...['--locale=C', '--no-sync'],
     ]);
     // The server looks for these files here if TLS is on.
-    for (const name of ['server.crt', 'server.key']) cluster.#copyTlsFile(name);
+    cluster.#copyCertificate('server');
     await cluster.run();
     return cluster;
   }
 
-  /** Copies a file of test/tls into the data folder, readable by the server only. */
-  #copyTlsFile(name: string): void {
-    const path = join(this.data, name);
-    copyFileSync(new URL(`tls/${name}`, import.meta.url), path);
-    chmodSync(path, 0o600);
-    if (isRoot) chownSync(path, NOBODY, NOBODY);
+  /** Copies a certificate of test/tls and its key into the data folder, readable by the server only. */
+  #copyCertificate(name: 'server' | 'next'): void {
+    for (const suffix of ['crt', 'key']) {
+      const path = join(this.data, `server.${suffix}`);
+      copyFileSync(new URL(`tls/${name}.${suffix}`, import.meta.url), path);
+      chmodSync(path, 0o600);
+      if (isRoot) chownSync(path, NOBODY, NOBODY);
+    }
+  }
+
+  /** Uses test/tls/next.crt for new connections from now on. */
+  async useNextCertificate(): Promise<void> {
+    this.#copyCertificate('next');
+    await this.admin('SELECT pg_reload_conf()');
   }
 
   get data(): string {

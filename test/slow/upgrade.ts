@@ -1,0 +1,147 @@
+// "Upgrades" and "Upgrading nodes" of docs/operating.md, with the releases that came before.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { npm } from '../client/packed.ts';
+import { Cluster, freePort } from '../postgres.ts';
+import { type RunOptions, run, serve } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { Cancels } from './cancels.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Release 1.0.0, which had SQLite only. */
+const RELEASE = '6396602';
+/** The last commit with PostgreSQL and the schema before v2. */
+const BEFORE_V2 = 'e29270d';
+const ORDERS = 20_000;
+
+/** Checks out an earlier release and installs it. Returns undefined in a clone without history. */
+function earlier(t: TestContext, commit: string): RunOptions | undefined {
+  const folder = join(temporaryFolder(t), 'old');
+  mkdirSync(folder);
+  try {
+    const archive = execFileSync('git', ['archive', commit], {
+      cwd: ROOT,
+      maxBuffer: 1 << 28,
+      stdio: 'pipe',
+    });
+    execFileSync('tar', ['-x'], { cwd: folder, input: archive });
+  } catch {
+    t.skip(`this clone does not have the commit ${commit}`);
+    return undefined;
+  }
+  npm(['ci', '--omit=dev'], folder);
+  return { program: [process.execPath, join(folder, 'bin/store-orders.js')] };
+}
+
+/** The store of an earlier release, with many orders. */
+async function fill(database: string, old: RunOptions): Promise<void> {
+  const rows = Array.from({ length: ORDERS }, (_, index) => `{"id":${index + 1},"quantity":1}\n`);
+  const imported = await run(['import', '-', '--database', database], {
+    ...old,
+    input: rows.join(''),
+  });
+  assert.equal(imported.code, 0, imported.stderr);
+}
+
+/** What was acknowledged is in the store, and the store is consistent. */
+async function assertKept(database: string, cancels: Cancels): Promise<void> {
+  const { stdout } = await run(['export', '--database', database]);
+  const orders = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const cancelled = orders.filter(({ status }) => status === 'cancelled').map(({ id }) => id);
+  const kept = new Set(cancelled);
+  const lost = cancels.acknowledged.filter((id) => !kept.has(id));
+  assert.deepEqual(lost, []);
+  const { code, stdout: checked } = await run(['check', '--database', database]);
+  assert.equal(code, 0, checked);
+}
+
+test('SQLite: an upgrade under load loses nothing, and the way back is a restore', {
+  timeout: 200_000,
+}, async (t) => {
+  const old = earlier(t, RELEASE);
+  if (old === undefined) return;
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  await fill(database, old);
+  const ports = ['--port', String(await freePort())];
+  const before = await serve(t, ports, { ...old, database });
+  const cancels = new Cancels(t, [before.origin], before.secret);
+  await cancels.more(300);
+
+  // 1. The new release makes a backup while the old one serves the store.
+  const backup = join(folder, 'before.db');
+  const made = await run(['backup', backup, '--database', database]);
+  assert.equal(made.code, 0, made.stderr);
+  // 2. The old release stops, and the new one starts.
+  const call = (path: string, headers = {}) =>
+    fetch(before.origin + path, {
+      headers: { authorization: `Bearer ${before.secret}`, ...headers },
+    });
+  const etag = (await call('/v1/store/orders')).headers.get('etag')!;
+  const stoppedAt = performance.now();
+  assert.equal(await before.stop(), 0);
+  const after = await serve(t, ports, { database, expectsKey: false });
+  t.diagnostic(`not served for ${Math.round(performance.now() - stoppedAt)} ms`);
+  await cancels.more(300);
+  await cancels.stop();
+  t.diagnostic(`repeated: ${JSON.stringify(cancels.repeated)}`);
+  // 3. Nothing is lost; what clients have cached is not taken for current.
+  assert.equal((await call('/v1/store/orders', { 'if-none-match': etag })).status, 200);
+  assert.equal((await call('/v2/store/orders?status=cancelled')).status, 200);
+  assert.equal(await after.stop(), 0);
+  await assertKept(database, cancels);
+
+  // 4. The old release refuses the new schema in words; a restore of the backup is the way back.
+  const refused = await run(['serve', ...ports, '--database', database], old);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /newer/);
+  const restored = await run(['restore', backup, '--database', database]);
+  assert.equal(restored.code, 0, restored.stderr);
+  await serve(t, ports, { ...old, database, expectsKey: false });
+  const list = await call('/v1/store/orders');
+  const left = (await list.json()) as unknown[];
+  assert.ok(left.length > ORDERS - cancels.acknowledged.length, `${left.length} orders`);
+});
+
+test('PostgreSQL: nodes are upgraded one by one under load, and none of the release before can start again', {
+  timeout: 200_000,
+}, async (t) => {
+  const old = earlier(t, BEFORE_V2);
+  if (old === undefined) return;
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  const database = cluster.url();
+  await fill(database, old);
+  const ports = await Promise.all([1, 2, 3].map(() => freePort()));
+  const flags = ports.map((port) => ['--port', String(port)]);
+  const first = await serve(t, flags[0]!, { ...old, database });
+  const others = await Promise.all(
+    flags.slice(1).map((each) => serve(t, each, { ...old, database, expectsKey: false })),
+  );
+  const nodes = [first, ...others];
+  const cancels = new Cancels(
+    t,
+    nodes.map(({ origin }) => origin),
+    first.secret,
+  );
+  await cancels.more(300);
+  for (const [index, node] of nodes.entries()) {
+    // Stop, install, start: the first new node migrates the schema beside the old ones.
+    assert.equal(await node.stop(), 0);
+    await serve(t, flags[index]!, { database, expectsKey: false });
+    await cancels.more(300);
+  }
+  await cancels.stop();
+  t.diagnostic(`repeated: ${JSON.stringify(cancels.repeated)}`);
+  await assertKept(database, cancels);
+  const refused = await run(['serve', '--port', '0', '--database', database], old);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /newer than this release/);
+});
