@@ -52,7 +52,9 @@ export interface ListenerParts {
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger, traces } = parts;
-  const submit = submitTo(parts);
+  const batcher = batcherOf(parts);
+  const submit: Submit = <C extends BatchCommand>(command: C) =>
+    batcher.submit(command) as Promise<OutcomeOf<C>>;
   const v1 = Contract.load('v1');
   const v2 = Contract.load('v2');
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
@@ -71,7 +73,11 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
     recheck: (keys) => keyRing.recheck(keys),
     onError: (error) => logger.warn({ err: error }, 'streams of changes wait for the store'),
   });
-  metrics.observeStreams(() => streams.count);
+  metrics.observeLoad({
+    streams: () => streams.count,
+    streamBacklogBytes: () => streams.backlogBytes,
+    pendingCommands: () => batcher.pending,
+  });
   v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
   const cors = corsFor(config.corsOrigins);
   const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
@@ -85,15 +91,14 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
 }
 
 /** Commands of all versions share one group commit. */
-function submitTo({ store, metrics, logger }: ListenerParts): Submit {
-  const batcher = new Batcher(
+function batcherOf({ store, metrics, logger }: ListenerParts) {
+  return new Batcher(
     (batch: readonly BatchCommand[]) => store.apply(batch),
     (size, ms) => {
       metrics.batchSize.observe(size);
       logger.debug({ commands: size, ms: rounded(ms) }, 'committed a batch');
     },
   );
-  return <C extends BatchCommand>(command: C) => batcher.submit(command) as Promise<OutcomeOf<C>>;
 }
 
 function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {

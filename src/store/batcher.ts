@@ -35,6 +35,8 @@ export class Batcher<Command, Outcome> {
   /** The gathering batch, if any. */
   #gathering: Gathering<Command, Outcome> | undefined;
   #isCommitting = false;
+  /** Commands of the batch that is committed. */
+  #committing = 0;
 
   /** @param onBatch called with the size of each batch, and the time `apply` took */
   constructor(
@@ -43,6 +45,11 @@ export class Batcher<Command, Outcome> {
   ) {
     this.#apply = apply;
     this.#onBatch = onBatch;
+  }
+
+  /** Commands that are not answered yet. */
+  get pending(): number {
+    return this.#committing + (this.#gathering?.commands.length ?? 0);
   }
 
   /**
@@ -86,6 +93,7 @@ export class Batcher<Command, Outcome> {
   }
 
   async #commit({ commands, answer, timer }: Gathering<Command, Outcome>): Promise<void> {
+    this.#committing = commands.length;
     try {
       const from = performance.now();
       answer.resolve(await this.#apply(commands));
@@ -93,6 +101,7 @@ export class Batcher<Command, Outcome> {
     } catch (error) {
       answer.reject(error);
     } finally {
+      this.#committing = 0;
       clearTimeout(timer);
     }
   }

@@ -50,7 +50,7 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
     registry,
     countFault: (cause: Fault) => faults.inc({ cause }),
     countRequest: registerRequests(registry),
-    observeStreams: (count: () => number) => registerStreams(registry, count),
+    observeLoad: (load: Load) => registerLoad(registry, load),
     responseBytes: new Counter({
       name: 'store_orders_http_response_body_bytes_total',
       help: 'Bytes of response bodies handed to clients.',
@@ -107,15 +107,32 @@ function registerRequests(registry: Registry) {
   };
 }
 
-function registerStreams(registry: Registry, count: () => number): void {
-  new Gauge({
-    name: 'store_orders_streams',
-    help: 'Open streams of changes.',
-    registers: [registry],
-    collect() {
-      this.set(count());
-    },
-  });
+/** What waits in the process, asked for when the metrics are. */
+export interface Load {
+  readonly streams: () => number;
+  readonly streamBacklogBytes: () => number;
+  readonly pendingCommands: () => number;
+}
+
+function registerLoad(registry: Registry, load: Load): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge('store_orders_streams', 'Open streams of changes.', load.streams);
+  gauge(
+    'store_orders_stream_backlog_bytes',
+    'Bytes that wait for the clients of all streams of changes.',
+    load.streamBacklogBytes,
+  );
+  gauge(
+    'store_orders_pending_commands',
+    'Commands (cancels, placements, shipments) that wait for a transaction, or for its end.',
+    load.pendingCommands,
+  );
 }
 
 function registerProcess(registry: Registry): void {

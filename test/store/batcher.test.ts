@@ -28,12 +28,15 @@ test('commands submitted during a commit form the next batch, in order', async (
     store.batches.map(({ commands }) => commands),
     [[1]],
   );
+  assert.equal(queue.pending, 4);
   store.batches[0]!.commit();
   assert.equal(await first, -1);
   await turn();
   assert.deepEqual(store.batches[1]!.commands, [2, 3, 4]);
   store.batches[1]!.commit();
   assert.deepEqual(await Promise.all(rest), [-2, -3, -4]);
+  await turn();
+  assert.equal(queue.pending, 0);
 });
 
 test('a command submitted right after a commit joins the commands waiting for the next batch', async () => {

@@ -56,6 +56,11 @@ export class ChangeStreams {
     return this.#streams.size;
   }
 
+  /** Bytes that wait for the clients of all streams. */
+  get backlogBytes(): number {
+    return this.#streams.values().reduce((sum, each) => sum + each.response.writableLength, 0);
+  }
+
   /** Sends the changes behind `after` as they happen, until either side ends the stream. */
   async open(exchange: Exchange, after: FeedStart): Promise<void> {
     const { request, response } = exchange;
@@ -174,9 +179,9 @@ export class ChangeStreams {
 
   /** Cuts off the streams with the most unread bytes while all together have too many; clients resume. */
   #shed(): void {
-    const open = [...this.#streams].map(({ response }) => response);
-    let total = open.reduce((sum, { writableLength }) => sum + writableLength, 0);
+    let total = this.backlogBytes;
     if (total <= MAX_STREAMS_BACKLOG_BYTES) return;
+    const open = [...this.#streams].map(({ response }) => response);
     for (const response of open.toSorted((a, b) => b.writableLength - a.writableLength)) {
       total -= response.writableLength;
       response.destroy();
