@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Store } from '../../src/store/store.ts';
 import type { Answer } from '../http/contract-check.ts';
 import { newPostgresDatabase, open } from '../store/engines.ts';
-import { type Running, run } from './program.ts';
+import { run } from './program.ts';
 import { serveNodes } from './serve-nodes.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -124,30 +124,3 @@ async function importAndShip(database: string, isOver: () => boolean): Promise<n
   }
   return count;
 }
-
-test('a frozen node does not block the others', async (t) => {
-  const database = await newPostgresDatabase(t);
-  const { nodes, call } = await serveNodes(t, 3, database);
-  const store = await open(t, database);
-  const ids = Array.from({ length: 3_000 }, (_, index) => BigInt(index + 1));
-  await store.apply(ids.map(placing));
-  const [frozen] = nodes as [Running];
-  let longest = 0;
-  for (let round = 0; round < 10; round += 1) {
-    const mine = ids.slice(round * 300, (round + 1) * 300);
-    // Its clients are not awaited while it is frozen.
-    const onFrozen = mine.slice(0, 100).map((id) => call(0, 'DELETE', `${ORDERS}/${id}`));
-    await new Promise((resolve) => setTimeout(resolve, 3 * round));
-    frozen.child.kill('SIGSTOP');
-    await Promise.all(
-      mine.slice(100).map(async (id, index) => {
-        const from = performance.now();
-        assert.equal((await call(1 + (index % 2), 'DELETE', `${ORDERS}/${id}`)).status, 204);
-        longest = Math.max(longest, performance.now() - from);
-      }),
-    );
-    frozen.child.kill('SIGCONT');
-    for (const { status } of await Promise.all(onFrozen)) assert.ok([204, 503].includes(status));
-  }
-  t.diagnostic(`the slowest cancel while a node is frozen took ${Math.round(longest)} ms`);
-});

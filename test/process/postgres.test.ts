@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Cluster, freePort, query } from '../postgres.ts';
+import { freePort, query } from '../postgres.ts';
 import { newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
-const CERTIFICATE = fileURLToPath(new URL('../tls/server.crt', import.meta.url));
 
 /** Creates a role with the privileges in `grants`. @returns the URL of the database for that role */
 async function urlForRole(t: TestContext, url: string, grants: (role: string) => string) {
@@ -23,26 +21,6 @@ async function urlForRole(t: TestContext, url: string, grants: (role: string) =>
   own.password = 'secret';
   return own.href;
 }
-
-test('importing pets does not block the cancels of a node', async (t) => {
-  const url = await newPostgresDatabase(t);
-  const { call } = await serve(t, ['--sample', '200'], { database: url });
-  const ids: number[] = JSON.parse((await call('GET', ORDERS)).body)
-    .filter(({ complete }: { complete: boolean }) => !complete)
-    .map(({ id }: { id: number }) => id);
-  const pets = Array.from({ length: 30_000 }, (_, id) => `{"id":${id},"name":"pet ${id}"}\n`);
-  let isOver = false;
-  const importing = run(['pets', 'import', '-', '--database', url], { input: pets.join('') });
-  const imported = importing.finally(() => {
-    isOver = true;
-  });
-  while (!isOver && ids.length > 0) {
-    assert.equal((await call('DELETE', `${ORDERS}/${ids.pop()}`)).status, 204);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.match((await imported).stderr, /Stored 30,000 pets/);
-  assert.equal((await call('GET', '/v1/pets/29999')).status, 200);
-});
 
 const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
 
@@ -142,27 +120,6 @@ test('the URL can be read from a file, and the tables can be in another schema',
   const env = { DATABASE_URL_FILE: path };
   assert.equal((await run(['import', '-'], { env, input: '{"id":1}\n' })).code, 0);
   assert.deepEqual(await query(url, 'SELECT id FROM shop.orders'), [['1']]);
-});
-
-test('sslmode has the meaning that libpq gives it', async (t) => {
-  const secured = await Cluster.start({ ssl: 'on' });
-  t.after(() => secured.remove());
-  const plain = process.env.TEST_DATABASE_URL!;
-  const attempt = async (url: string) => {
-    const { stderr } = await run(['export', '--database', url]);
-    return /it contains no store/.test(stderr) ? 'connected' : stderr;
-  };
-  const local = secured.url().replace('127.0.0.1', 'localhost');
-  const trusted = `&sslrootcert=${encodeURIComponent(CERTIFICATE)}`;
-  for (const mode of ['disable', 'prefer', 'require']) {
-    assert.equal(await attempt(`${secured.url()}?sslmode=${mode}`), 'connected', mode);
-  }
-  assert.equal(await attempt(`${local}?sslmode=verify-full${trusted}`), 'connected');
-  assert.equal(await attempt(`${secured.url()}?sslmode=verify-ca${trusted}`), 'connected');
-  assert.match(await attempt(`${secured.url()}?sslmode=verify-full${trusted}`), /127\.0\.0\.1/);
-  assert.match(await attempt(`${local}?sslmode=verify-full`), /self-signed certificate/);
-  assert.equal(await attempt(`${plain}?sslmode=prefer`), 'connected');
-  assert.match(await attempt(`${plain}?sslmode=require`), /does not support SSL/);
 });
 
 test('an unreachable host in a URL with several hosts is skipped', async (t) => {
