@@ -120,6 +120,7 @@ function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, Operat
     metrics.responseBytes.inc({ operation: 'listOrders' }, count),
   );
   const { petLookup } = config;
+  metrics.sunset.set({ operation: 'getPet' }, petLookup.sunsetAt / 1_000);
   const lookup = getPet({
     findPet: (id) => store.pet(id),
     sunsetAt: petLookup.sunsetAt,

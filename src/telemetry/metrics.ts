@@ -57,12 +57,7 @@ export function createMetrics({ environment, store, isReady }: MetricsSources) {
       labelNames: ['operation'] as const,
       registers,
     }),
-    deprecatedCalls: new Counter({
-      name: 'store_orders_deprecated_calls_total',
-      help: 'Calls of a deprecated operation, by API key.',
-      labelNames: ['operation', 'key_id', 'key_name'] as const,
-      registers,
-    }),
+    ...registerDeprecation(registry),
     listRefreshes: new Counter({
       name: 'store_orders_list_refreshes_total',
       help: 'Looks of the list at the store, by whether orders had changed.',
@@ -104,6 +99,24 @@ function registerRequests(registry: Registry) {
     const labels = { operation, version, status };
     requests.inc(labels);
     if (seconds !== undefined) durations.observe(labels, seconds);
+  };
+}
+
+function registerDeprecation(registry: Registry) {
+  const registers = [registry];
+  return {
+    deprecatedCalls: new Counter({
+      name: 'store_orders_deprecated_calls_total',
+      help: 'Calls of a deprecated operation, by API key.',
+      labelNames: ['operation', 'key_id', 'key_name'] as const,
+      registers,
+    }),
+    sunset: new Gauge({
+      name: 'store_orders_sunset_timestamp_seconds',
+      help: 'When a deprecated operation ends, in seconds since the epoch.',
+      labelNames: ['operation'] as const,
+      registers,
+    }),
   };
 }
 

@@ -66,7 +66,7 @@ async function exported(registry: Registry): Promise<Map<string, readonly string
 
 /** Words of PromQL that are neither series nor labels. */
 const WORDS = /^(sum|max|by|on|and|or|unless|offset|rate|increase|changes|absent|vector|time)$/;
-const FUNCTIONS = /^(histogram_quantile|clamp_max)$/;
+const FUNCTIONS = /^(histogram_quantile|clamp_max|group_left)$/;
 
 /** What an expression names: series with the labels they are selected by, and the labels it groups by. */
 function namesIn(expr: string) {
