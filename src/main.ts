@@ -24,6 +24,12 @@ if (process.argv.some((arg) => hasPassword(arg.replace(/^--[\w-]+=/, '')))) {
   process.title = `store-orders ${process.argv[2]}`;
 }
 
+// As process 1, of a container, a program is not ended by signals that it does not listen to. "serve" listens.
+if (process.pid === 1 && process.argv[2] !== 'serve') {
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+}
+
 // The exit code if the event loop empties before the command has completed.
 process.exitCode = EXIT_FAILURE;
 process.exitCode = await run(process.argv.slice(2), process);
