@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { temporaryFolder } from '../temporary.ts';
-import { run, spawnProgram } from './program.ts';
+import { PROGRAM, run, spawnProgram } from './program.ts';
 
 const changesIn = (text: string) =>
   text
@@ -81,4 +83,20 @@ test('keys are created with scopes and a limit, and listed with them', async (t)
   const table = await run(['keys', 'list', ...database]);
   assert.match(table.stdout, /orders:read orders:cancel {2}25\n/);
   assert.match(table.stdout, /all +any\n/);
+});
+
+test('a command that waits ends by SIGTERM as process 1 too, as in a container', {
+  skip: process.platform === 'linux' ? false : 'on Linux only',
+}, async (t) => {
+  const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
+  await run(['import', '-', ...database], { input: '{"id":1}\n' });
+  const command = [process.execPath, PROGRAM, 'changes', '--follow', ...database];
+  const spaces = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
+  const outer = spawn('unshare', [...spaces, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => outer.kill('SIGKILL'));
+  await once(outer.stdout, 'data');
+  const children = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8');
+  const exited = once(outer, 'exit');
+  process.kill(Number(children), 'SIGTERM');
+  assert.deepEqual(await exited, [143, null]);
 });
