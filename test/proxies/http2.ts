@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { type TestContext, test } from 'node:test';
+import { eventually } from '../postgres.ts';
+import { run, serve } from '../process/program.ts';
+import { sampleStore } from '../process/sample-store.ts';
+import { startProxy } from './proxies.ts';
+
+/** Two heartbeats of a stream: longer than no time limit of the proxy, and long enough to see that they arrive. */
+const IDLE_MS = 32_000;
+/** A change reaches a stream within about a second. */
+const CHANGE_WITHIN_MS = 3_000;
+
+/** A node with 100,000 orders behind nginx, and a connection to the proxy. */
+async function startBehindNginx(t: TestContext) {
+  const database = await sampleStore(t);
+  const made = await run(['keys', 'create', '--name', 'x', '--database', database]);
+  const node = await serve(t, [], { database, expectsKey: false });
+  const upstream = { port: node.port, operationsPort: Number(new URL(node.operations).port) };
+  const port = await startProxy(t, 'nginx', [upstream, upstream, upstream]);
+  const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false });
+  t.after(() => session.destroy());
+  await once(session, 'connect');
+  assert.equal(session.alpnProtocol, 'h2');
+  return { node, session, authorization: `Bearer ${made.stdout.trim()}` };
+}
+
+async function ask(session: ClientHttp2Session, headers: Record<string, string>) {
+  const stream = session.request(headers);
+  stream.end();
+  const [response] = await once(stream, 'response');
+  let body = '';
+  for await (const chunk of stream.setEncoding('utf8')) body += chunk;
+  return { status: response[':status'] as number, body };
+}
+
+test('behind nginx: HTTP/2, a large list, streams without delay, and the address of the client in the log', async (t) => {
+  const { node, session, authorization } = await startBehindNginx(t);
+  const list = await ask(session, { ':path': '/v1/store/orders', authorization });
+  const direct = await fetch(`${node.origin}/v1/store/orders`, { headers: { authorization } });
+  assert.ok(list.body === (await direct.text()), 'the list is the same as without the proxy');
+
+  const events = session.request({
+    ...{ ':path': '/v2/store/changes?after=now', accept: 'text/event-stream', authorization },
+  });
+  events.end();
+  let received = '';
+  events.setEncoding('utf8').on('data', (chunk) => {
+    received += chunk;
+  });
+  // The node is killed before the proxy.
+  events.on('error', () => {});
+  let isClosed = false;
+  events.on('close', () => {
+    isClosed = true;
+  });
+  await once(events, 'response');
+  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+  assert.equal(received.split('\n:\n').length, 3, 'two heartbeats');
+  for (const id of [1, 2]) {
+    const changed = once(events, 'data', { signal: AbortSignal.timeout(CHANGE_WITHIN_MS) });
+    const path = `/v2/store/orders/${id}/cancel`;
+    const { status } = await ask(session, { ':method': 'POST', ':path': path, authorization });
+    if (status === 200) await changed;
+    else changed.catch(() => {});
+    assert.ok([200, 409].includes(status));
+  }
+  assert.match(received, /event: cancelled\n/);
+  assert.equal(isClosed, false);
+  await ask(session, {
+    ':path': '/v2/store/summary',
+    authorization,
+    'x-forwarded-for': '192.0.2.7',
+  });
+  // Lines are written in batches.
+  await eventually(async () =>
+    assert.match(node.stdout(), /"forwardedFor":"192\.0\.2\.7, 127\.0\.0\.1"/),
+  );
+});
