@@ -8,14 +8,21 @@ export interface ActivityQuery {
   /** Milliseconds since the epoch, ascending. A period is from each one, inclusive, to the next one, exclusive. */
   readonly boundaries: readonly number[];
   /** Where an earlier call with the same boundaries stopped. */
-  readonly after?: ActivityPosition | undefined;
+  readonly after?: ActivityCursor | undefined;
 }
 
-/** Behind the events of an order in a revision, in order of revision and order id. */
+/** Behind the events of an order in a revision, in order of time, revision and order id. */
 export interface ActivityPosition {
-  readonly storeId: string;
+  readonly at: number;
   readonly revision: bigint;
   readonly orderId: OrderId;
+}
+
+/** Where to go on counting. */
+export interface ActivityCursor extends ActivityPosition {
+  readonly storeId: string;
+  /** Later revisions are not counted, so that the parts of a count are of one moment. */
+  readonly upTo: bigint;
 }
 
 /** How many events there were of each type. */
@@ -35,8 +42,10 @@ export interface ActivityPage {
   readonly periods: readonly EventCounts[];
   /** In all periods together; most first, then by id. */
   readonly cancels: readonly CancelsByKey[];
-  /** Where to go on counting; undefined if all events of the periods are counted. */
-  readonly next: ActivityPosition | undefined;
+  /** Undefined if all events of the periods are counted. */
+  readonly next: ActivityCursor | undefined;
+  /** Events of all revisions up to this one are counted. */
+  readonly upTo: bigint;
   /** Behind everything in the store. */
   readonly now: FeedPosition;
 }
@@ -44,35 +53,12 @@ export interface ActivityPage {
 /** Events that one request may count. */
 export const MAX_EVENTS_COUNTED = MAX_ROWS_LOOKED_AT;
 
-/**
- * The times of events follow their revisions, but for the differences between the clocks of nodes, and for a clock that
- * is set back; events of a period are found if that is less than this.
- */
-const CLOCK_TOLERANCE_MS = 60 * 60_000;
+/** Counts at the same time. More would not end before their clients give up; further ones are refused at once. */
+export const MAX_COUNTS_AT_ONCE = 8;
 
-/** Returns times between which all events of the periods are in order of revision. */
-export function searchTimes({ boundaries }: ActivityQuery): readonly [from: number, to: number] {
-  return [boundaries[0]! - CLOCK_TOLERANCE_MS, boundaries.at(-1)! + CLOCK_TOLERANCE_MS];
-}
-
-/**
- * Returns the statement that finds the last revision with events before a time, by binary search: all revisions up to
- * `low` are before it. Both engines understand it.
- * @param time the placeholder of the time
- */
-export function lastRevisionBefore(time: string): string {
-  return `WITH RECURSIVE search (low, step) AS (
-      SELECT CAST(0 AS bigint), CAST(4611686018427387904 AS bigint)
-      UNION ALL
-      SELECT low + CASE WHEN (SELECT at FROM order_events WHERE revision >= low + step ORDER BY revision LIMIT 1) < ${time}
-        THEN step ELSE 0 END, step / 2
-      FROM search WHERE step > 0)
-    SELECT low FROM search WHERE step = 0`;
-}
-
-/** The position behind all events of a revision. */
-export function behindRevision(storeId: string, revision: bigint): ActivityPosition {
-  return { storeId, revision, orderId: INT64_MAX as OrderId };
+/** The position before all events of a time. */
+export function before(at: number): ActivityPosition {
+  return { at: at - 1, revision: INT64_MAX, orderId: INT64_MAX as OrderId };
 }
 
 /** Adds up events by period and type, and cancels by key. */
@@ -111,18 +97,14 @@ export class ActivityCount {
   }
 
   /** @param names of keys, by id */
-  page(
-    names: ReadonlyMap<string, string>,
-    next: ActivityPosition | undefined,
-    now: FeedPosition,
-  ): ActivityPage {
+  result(names: ReadonlyMap<string, string>): Pick<ActivityPage, 'periods' | 'cancels'> {
     const cancels = [...this.#cancels].map(([by, cancelled]) => ({
       ...{ by, cancelled },
       name: by === undefined ? undefined : names.get(by),
     }));
     // The same on every node: the response has an ETag.
     cancels.sort((one, other) => other.cancelled - one.cancelled || order(one.by, other.by));
-    return { periods: this.#periods, cancels, next, now };
+    return { periods: this.#periods, cancels };
   }
 }
 

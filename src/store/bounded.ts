@@ -12,7 +12,7 @@ export class Bounded {
   /** @throws StoreUnavailable if too much work is waiting; also whatever `work` throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#count >= this.#most) {
-      throw new StoreUnavailable('too many requests are reading pages', 'slow');
+      throw new StoreUnavailable('too many requests are reading', 'slow');
     }
     this.#count += 1;
     try {

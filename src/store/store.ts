@@ -196,9 +196,10 @@ export interface Store extends ChangeSource {
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
   /**
-   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call: all those with a revision up to that of the
-   * result, once.
-   * @returns undefined if `query.after` is a position in another store
+   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. Together, the calls that go on behind each
+   * other count every event once that was recorded before the first of them, by its own time.
+   * @returns undefined if the store does not have the event that `query.after` stands behind
+   * @throws StoreUnavailable also beyond MAX_COUNTS_AT_ONCE
    */
   activity(query: ActivityQuery): Promise<ActivityPage | undefined>;
 

@@ -5,7 +5,7 @@ import { sendError, sendProblems } from '../../http/responses.ts';
 import { toJson } from '../../json/to-json.ts';
 import { type OrderId, parseInt64 } from '../../orders/order.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
-import type { ActivityPage, ActivityPosition, ActivityQuery } from '../../store/activity.ts';
+import type { ActivityCursor, ActivityPage, ActivityQuery } from '../../store/activity.ts';
 import { decodeCursor, encodeCursor } from '../../store/cursor.ts';
 import type { Store } from '../../store/store.ts';
 import type { Contract } from '../contract.ts';
@@ -40,7 +40,8 @@ export function getActivity(contract: Contract, store: Store): RouteHandler {
 
 type Boundaries = ActivityQuery['boundaries'];
 
-function pageJson({ periods, cancels, next, now }: ActivityPage, boundaries: Boundaries): string {
+function pageJson(page: ActivityPage, boundaries: Boundaries): string {
+  const { periods, cancels, next, upTo, now } = page;
   const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
   return toJson({
     periods: periods.map((counts, index) => ({
@@ -49,23 +50,22 @@ function pageJson({ periods, cancels, next, now }: ActivityPage, boundaries: Bou
     })),
     cancels,
     ...(next !== undefined && { next: cursorOf(next, boundaries) }),
-    ...{ store: now.storeId, revision: now.revision },
+    ...{ store: now.storeId, revision: upTo },
   });
 }
 
-function cursorOf(
-  { storeId, revision, orderId }: ActivityPosition,
-  boundaries: Boundaries,
-): string {
+function cursorOf(cursor: ActivityCursor, boundaries: Boundaries): string {
+  const { storeId, upTo, at, revision, orderId } = cursor;
   const digest = createHash('sha256').update(boundaries.join()).digest('base64url').slice(0, 12);
-  return encodeCursor([digest, storeId, String(revision), String(orderId)]);
+  return encodeCursor([digest, storeId, ...[upTo, at, revision, orderId].map(String)]);
 }
 
 /** Returns undefined if it is not a cursor of these boundaries. */
-function parseCursor(cursor: string, boundaries: Boundaries): ActivityPosition | undefined {
-  const [, storeId, ...numbers] = decodeCursor(cursor) ?? [];
-  const [revision, orderId] = numbers.map(parseInt64);
-  if (storeId === undefined || revision === undefined || orderId === undefined) return undefined;
-  const position = { storeId, revision, orderId: orderId as OrderId };
-  return cursorOf(position, boundaries) === cursor ? position : undefined;
+function parseCursor(text: string, boundaries: Boundaries): ActivityCursor | undefined {
+  const [, storeId, ...numbers] = decodeCursor(text) ?? [];
+  const [upTo, at, revision, orderId] = numbers.map(parseInt64);
+  if (storeId === undefined || upTo === undefined || at === undefined) return undefined;
+  if (revision === undefined || orderId === undefined) return undefined;
+  const cursor = { storeId, upTo, at: Number(at), revision, orderId: orderId as OrderId };
+  return cursorOf(cursor, boundaries) === text ? cursor : undefined;
 }

@@ -1,3 +1,4 @@
+import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
@@ -44,7 +45,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   const reading = connect(isService ? SERVICE : PATIENT);
   // Pages and feeds read more than others should wait for.
-  const reads = new Bounded(MAX_PAGES_AT_ONCE);
+  const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
   const paging = connect(isService ? SERVICE : PATIENT);
   const changes = new Changes(connect(isService ? SERVICE : PATIENT));
   const writer = new Writer(connect(isService ? SERVICE_WRITES : PATIENT));
@@ -58,7 +59,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     record: async (id) => readRecord(await reading.session(), id),
     page: (query) => reads.run(async () => readPage(await paging.session(), query)),
     feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
-    activity: (query) => reads.run(async () => countActivity(await paging.session(), query)),
+    activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),
     history: async (id) => orderHistory(await reading.session(), id),
     scan: (visit, from) => scanOrders(currentUrl(), visit, from),
     pet: async (id) => findPet(await reading.session(), id),

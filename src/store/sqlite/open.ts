@@ -1,3 +1,4 @@
+import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
@@ -102,7 +103,7 @@ function storeOf(
   { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
 ): Store {
-  const reads = new Bounded(MAX_PAGES_AT_ONCE);
+  const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
   const turns = new Turns();
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
@@ -134,7 +135,7 @@ function storeOf(
     record: (id) => guarded(() => pages.record(id)),
     page: (query) => inTurns(() => pages.page(query)),
     feed: (after, limit) => inTurns(() => turns.run(() => readFeed(session, after, limit))),
-    activity: (query) => inTurns(() => countActivity(session, turns, query)),
+    activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
     pet: (id) => guarded(() => findPet(session, id)),
