@@ -54,6 +54,12 @@ function pack(): void {
   writeFileSync(join(OUT, 'SHA256SUMS'), sums.join(''));
 }
 
+/** The command that publishes a package; "./" keeps npm from taking the path for the name of a repository. */
+function publishCommand(name: string): string {
+  const isBeta = /\d-beta/.test(name);
+  return `  npm publish --provenance --access public${isBeta ? ' --tag beta' : ''} ./release/${name}\n`;
+}
+
 const { version } = JSON.parse(read('package.json')) as { version: string };
 const found = obstacles(version);
 if (found.length > 0) {
@@ -63,13 +69,10 @@ if (found.length > 0) {
   process.exitCode = 1;
 } else {
   pack();
+  const tarballs = readdirSync(OUT).filter((name) => name.endsWith('.tgz'));
   process.stdout.write(read('release/SHA256SUMS'));
   process.stdout.write(`\nNext, once CI is green for this commit:
   git tag --sign v${version} --message "store-orders ${version}" && git push origin v${version}
 and in CI, for that tag, with permission for provenance (id-token: write):
-${readdirSync(OUT)
-  .filter((name) => name.endsWith('.tgz'))
-  .map((name) => `  npm publish --provenance --access public release/${name}`)
-  .join('\n')}
-`);
+${tarballs.map(publishCommand).join('')}`);
 }

@@ -5,7 +5,7 @@ const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
   parameter_invalid: [400, 'A parameter is not valid; "errors" has every problem.'],
   body_invalid: [400, 'The request body is not valid; "errors" has every problem.'],
-  cursor_invalid: [400, 'This cursor is malformed, or belongs to other filters.'],
+  cursor_invalid: [400, 'This cursor is malformed, or belongs to other parameters.'],
   idempotency_key_missing: [
     400,
     'An Idempotency-Key header is required; it makes repeating the request safe.',

@@ -21,6 +21,8 @@ import { watchStore } from './watch-store.ts';
 const READY_WITHIN_MS = 1_000;
 /** A stop is announced to load balancers only if a probe reported ready within this time. */
 const SAID_WITHIN_MS = 60_000;
+/** How long a stop waits for the last spans. */
+const TRACES_WITHIN_MS = 2_000;
 /** Delay between attempts to reach the database at startup. */
 const RETRY_MS = 500;
 
@@ -157,7 +159,7 @@ export class Service {
     await this.#server?.close();
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
-    await this.#traces?.close();
+    await this.#traces?.close(Math.min(TRACES_WITHIN_MS, this.#config.stopLimitMs / 2));
   }
 }
 

@@ -8,8 +8,6 @@ import { parseTraceparent } from './trace-context.ts';
 /** The variables of OpenTelemetry that are read here; the exporter reads its own. */
 type Environment = Readonly<Partial<Record<string, string>>>;
 
-/** How long a stop waits for the last spans. */
-const CLOSE_WITHIN_MS = 2_000;
 /** Between two log lines that say that spans are lost. */
 const SAY_LOST_EVERY_MS = 60_000;
 
@@ -17,8 +15,8 @@ const SAY_LOST_EVERY_MS = 60_000;
 export interface Traces {
   /** Begins the span of a request that has arrived. */
   readonly begin: (request: RequestToTrace) => RequestSpan;
-  /** Exports what is left, as far as that is possible in CLOSE_WITHIN_MS. */
-  readonly close: () => Promise<void>;
+  /** Exports what is left, as far as that is possible within a time limit. */
+  readonly close: (withinMs: number) => Promise<void>;
 }
 
 export interface RequestToTrace {
@@ -43,17 +41,24 @@ export async function startTraces(
   environment: Environment,
   logger: Logger,
 ): Promise<Traces | undefined> {
-  const endpoint =
-    environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || environment.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (!endpoint || environment.OTEL_SDK_DISABLED === 'true') return undefined;
+  const endpoint = endpointOf(environment);
+  if (endpoint === undefined) return undefined;
+  if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
+    logger.error(
+      'traces are not exported: the endpoint of OpenTelemetry is not an http or https URL',
+    );
+    return undefined;
+  }
   const api = await import('@opentelemetry/api');
   const sayLost = lossesTo(logger);
-  const listeners = { error: sayLost, warn: sayLost, info() {}, debug() {}, verbose() {} };
+  const warn = (reason: string) => logger.warn({ reason }, 'a setting of OpenTelemetry is ignored');
+  const listeners = { error: sayLost, warn, info() {}, debug() {}, verbose() {} };
   const logLevel = api.DiagLogLevel.WARN;
   api.diag.setLogger(listeners, { logLevel, suppressOverrideMessage: true });
-  const provider = await newProvider(environment);
+  const provider = await newProvider(environment, warn);
   const tracer = provider.getTracer('store-orders', VERSION);
-  logger.info({ endpoint }, 'exporting traces');
+  // Only the origin: a URL can hold a password.
+  logger.info({ endpoint: new URL(endpoint).origin }, 'exporting traces');
   return {
     begin: (request) => {
       const { method, route } = request;
@@ -65,14 +70,27 @@ export async function startTraces(
         endSpan(span, status, attributes, api.SpanStatusCode.ERROR);
       return { traceId, spanId, end };
     },
-    close: () =>
-      within(CLOSE_WITHIN_MS, () => provider.shutdown()).catch(() =>
+    close: (withinMs) =>
+      within(withinMs, () => provider.shutdown()).catch(() =>
         sayLost('the collector has not answered in time'),
       ),
   };
 }
 
-async function newProvider(environment: Environment) {
+/** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+function endpointOf(environment: Environment): string | undefined {
+  const { OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } = environment;
+  if (OTEL_SDK_DISABLED?.toLowerCase() === 'true' || OTEL_TRACES_EXPORTER === 'none') {
+    return undefined;
+  }
+  return (
+    environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ||
+    environment.OTEL_EXPORTER_OTLP_ENDPOINT ||
+    undefined
+  );
+}
+
+async function newProvider(environment: Environment, warn: (reason: string) => void) {
   const [sdk, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-http'),
@@ -83,7 +101,7 @@ async function newProvider(environment: Environment) {
     resource: resources
       .resourceFromAttributes(own)
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    sampler: samplerOf(environment, sdk),
+    sampler: samplerOf(environment, sdk, warn),
     // Bounded: at most 2,048 spans wait, and further ones are dropped.
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
@@ -127,12 +145,24 @@ function endSpan(
   span.end();
 }
 
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
+
 /** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration */
 function samplerOf(
-  { OTEL_TRACES_SAMPLER: name = 'parentbased_always_on', OTEL_TRACES_SAMPLER_ARG }: Environment,
+  { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: Environment,
   sdk: typeof import('@opentelemetry/sdk-trace'),
+  warn: (reason: string) => void,
 ): Sampler {
-  const ratio = Number(OTEL_TRACES_SAMPLER_ARG || '1');
+  let name = OTEL_TRACES_SAMPLER || 'parentbased_always_on';
+  if (!SAMPLERS.includes(name.replace('parentbased_', ''))) {
+    warn(`OTEL_TRACES_SAMPLER: there is no sampler ${name}`);
+    name = 'parentbased_always_on';
+  }
+  let ratio = Number(OTEL_TRACES_SAMPLER_ARG || '1');
+  if (!(ratio >= 0 && ratio <= 1)) {
+    warn(`OTEL_TRACES_SAMPLER_ARG: ${OTEL_TRACES_SAMPLER_ARG} is not a number from 0 to 1`);
+    ratio = 1;
+  }
   const root = name.endsWith('traceidratio')
     ? new sdk.TraceIdRatioBasedSampler(ratio)
     : name.endsWith('always_off')
@@ -144,9 +174,11 @@ function samplerOf(
 /** Returns a function that logs why spans are lost, now and then; the service goes on. */
 function lossesTo(logger: Logger): (reason: string) => void {
   let saidAt = Number.NEGATIVE_INFINITY;
-  return (reason) => {
+  return (text) => {
     if (performance.now() - saidAt < SAY_LOST_EVERY_MS) return;
     saidAt = performance.now();
+    // The exporter gives errors as JSON with a stack.
+    const reason = /"message":"([^"]*)"/.exec(text)?.[1] ?? text;
     logger.warn({ reason }, 'traces are not exported');
   };
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { query } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
 import { ENGINES, newPostgresDatabase, open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -154,4 +155,42 @@ test('doctor prints a line for each finding, with what to do below', async (t) =
   assert.match(stdout, /^ports +problem +.*192\.0\.2\.1.*\n +-> correct HOST and PORT$/m);
   assert.match(stdout, /\n1 problem, \d warnings?\n$/);
   assert.match(stderr, /the service has 1 problem\n/);
+});
+
+test('doctor finds what a role of PostgreSQL may not do', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const role = `role_${new URL(url).pathname.slice(1)}`;
+  await query(url, `CREATE ROLE ${role} LOGIN CONNECTION LIMIT 2`);
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${role}`));
+  const own = new URL(url);
+  own.username = role;
+  const found = async (subject: string) => {
+    const { of } = await doctor(own.href);
+    return of(subject).map(({ level, found }) => `${level}: ${found}`);
+  };
+  assert.deepEqual(await found('rights'), ['problem: the role may not make tables']);
+  assert.match((await found('connections'))[0]!, /^warning: 1 connections are free/);
+  await (await open(t, url, 'service')).close();
+  await query(url, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`);
+  assert.deepEqual(await found('rights'), ['problem: the role may not write all tables']);
+  await query(url, `GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
+  assert.deepEqual(await found('rights'), ['ok: the role may use the tables, or make them']);
+  await query(url, `ALTER ROLE ${role} SET default_transaction_read_only = on`);
+  assert.deepEqual(await found('rights'), ['problem: the database can only be read']);
+});
+
+test('doctor finds a path that cannot be a database', async (t) => {
+  const folder = temporaryFolder(t);
+  const [file, link] = [join(folder, 'file'), join(folder, 'link')];
+  writeFileSync(file, '');
+  symlinkSync(join(folder, 'nowhere'), link);
+  for (const [path, expected] of [
+    [folder, /is not a file$/],
+    [link, /is a link to a file that does not exist$/],
+    [join(file, 'store.db'), /not a directory/],
+  ] as const) {
+    const { of, problems } = await doctor(`sqlite:${path}`);
+    assert.ok(problems > 0);
+    assert.match(of('files')[0]!.found, expected);
+  }
 });

@@ -36,9 +36,12 @@ for (const version of ['24.15.0', '26']) {
     const folder = installed(t);
     const files = readdirSync(join(folder, INSTALLED), { recursive: true, encoding: 'utf8' });
     assert.deepEqual(
-      files.filter((name) => /\.ts$|test|released|tsconfig/.test(name)),
+      files.filter((name) => /\.ts$|(^|\/)test|released|tsconfig/.test(name)),
       [],
     );
+    for (const name of ['docs/operating.md', 'deploy/systemd/store-orders.service']) {
+      assert.ok(files.includes(name), name);
+    }
     const path = join(folder, INSTALLED, 'bin/store-orders.js');
     const options: RunOptions = { program: [nodeOf(folder, version), path] };
     const service = await serve(t, ['--sample', '10'], options);

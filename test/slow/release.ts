@@ -42,6 +42,7 @@ test('a release is made of a clean commit with a version and a changelog, and of
     });
     return readFileSync(join(clone, 'release/SHA256SUMS'), 'utf8');
   });
+  assert.match(release().stdout, /npm publish .* --tag beta \.\/release\/store-orders-client/);
   assert.equal(sums[0], sums[1]);
   assert.match(sums[0]!, /store-orders-99\.0\.0\.tgz\n.*store-orders-client-\S+\.tgz\n$/s);
 });

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { parseTraceparent } from '../../src/telemetry/trace-context.ts';
+import { startTraces } from '../../src/telemetry/traces.ts';
 import { startService } from '../http/harness.ts';
 import { freePort } from '../postgres.ts';
 import { serve } from '../process/program.ts';
@@ -107,4 +109,29 @@ test('a collector that cannot be reached delays neither requests nor the stop, a
   assert.equal((await service.call('GET', '/v2/store/summary')).status, 200);
   assert.equal(await service.stop(), 0);
   assert.match(service.stdout(), /"msg":"traces are not exported"/);
+});
+
+test('settings of OpenTelemetry that are wrong are said, and passwords are not', async () => {
+  const lines: string[] = [];
+  const logger = createLogger('trace', { write: (line) => lines.push(line) });
+  const started = async (environment: Record<string, string>) => {
+    lines.length = 0;
+    const traces = await startTraces(environment, logger);
+    await traces?.close(100);
+    return traces !== undefined;
+  };
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://user:secret@127.0.0.1:9/?token=secret';
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT };
+  assert.equal(await started({}), false);
+  assert.equal(await started({ ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }), false);
+  assert.equal(await started({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }), false);
+  assert.equal(await started({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' }), false);
+  assert.match(lines.join(''), /not an http or https URL/);
+  assert.equal(await started({ ...endpoint, OTEL_TRACES_SAMPLER: '' }), true);
+  assert.match(lines.join(''), /"endpoint":"http:\/\/127.0.0.1:9"/);
+  assert.doesNotMatch(lines.join(''), /secret|ignored/);
+  for (const name of ['OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG']) {
+    assert.equal(await started({ ...endpoint, [name]: 'x' }), true);
+    assert.match(lines.join(''), /a setting of OpenTelemetry is ignored/);
+  }
 });

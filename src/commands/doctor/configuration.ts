@@ -35,7 +35,7 @@ export function configurationOf(config: Config, urlFile: string | undefined): Fi
   return [
     ok('configuration', `${environment}, ${databaseLabel(databaseUrl)}`),
     ...exposureOf(config),
-    ...urlFileOf(urlFile),
+    ...rightsOf(urlFile),
     stopOf((drainMs + stopLimitMs) / 1_000),
   ];
 }
@@ -64,8 +64,8 @@ function exposureOf({ host, operations, rootUrl, corsOrigins }: Config): Finding
   return findings;
 }
 
-function urlFileOf(path: string | undefined): Finding[] {
-  if (path === undefined || path === '' || (statSync(path).mode & 0o077) === 0) return [];
+function rightsOf(path: string | undefined): Finding[] {
+  if (path === undefined || (statSync(path).mode & 0o077) === 0) return [];
   const found = `other users may read ${path}, which can hold a password`;
   return [warning('files', found, `chmod 600 ${path}`)];
 }

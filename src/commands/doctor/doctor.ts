@@ -53,9 +53,15 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   }
   const { databaseUrl } = config;
   return [
-    ...[programOf(), ...userOf(), ...configurationOf(config, terminal().env.DATABASE_URL_FILE)],
+    ...[programOf(), ...userOf(), ...configurationOf(config, urlFileOf(flags))],
     ...(await portsOf(config)),
     ...(await diagnoseDatabase(databaseUrl)),
     ...(await storeOf(config)),
   ];
+}
+
+/** The file that the URL is read from, unless a flag names the database. */
+function urlFileOf({ database, databaseFile }: DatabaseFlags): string | undefined {
+  if (database !== undefined) return undefined;
+  return databaseFile ?? (terminal().env.DATABASE_URL_FILE || undefined);
 }

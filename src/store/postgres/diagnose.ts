@@ -29,7 +29,8 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
       ...durabilityOf(settings),
       await commitCost(session),
       clockOf(Number(settings.now)),
-      connectionsOf(Number(settings.most) - Number(settings.used)),
+      connectionsOf(settings),
+      ...(await rightsOf(session)),
     ];
   } finally {
     session.destroy();
@@ -42,23 +43,24 @@ interface Settings {
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly now: string;
-  readonly most: string;
-  readonly used: string;
+  /** Free connections of the server, of the role and of the database; null without a limit. */
+  readonly free: readonly (string | null | undefined)[];
 }
 
 async function settingsOf(session: Session): Promise<Settings> {
   const [row] = await session.query({ text: SETTINGS });
-  const [fsync, fullPageWrites, version, now, most, used] = row as string[];
-  return {
-    ...{ fsync: fsync!, fullPageWrites: fullPageWrites!, version: version! },
-    ...{ now: now!, most: most!, used: used! },
-  };
+  const [fsync, fullPageWrites, version, now, ...free] = row!;
+  return { fsync: fsync!, fullPageWrites: fullPageWrites!, version: version!, now: now!, free };
 }
 
 const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
   current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000),
-  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')`;
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+    - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+  (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user)
+    FROM pg_roles WHERE rolname = current_user),
+  (SELECT nullif(datconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())
+    FROM pg_database WHERE datname = current_database())`;
 
 async function roundTrip(session: Session, version: string): Promise<Finding> {
   const ms = await medianMs(() => session.query({ text: 'SELECT' }));
@@ -75,7 +77,7 @@ function durabilityOf({ fsync, fullPageWrites }: Settings): Finding[] {
   return [problem('durability', found, "turn them on in the server's configuration")];
 }
 
-/** Measures a commit that the server must make durable; its message is for no one and leaves no trace in a table. */
+/** Measures a commit that the server must make durable; its message changes no table. */
 async function commitCost(session: Session): Promise<Finding> {
   const statement = { text: "SELECT pg_logical_emit_message(true, 'store-orders', '')" };
   try {
@@ -95,8 +97,34 @@ function clockOf(serverNow: number): Finding {
   return warning('clock', found, 'synchronize the clocks of all machines by NTP');
 }
 
-function connectionsOf(free: number): Finding {
-  const found = `the server has ${free} free connections`;
-  if (free >= FEWEST_CONNECTIONS) return ok('connections', found);
-  return warning('connections', found, 'raise max_connections: a node needs four');
+function connectionsOf({ free }: Settings): Finding {
+  const fewest = Math.min(...free.filter((each) => each != null).map(Number));
+  const found = `${fewest} connections are free, of the server, the role and the database`;
+  if (fewest >= FEWEST_CONNECTIONS) return ok('connections', found);
+  const advice =
+    'a node needs four: raise max_connections, or the CONNECTION LIMIT of role or database';
+  return warning('connections', found, advice);
 }
+
+/** Looks at what the role may do with the tables, or whether it may make them. */
+async function rightsOf(session: Session): Promise<Finding[]> {
+  const [[readOnly, hasTables] = []] = await session.query({
+    text: "SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL",
+  });
+  if (readOnly === 'on') {
+    const advice = 'turn default_transaction_read_only off for this role and database';
+    return [problem('rights', 'the database can only be read', advice)];
+  }
+  const [[may] = []] = await session.query({ text: hasTables === 't' ? MAY_WRITE : MAY_CREATE });
+  if (may === 't') return [ok('rights', 'the role may use the tables, or make them')];
+  const found =
+    hasTables === 't' ? 'the role may not write all tables' : 'the role may not make tables';
+  return [problem('rights', found, 'see "Roles" in docs/operating.md')];
+}
+
+const MAY_WRITE = `SELECT coalesce(bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+    AND has_table_privilege(oid, 'UPDATE')), false)
+  FROM pg_class WHERE relname IN ('store', 'orders', 'order_events', 'api_keys', 'pets', 'imports', 'placements', 'cancel_uses')
+    AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
+
+const MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import {
   accessSync,
   closeSync,
   constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
   statfsSync,
   statSync,
@@ -30,10 +32,28 @@ const UNSUITABLE: Readonly<Record<number, string>> = {
 /** Looks at the file of a database and where it is; the file may not exist yet. Writes a file beside it for a moment. */
 export async function diagnoseSqlite(path: string): Promise<Finding[]> {
   const file = resolve(path);
-  const folder = existingFolder(file);
-  const findings = [...rightsOf(file, folder), diskOf(file, folder)];
-  const isWritable = findings.every(({ level }) => level !== 'problem');
-  return isWritable ? [...findings, await syncCost(folder)] : findings;
+  try {
+    const wrong = wrongKindOf(file);
+    if (wrong !== undefined) return [problem('files', wrong, 'name another file in DATABASE_URL')];
+    const folder = existingFolder(file);
+    const findings = [rightsOf(file, folder), diskOf(file, folder)];
+    const isWritable = findings.every(({ level }) => level !== 'problem');
+    return isWritable ? [...findings, await syncCost(folder)] : findings;
+  } catch (error) {
+    // Such as a disk that fails.
+    return [
+      problem('files', (error as Error).message, 'correct the path, its rights, or the disk'),
+    ];
+  }
+}
+
+/** Returns what is at the path instead of a file; undefined for a file, or nothing. */
+function wrongKindOf(file: string): string | undefined {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() && !existsSync(file)) {
+    return `${file} is a link to a file that does not exist`;
+  }
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined || stat.isFile() ? undefined : `${file} is not a file`;
 }
 
 /** The folder of the database, or the one that it will be made in. */
@@ -43,22 +63,23 @@ function existingFolder(file: string): string {
   return folder;
 }
 
-function rightsOf(file: string, folder: string): Finding[] {
-  const paths = [folder, file, `${file}-wal`, `${file}-shm`].filter(existsSync);
-  const unwritable = paths.filter((path) => !isWritable(path));
+function rightsOf(file: string, folder: string): Finding {
+  const files = [file, `${file}-wal`, `${file}-shm`].filter(existsSync);
+  const unwritable = files.filter((path) => !mayUse(path, constants.R_OK | constants.W_OK));
+  if (!mayUse(folder, constants.R_OK | constants.W_OK | constants.X_OK)) unwritable.push(folder);
   if (unwritable.length > 0) {
     const advice = 'run the service, and this command, as the user who owns them';
-    return [problem('files', `this user may not write ${unwritable.join(', ')}`, advice)];
+    return problem('files', `this user may not write ${unwritable.join(', ')}`, advice);
   }
-  const open = paths.filter((path) => path !== folder && (statSync(path).mode & 0o077) !== 0);
-  if (open.length === 0) return [ok('files', `${folder} can be written`)];
-  const advice = `chmod 600 ${open.join(' ')}`;
-  return [warning('files', `other users may read or write ${open.join(', ')}`, advice)];
+  const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
+  if (open.length === 0) return ok('files', `${folder} can be written`);
+  const found = `other users may read or write ${open.join(', ')}`;
+  return warning('files', found, `chmod 600 ${open.join(' ')}`);
 }
 
-function isWritable(path: string): boolean {
+function mayUse(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;
@@ -88,7 +109,7 @@ function diskOf(file: string, folder: string): Finding {
 
 /** Measures what makes each batch of changes durable. */
 async function syncCost(folder: string): Promise<Finding> {
-  const path = join(folder, `.store-orders-doctor-${process.pid}`);
+  const path = join(folder, `.store-orders-doctor-${randomUUID()}`);
   const fd = openSync(path, 'wx', 0o600);
   try {
     const page = Buffer.alloc(4_096);
