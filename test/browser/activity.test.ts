@@ -92,17 +92,42 @@ test('a count that failed is asked for again', async (t) => {
   await chart(page, '10 placed in 14 days');
 });
 
-test('a change of a new day begins a new count', async (t) => {
+test('a change of a new day begins one new count, even if the clock of the reader is behind', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);
   await live(page);
+  let counts = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/store/activity')) counts += 1;
+  });
   await page.clock.setFixedTime(Date.now() - 2 * 86_400_000);
   await page.getByRole('link', { name: 'Activity' }).click();
   await chart(page, '0 placed in 14 days');
-  await page.clock.setFixedTime(Date.now());
-  await service.store.apply([{ type: 'ship', id: 6n }]);
+  for (const id of [6n, 7n, 8n]) {
+    await service.store.apply([{ type: 'ship', id }]);
+    await chart(page, `${id - 4n} shipped in 14 days`);
+  }
   await chart(page, '10 placed in 14 days');
-  await chart(page, '2 shipped in 14 days');
+  assert.equal(counts, 2);
+});
+
+test('a key that cancels for the first time has its name, and the busiest key comes first', async (t) => {
+  const service = await busyService(t);
+  const { page } = await signedIn(t, browser, service, { search: '?activity=14' });
+  await live(page);
+  await chart(page, '2 cancelled in 14 days');
+  const secret = await service.newKey({ scopes: ['orders:cancel'] });
+  for (const id of [6, 7, 8]) {
+    const authorization = `Bearer ${secret}`;
+    const { status } = await service.call('POST', `/v2/store/orders/${id}/cancel`, {
+      authorization,
+    });
+    assert.equal(status, 200);
+  }
+  await chart(page, '5 cancelled in 14 days');
+  const cancels = page.getByRole('table', { name: 'Cancels of these days' });
+  const [first] = await cancels.locator('tbody tr').allInnerTexts();
+  assert.match(first!, /^[^\n]*\S key_\S+\t3$/);
 });
 
 test('a key that may not read changes is not offered the activity, nor by a URL', async (t) => {

@@ -11,7 +11,7 @@ const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 /** What happened on the last days, above the list. */
 export function activityPanel({ activity, view }: State, actions: Actions) {
   if (activity === undefined) return nothing;
-  const { days, found, problem } = activity;
+  const { days, found, reading, problem } = activity;
   const link = (each: number) => {
     const to = { ...view, days: each };
     return html`<li><a href=${searchOf(to)} aria-current=${each === days ? 'true' : 'false'} @click=${actions.follow(to)}>${each} days</a></li>`;
@@ -21,7 +21,7 @@ export function activityPanel({ activity, view }: State, actions: Actions) {
       <h2 id="activity">Activity</h2>
       <nav aria-label="Days to show"><ul>${DAY_COUNTS.map(link)}</ul></nav>
     </div>
-    ${found === undefined && problem === undefined ? html`<p role="status">Counting …</p>` : nothing}
+    ${found === undefined && reading !== undefined ? html`<p role="status">Counting …</p>` : nothing}
     ${problem === undefined ? nothing : html`<p role="alert" class="problem">${problem} <button @click=${actions.readActivity}>Try again</button></p>`}
     ${found === undefined ? nothing : charts(found)}
   </section>`;

@@ -2,36 +2,55 @@ import type { Activity, Change } from '@store-orders/client';
 import type { Screen } from './screen.ts';
 import type { ActivityState } from './state.ts';
 
-/** Reads the activity that the view shows, if any. */
-export async function readActivity(screen: Screen): Promise<void> {
-  const { session, view } = screen.state;
+/**
+ * Reads the activity that the view shows, if any. What is shown stays until it is replaced.
+ * @param now the time of a change that the store has recorded, which the clock of the reader may be behind
+ */
+export async function readActivity(screen: Screen, now = new Date()): Promise<void> {
+  const { session, view, activity: before } = screen.state;
   const { days } = view;
+  before?.reading?.abort();
   const isShown = session?.may.follow === true && days !== undefined;
-  const reading = isShown ? { days, found: undefined, waiting: [], problem: undefined } : undefined;
-  screen.change((state) => Object.assign(state, { activity: reading }));
-  if (!isShown || reading === undefined) return;
-  const show = (found: Partial<ActivityState>) =>
+  if (!isShown) {
+    screen.change((state) => Object.assign(state, { activity: undefined }));
+    return;
+  }
+  const reading = new AbortController();
+  const found = before?.days === days ? before.found : undefined;
+  const begun: ActivityState = { days, found, reading, waiting: [], problem: undefined };
+  screen.change((state) => Object.assign(state, { activity: begun }));
+  const show = (result: Partial<ActivityState>) =>
     screen.change((state) => {
       // Another one may have been asked for meanwhile.
-      if (state.activity === reading) state.activity = { ...reading, ...found };
+      if (state.activity === begun) {
+        state.activity = { ...begun, ...result, reading: undefined, waiting: [] };
+      }
     });
   try {
-    const { signal } = session.ending;
-    const activity = await session.client.getActivity(dayStarts(days), { signal });
-    show({ found: withChanges(activity, reading.waiting) });
+    const signal = AbortSignal.any([session.ending.signal, reading.signal]);
+    const activity = await session.client.getActivity(dayStarts(days, now), { signal });
+    show({ found: withChanges(activity, begun.waiting) });
   } catch (error) {
+    if (reading.signal.aborted) return;
     const problem = screen.problemOf(session, error);
-    if (problem !== undefined) show({ problem });
+    if (problem !== undefined) {
+      show({ problem, found: found && withChanges(found, begun.waiting) });
+    }
   }
 }
 
-/** Counts changes as they happen; reads again when a new day has begun. */
+/** Counts changes as they happen; reads again for a new day, and for the name of a key. */
 export function followActivity(screen: Screen, changes: readonly Change[]): void {
   const { activity } = screen.state;
   if (activity === undefined) return;
-  const { found, waiting } = activity;
-  if (found === undefined) waiting.push(...changes);
-  else if (changes.some(({ at }) => at >= found.periods.at(-1)!.before)) void readActivity(screen);
+  const { found, reading, waiting } = activity;
+  if (reading !== undefined) waiting.push(...changes);
+  if (found === undefined || reading !== undefined) return;
+  const later = changes.find(({ at }) => at >= found.periods.at(-1)!.before);
+  const isNamed = ({ type, by }: Change) =>
+    type !== 'cancelled' || by === undefined || found.cancels.some((each) => each.by === by);
+  if (later !== undefined) void readActivity(screen, new Date(later.at));
+  else if (!changes.every(isNamed)) void readActivity(screen);
   else {
     const next = { ...activity, found: withChanges(found, changes) };
     screen.change((state) => Object.assign(state, { activity: next }));
@@ -46,19 +65,20 @@ function withChanges(activity: Activity, changes: readonly Change[]): Activity {
   for (const { type, at, by, revision: changedIn } of changes) {
     if (changedIn <= activity.revision) continue;
     revision = changedIn;
-    const period = periods.findLast(({ from }) => from <= at);
-    if (period !== undefined) period[type] += 1n;
+    const period = periods.find(({ from, before }) => from <= at && at < before);
+    if (period === undefined) continue;
+    period[type] += 1n;
     if (type !== 'cancelled') continue;
     const ofKey = cancels.find((each) => each.by === by);
     if (ofKey === undefined) cancels.push({ ...(by !== undefined && { by }), cancelled: 1n });
     else ofKey.cancelled += 1n;
   }
+  cancels.sort((one, other) => Number(other.cancelled - one.cancelled));
   return { ...activity, periods, cancels, revision };
 }
 
-/** When the last days began where the reader is, and when the next one begins. */
-function dayStarts(days: number): Date[] {
-  const now = new Date();
+/** When the last days until `now` began where the reader is, and when the next one begins. */
+function dayStarts(days: number, now: Date): Date[] {
   return Array.from({ length: days + 1 }, (_, index) => {
     const day = now.getDate() - days + 1 + index;
     return new Date(now.getFullYear(), now.getMonth(), day);

@@ -47,8 +47,10 @@ export interface Detail {
 export interface ActivityState {
   /** One of DAY_COUNTS. */
   readonly days: number;
-  /** Undefined while it is read. */
+  /** What was counted last; undefined before. */
   readonly found: Activity | undefined;
+  /** Ends the count that is under way; undefined if none is. */
+  readonly reading: AbortController | undefined;
   /** Changes that arrived while it was read. */
   readonly waiting: Change[];
   readonly problem: string | undefined;
