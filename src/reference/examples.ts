@@ -31,7 +31,11 @@ export function curlLine(
 ): string {
   const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
   const media = operation.requestBody?.content['application/json'];
-  const target = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
+  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required === true)
+    .map(({ name, example }) => `${name}=${example}`);
+  const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
   return [
     `curl ${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${target}"`,
     '--header "Authorization: Bearer $KEY"',

@@ -34,6 +34,7 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: Schema;
+  readonly example?: unknown;
 }
 
 export interface Response {

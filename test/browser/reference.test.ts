@@ -76,6 +76,16 @@ test('the reference has the dates of the configuration', async (t) => {
   assert.match(text, /deprecated, ends 2031-05-06/);
 });
 
+test('a call by curl has the query parameters that are required', async (t) => {
+  const service = await startService(t);
+  const text = await (await fetch(urlOf(service))).text();
+  assert.match(
+    text,
+    /curl &quot;[^&]*\/v2\/store\/activity\?boundaries=2026-11-20T00:00:00Z,2026-/,
+  );
+  assert.match(text, /curl &quot;[^&]*\/v2\/store\/orders&quot;/);
+});
+
 test('"try it" shows text from the store as text', async (t) => {
   const service = await startService(t);
   await service.store.apply([
