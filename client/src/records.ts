@@ -163,7 +163,7 @@ export interface Activity {
   readonly next?: string;
   /** Identifies the store and its history. */
   readonly store: string;
-  /** The current revision of the store. */
+  /** The revision of the store up to which changes are counted. */
   readonly revision: bigint;
 }
 

@@ -282,8 +282,8 @@ test('a reader that closes its pipe early is not an error', async (t) => {
   const database = `sqlite:${join(folder, 'store.db')}`;
   const script = `
     set -o pipefail
-    "$0" "${PROGRAM}" sample 200000 | head -1 || true
-    "$0" "${PROGRAM}" sample 50000 | "$0" "${PROGRAM}" import - --database ${database}
+    "$0" "${PROGRAM}" sample 20000 | head -1 || true
+    "$0" "${PROGRAM}" sample 10000 | "$0" "${PROGRAM}" import - --database ${database}
     "$0" "${PROGRAM}" export --database ${database} | head -1
     echo "status \${PIPESTATUS[0]}"
   `;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { MAX_EVENTS_COUNTED } from '../../../src/store/activity.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
@@ -31,7 +32,7 @@ testService('activity counts what happened in each period, and cancels by key', 
   assert.deepEqual([next, revision], [undefined, 3]);
 });
 
-testService('activity of more events than one request counts goes on with a cursor', async (t) => {
+test('activity of more events than one request counts goes on with a cursor', async (t) => {
   const service = await startService(t);
   const many = Array.from({ length: MAX_EVENTS_COUNTED + 3 }, (_, id) => pending(BigInt(id)));
   await place(service.store, ...many);
