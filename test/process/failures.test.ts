@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../temporary.ts';
 import { run, serve } from './program.ts';
-import { sampleStore } from './sample-store.ts';
 
 const ORDERS = '/v1/store/orders';
 const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
@@ -76,43 +67,6 @@ test('if the clock is behind the last change, the service warns and keys expire 
   assert.equal(JSON.parse(refused.body).code, 'api_key_expired');
   assert.match(stdout(), /"level":40.*"seconds":86\d{3}.*the clock is behind the last change/);
 });
-
-test('with damaged pages, requests are 503, the service is not ready and an error says what to do', async (t) => {
-  const { call, database, operations, stdout } = await serve(t, [], {
-    database: await sampleStore(t),
-  });
-  const path = database.slice('sqlite:'.length);
-  assert.equal((await call('GET', ORDERS)).status, 200);
-  damage(path);
-  for (let id = 1; id <= 60_000; id += 1_000) await call('DELETE', `${ORDERS}/${id}`);
-  const answers = await Promise.all([call('GET', ORDERS), call('DELETE', `${ORDERS}/2`)]);
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [503, 503],
-  );
-  const ready = await fetch(`${operations}/readyz`);
-  assert.equal(ready.status, 503);
-  assert.match(
-    await ready.text(),
-    /store\.db is damaged .*"store-orders check".*"store-orders restore"/,
-  );
-  const error = stdout()
-    .split('\n')
-    .find((line) => line.includes('"level":50'));
-  assert.match(error!, /"cause":"damaged".*store\.db is damaged/);
-});
-
-/** Overwrites most pages of a database in use; a connection has only a few in memory. */
-function damage(path: string): void {
-  const db = new DatabaseSync(path);
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  db.close();
-  const { size } = statSync(path);
-  const file = openSync(path, 'r+');
-  for (let at = 40 * 4_096; at < size; at += 4_096)
-    writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, at);
-  closeSync(file);
-}
 
 test('while another process holds the write lock, lists succeed and cancels are 503', async (t) => {
   const { call, database } = await serve(t, ['--sample', '100']);

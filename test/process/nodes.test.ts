@@ -9,7 +9,7 @@ import { serveNodes } from './serve-nodes.ts';
 
 const ORDERS = '/v1/store/orders';
 /** Total number of cancels, each followed by a list on another node; test/slow/nodes.ts runs more. */
-const ROUNDS = Number(process.env.ROUNDS ?? 120);
+const ROUNDS = Number(process.env.ROUNDS ?? 60);
 /** Concurrent clients. */
 const CLIENTS = 12;
 /** Pending orders per client; few, so that lists stay short. */

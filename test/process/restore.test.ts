@@ -154,33 +154,6 @@ for (const { name, newDatabase } of ENGINES) {
     const wrong = await run(['check', '--database', database], { env: { ENVIRONMENT: 'staging' } });
     assert.match(wrong.stderr, /is for production, and staging is asked for/);
   });
-
-  test(`${name}: a moved store cannot be served, written or copied again until it is taken back`, async (t) => {
-    const [from, to] = [await newDatabase(t), await newPostgresDatabase(t)];
-    const { stdout: input } = await run(['sample', '10']);
-    await run(['import', '-', '--database', from], { input });
-    assert.equal((await run(['copy', '--from', from, '--to', to])).code, 0);
-    const ports = ['--port', '0', '--operations-port', '0'];
-    for (const args of [
-      ['serve', ...ports],
-      ['import', '-'],
-      ['ship', '1'],
-      ['keys', 'create', '--name', 'x'],
-    ]) {
-      const { code, stderr } = await run([...args, '--database', from], { input: '{"id":99}' });
-      assert.equal(code, 1, args.join(' '));
-      assert.match(stderr, /was moved to postgres:.*: use that one.*take-back/s, args.join(' '));
-    }
-    const shown = await run(['show', '1', '--database', from]);
-    assert.equal(shown.code, 0);
-    assert.match(shown.stderr, /was moved to postgres:/);
-    const again = await run(['copy', '--from', from, '--to', await newPostgresDatabase(t)]);
-    assert.match(again.stderr, /was moved to postgres:.*; copy it from there/);
-    assert.equal((await run(['take-back', '--database', from])).code, 0);
-    const service = await serve(t, [], { database: from });
-    assert.equal((await service.call('GET', ORDERS)).status, 200);
-    assert.equal((await run(['check', '--database', to])).code, 0);
-  });
 }
 
 test('a backup can be copied any number of times', async (t) => {

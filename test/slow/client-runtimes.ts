@@ -3,6 +3,12 @@ import { test } from 'node:test';
 import { assertExamplesRun, installPacked, npm } from '../client/packed.ts';
 import { temporaryFolder } from '../temporary.ts';
 
+test('the examples of the README of the client run in an empty project, and print what it shows', async (t) => {
+  const project = temporaryFolder(t);
+  installPacked(project);
+  await assertExamplesRun(t, project, process.execPath);
+});
+
 for (const version of [22, 24]) {
   test(`the packed client runs in Node.js ${version}`, {
     skip: process.platform === 'linux' && process.arch === 'x64' ? false : 'on x64 Linux only',
