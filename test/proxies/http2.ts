@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
+import { request } from 'node:https';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
@@ -18,12 +21,12 @@ async function startBehindNginx(t: TestContext) {
   const made = await run(['keys', 'create', '--name', 'x', '--database', database]);
   const node = await serve(t, [], { database, expectsKey: false });
   const upstream = { port: node.port, operationsPort: Number(new URL(node.operations).port) };
-  const port = await startProxy(t, 'nginx', [upstream, upstream, upstream]);
+  const { port, folder, proxy } = await startProxy(t, 'nginx', [upstream, upstream, upstream]);
   const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false });
   t.after(() => session.destroy());
   await once(session, 'connect');
   assert.equal(session.alpnProtocol, 'h2');
-  return { node, session, authorization: `Bearer ${made.stdout.trim()}` };
+  return { node, session, port, folder, proxy, authorization: `Bearer ${made.stdout.trim()}` };
 }
 
 async function ask(session: ClientHttp2Session, headers: Record<string, string>) {
@@ -77,4 +80,40 @@ test('behind nginx: HTTP/2, a large list, streams without delay, and the address
   await eventually(async () =>
     assert.match(node.stdout(), /"forwardedFor":"192\.0\.2\.7, 127\.0\.0\.1"/),
   );
+});
+
+test('nginx takes a new certificate without a request that fails', async (t) => {
+  const { port, folder, proxy, authorization } = await startBehindNginx(t);
+  const fingerprints = new Set<string>();
+  const failures: unknown[] = [];
+  let isOver = false;
+  const client = async () => {
+    while (!isOver) {
+      const sent = request({
+        ...{ host: 'localhost', port, path: '/v2/store/summary', agent: false },
+        ...{ headers: { authorization }, rejectUnauthorized: false },
+      });
+      sent.end();
+      try {
+        const [response] = await once(sent, 'response');
+        fingerprints.add(response.socket.getPeerCertificate().fingerprint256);
+        response.resume();
+        await once(response, 'end');
+        if (response.statusCode !== 200) failures.push(response.statusCode);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  const clients = Array.from({ length: 8 }, client);
+  await eventually(async () => assert.equal(fingerprints.size, 1));
+  for (const suffix of ['crt', 'key']) {
+    const next = new URL(`../tls/next.${suffix}`, import.meta.url);
+    copyFileSync(next, join(folder, `server.${suffix}`));
+  }
+  proxy.kill('SIGHUP');
+  await eventually(async () => assert.equal(fingerprints.size, 2));
+  isOver = true;
+  await Promise.all(clients);
+  assert.deepEqual(failures, []);
 });

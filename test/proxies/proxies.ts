@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -31,12 +31,12 @@ function configuration(name: string, nodes: readonly Upstream[], replaced: Recor
   return text;
 }
 
-/** Runs an installed proxy until the test ends. @returns its port */
+/** Runs an installed proxy until the test ends. */
 export async function startProxy(
   t: TestContext,
   name: 'haproxy' | 'nginx',
   nodes: readonly Upstream[],
-): Promise<number> {
+): Promise<{ port: number; folder: string; proxy: ChildProcess }> {
   const folder = temporaryFolder(t);
   const port = await freePort();
   const tls = (file: string) => readFileSync(new URL(`../tls/${file}`, import.meta.url), 'utf8');
@@ -78,7 +78,7 @@ export async function startProxy(
     async () => assert.equal((await ask(port, new Agent(), 'GET', '/openapi/v1.json')).status, 200),
     () => stderr,
   );
-  return port;
+  return { port, folder, proxy };
 }
 
 /** Sends one request through a proxy and reads the whole response. */

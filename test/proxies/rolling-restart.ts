@@ -66,8 +66,8 @@ test('no request fails while three nodes behind HAProxy and nginx are restarted 
   await Promise.all(nodes.map((node) => node.start()));
 
   const ports = {
-    haproxy: await startProxy(t, 'haproxy', nodes),
-    nginx: await startProxy(t, 'nginx', nodes),
+    haproxy: (await startProxy(t, 'haproxy', nodes)).port,
+    nginx: (await startProxy(t, 'nginx', nodes)).port,
   };
   let isOver = false;
   let id = 0;
