@@ -265,6 +265,10 @@ test('export, show, keys list and backup work on a read-only disk', async (t) =>
     assert.equal(code, 0, stderr);
     assert.match(stdout, expected);
   }
+  const here = join(folder, 'backup.db');
+  const misplaced = await run(['backup', here, '--database', database], { wrapper });
+  assert.equal(misplaced.code, 1);
+  assert.match(misplaced.stderr, /cannot write .*backup\.db/);
   const { code, stderr } = await run(['ship', '1', '--database', database], { wrapper });
   assert.equal(code, 1);
   assert.match(stderr, /cannot be written|cannot be opened/);

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StoreNotUsable } from '../store.ts';
@@ -44,6 +53,7 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
     new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
   try {
     makeFolder(dirname(target));
+    accessSync(dirname(target), constants.W_OK | constants.X_OK);
   } catch (error) {
     throw cannotWrite(error);
   }
