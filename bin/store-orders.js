@@ -13,7 +13,8 @@ if (!isNewEnough(process.versions.node)) {
         ? 'Run "npm ci" and then "npx store-orders …": the project brings its own Node.js along.\n'
         : 'Install it from https://nodejs.org/.\n'),
   );
-  process.exitCode = 1;
+  // As for a configuration that cannot work: a supervisor need not try again.
+  process.exitCode = 2;
 } else {
   startProgram();
 }

@@ -319,6 +319,6 @@ test('an old Node.js is refused with the version that is needed', async (t) => {
     "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } });",
   );
   const { code, stderr } = await run(['serve'], { nodeFlags: ['--require', preload] });
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   assert.match(stderr, /needs Node.js 24.15 or newer; this is 22.1.0/);
 });
