@@ -16,16 +16,14 @@ const git = (...args: string[]) =>
 /** Why this commit cannot be released; empty if it can. */
 function obstacles(version: string): string[] {
   const found: string[] = [];
+  const changelog = read('CHANGELOG.md');
+  const heading = new RegExp(`^## \\[${RegExp.escape(version)}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm');
   if (git('status', '--porcelain') !== '') found.push('the working tree has changes');
   if (git('tag', '--list', `v${version}`) !== '') found.push(`the tag v${version} exists`);
-  if (
-    !new RegExp(`^## \\[${RegExp.escape(version)}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm').test(
-      read('CHANGELOG.md'),
-    )
-  ) {
+  if (!heading.test(changelog)) {
     found.push(`CHANGELOG.md has no heading "## [${version}] - YYYY-MM-DD"`);
   }
-  if (!/^## \[Unreleased\]\n\n## \[/m.test(read('CHANGELOG.md'))) {
+  if (!/^## \[Unreleased\]\n\n## \[/m.test(changelog)) {
     found.push('CHANGELOG.md has unreleased changes, or no heading "## [Unreleased]"');
   }
   for (const contract of ['v1.yaml', 'v2.yaml']) {

@@ -1,3 +1,6 @@
+/** Tolerated difference between the clocks of nodes, database and commands. */
+export const CLOCK_TOLERANCE_MS = 5_000;
+
 /**
  * The clock that keys expire by. It never goes backwards: if the system clock is set back, it stands still until the
  * system clock has caught up, so that an expired key stays expired.

@@ -25,14 +25,17 @@ const PATH = '/reference';
 const STYLES = new URL('./reference.css', import.meta.url);
 const SCRIPT = new URL('./browser/try-it.js', import.meta.url);
 
-/** Adds the API reference, with "try it". */
+/**
+ * Adds the API reference, with "try it".
+ * @param contracts called when the page is first asked for
+ */
 export function addReference(
   router: Router,
-  contracts: readonly ContractText[],
+  contracts: () => readonly ContractText[],
   reach: Reach,
 ): void {
   const page = () =>
-    referencePage(documented(contracts, reach.rootUrl), {
+    referencePage(documented(contracts(), reach.rootUrl), {
       head: html`<link rel="stylesheet" href="${PATH}/reference.css">
 <script type="module" src="${PATH}/try-it.js"></script>`,
       rootPath: reach.rootPath,

@@ -60,10 +60,11 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);
-  const documented = [v2, v1].map((contract) => ({
-    version: contract.version,
-    source: contractYaml(contract, config),
-  }));
+  const documented = () =>
+    [v2, v1].map((contract) => ({
+      version: contract.version,
+      source: contractYaml(contract, config),
+    }));
   addReference(router, documented, config);
   if (config.hasConsole) addConsole(router, config.rootPath);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));

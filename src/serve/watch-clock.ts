@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import type { KeyClock } from '../keys/key-clock.ts';
+import { CLOCK_TOLERANCE_MS, type KeyClock } from '../keys/key-clock.ts';
 
 const INTERVAL_MS = 1_000;
-/** Tolerated clock skew between nodes. */
-const TOLERANCE_MS = 5_000;
 
 /**
  * Logs when the system clock falls behind the key clock, and when it has caught up.
@@ -14,7 +12,7 @@ export function watchClock(clock: KeyClock, logger: Logger): () => void {
   const look = () => {
     const behindMs = clock.behindMs();
     const wasBehind = isBehind;
-    isBehind = behindMs > TOLERANCE_MS;
+    isBehind = behindMs > CLOCK_TOLERANCE_MS;
     if (isBehind && !wasBehind) {
       logger.warn(
         { seconds: Math.round(behindMs / 1_000) },

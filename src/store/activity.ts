@@ -56,8 +56,25 @@ export const MAX_EVENTS_COUNTED = MAX_ROWS_LOOKED_AT;
 /** Counts at the same time. More would not end before their clients give up; further ones are refused at once. */
 export const MAX_COUNTS_AT_ONCE = 8;
 
+/**
+ * Returns where to begin: before the first period, or behind `after`, which the engine must have as an event. Undefined
+ * if that is of another store, or of a later moment than the store is at.
+ */
+export function startOf(
+  { boundaries, after }: ActivityQuery,
+  { storeId, revision }: FeedPosition,
+): ActivityCursor | undefined {
+  if (after === undefined) return { ...before(boundaries[0]!), storeId, upTo: revision };
+  return after.storeId === storeId && after.upTo <= revision ? after : undefined;
+}
+
+/** The position behind all events of the periods. */
+export function endOf({ boundaries }: ActivityQuery): ActivityPosition {
+  return before(boundaries.at(-1)!);
+}
+
 /** The position before all events of a time. */
-export function before(at: number): ActivityPosition {
+function before(at: number): ActivityPosition {
   return { at: at - 1, revision: INT64_MAX, orderId: INT64_MAX as OrderId };
 }
 

@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually, freePort } from '../postgres.ts';
+import { Cancels } from '../process/cancels.ts';
 import { run, serve, spawnProgram } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { Cancels } from './cancels.ts';
 
 const ORDERS = '/v1/store/orders';
 

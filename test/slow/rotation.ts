@@ -4,9 +4,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Cluster } from '../postgres.ts';
+import { Cancels } from '../process/cancels.ts';
 import { run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { Cancels } from './cancels.ts';
 
 const ORDERS = 20_000;
 const certificate = (name: string) => readFileSync(new URL(`../tls/${name}.crt`, import.meta.url));

@@ -7,9 +7,9 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { npm } from '../client/packed.ts';
 import { Cluster, freePort } from '../postgres.ts';
+import { Cancels } from '../process/cancels.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { Cancels } from './cancels.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Release 1.0.0, which had SQLite only. */

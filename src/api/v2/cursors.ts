@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../../orders/order.ts';
+import type { ActivityCursor, ActivityQuery } from '../../store/activity.ts';
 import { decodeCursor, encodeCursor } from '../../store/cursor.ts';
 import type { PageQuery } from '../../store/pages.ts';
 
@@ -20,5 +21,32 @@ export function parsePageCursor(cursor: string, walk: Walk): OrderId | undefined
 function digestOf({ filter, isDescending }: Walk): string {
   const { statuses, petId, shipDateFrom, shipDateBefore } = filter;
   const parts = [statuses, petId, shipDateFrom, shipDateBefore, isDescending].map(String);
-  return createHash('sha256').update(parts.join('|')).digest('base64url').slice(0, 12);
+  return digest(parts.join('|'));
+}
+
+type Boundaries = ActivityQuery['boundaries'];
+
+/** Returns the cursor with which a count of these periods goes on. */
+export function activityCursor(position: ActivityCursor, boundaries: Boundaries): string {
+  const { storeId, upTo, at, revision, orderId } = position;
+  const numbers = [upTo, at, revision, orderId].map(String);
+  return encodeCursor([digest(boundaries.join()), storeId, ...numbers]);
+}
+
+/** Returns where a count goes on; undefined if it is not a cursor of these periods. */
+export function parseActivityCursor(
+  cursor: string,
+  boundaries: Boundaries,
+): ActivityCursor | undefined {
+  const [, storeId, ...numbers] = decodeCursor(cursor) ?? [];
+  const [upTo, at, revision, orderId] = numbers.map(parseInt64);
+  if (storeId === undefined || upTo === undefined || at === undefined) return undefined;
+  if (revision === undefined || orderId === undefined) return undefined;
+  const position = { storeId, upTo, at: Number(at), revision, orderId: orderId as OrderId };
+  return activityCursor(position, boundaries) === cursor ? position : undefined;
+}
+
+/** Names what a cursor belongs to. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }

@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import { toJson } from '../../json/to-json.ts';
-import { type OrderId, parseInt64 } from '../../orders/order.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
-import type { ActivityCursor, ActivityPage, ActivityQuery } from '../../store/activity.ts';
-import { decodeCursor, encodeCursor } from '../../store/cursor.ts';
+import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
 import type { Store } from '../../store/store.ts';
 import type { Contract } from '../contract.ts';
+import { activityCursor, parseActivityCursor } from './cursors.ts';
 import { sendRead, storeEtag } from './responses.ts';
 
 interface Parameters {
@@ -27,7 +25,9 @@ export function getActivity(contract: Contract, store: Store): RouteHandler {
       return;
     }
     const after =
-      parameters.cursor === undefined ? undefined : parseCursor(parameters.cursor, boundaries);
+      parameters.cursor === undefined
+        ? undefined
+        : parseActivityCursor(parameters.cursor, boundaries);
     if (parameters.cursor !== undefined && after === undefined) {
       sendError(exchange, 'cursor_invalid');
       return;
@@ -49,23 +49,7 @@ function pageJson(page: ActivityPage, boundaries: Boundaries): string {
       ...counts,
     })),
     cancels,
-    ...(next !== undefined && { next: cursorOf(next, boundaries) }),
+    ...(next !== undefined && { next: activityCursor(next, boundaries) }),
     ...{ store: now.storeId, revision: upTo },
   });
-}
-
-function cursorOf(cursor: ActivityCursor, boundaries: Boundaries): string {
-  const { storeId, upTo, at, revision, orderId } = cursor;
-  const digest = createHash('sha256').update(boundaries.join()).digest('base64url').slice(0, 12);
-  return encodeCursor([digest, storeId, ...[upTo, at, revision, orderId].map(String)]);
-}
-
-/** Returns undefined if it is not a cursor of these boundaries. */
-function parseCursor(text: string, boundaries: Boundaries): ActivityCursor | undefined {
-  const [, storeId, ...numbers] = decodeCursor(text) ?? [];
-  const [upTo, at, revision, orderId] = numbers.map(parseInt64);
-  if (storeId === undefined || upTo === undefined || at === undefined) return undefined;
-  if (revision === undefined || orderId === undefined) return undefined;
-  const cursor = { storeId, upTo, at: Number(at), revision, orderId: orderId as OrderId };
-  return cursorOf(cursor, boundaries) === text ? cursor : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { standingOf } from '../../keys/api-key.ts';
+import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import type { Findings } from '../../store/consistency.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
@@ -8,8 +9,6 @@ import { type Store, StoreNotUsable, StoreUnavailable } from '../../store/store.
 import { counted, grouped } from '../terminal/output.ts';
 
 const SOON_MS = 14 * 86_400_000;
-/** As the service tolerates between nodes. */
-const CLOCK_TOLERANCE_MS = 5_000;
 
 /** Looks at what is in the store: its schema, its rows, its keys, and its latest change. */
 export async function storeOf(config: Config): Promise<Finding[]> {

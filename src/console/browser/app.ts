@@ -7,7 +7,7 @@ import { OrderList } from './order-list.ts';
 import { parseId, searchOf, type View, viewOf } from './query.ts';
 import { Screen } from './screen.ts';
 import { isSignedOut, signIn, signOut, storedKey } from './session.ts';
-import { initialState } from './state.ts';
+import { initialState, selectable } from './state.ts';
 
 /** The console: signing in, going from view to view, and what the reader can do there. */
 export class App {
@@ -77,12 +77,11 @@ export class App {
         if (!selected.delete(id)) selected.add(id);
       }),
     selectAll: () =>
-      this.#screen.change(({ orders, selected }) => {
-        const pending = orders.filter(({ status }) => status === 'pending');
-        const isAll = pending.every(({ id }) => selected.has(id));
+      this.#screen.change((state) => {
+        const { pending, isAll } = selectable(state);
         for (const { id } of pending) {
-          if (isAll) selected.delete(id);
-          else selected.add(id);
+          if (isAll) state.selected.delete(id);
+          else state.selected.add(id);
         }
       }),
     act: (action) => () => {

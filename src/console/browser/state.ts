@@ -72,6 +72,12 @@ export function initialState(view: View): State {
   };
 }
 
+/** Returns the orders shown that can be selected, and whether all of them are. */
+export function selectable({ orders, selected }: State) {
+  const pending = orders.filter(({ status }) => status === 'pending');
+  return { pending, isAll: pending.length > 0 && pending.every(({ id }) => selected.has(id)) };
+}
+
 /** Applies changes to what is shown: rows change in place, and orders that come to match are counted. */
 export function applyChanges(
   state: State,

@@ -4,7 +4,7 @@ import type { Actions } from './actions.ts';
 import { activityPanel } from './activity-view.ts';
 import { count, exactTime, time } from './format.ts';
 import { DAY_COUNTS, STATUSES, searchOf } from './query.ts';
-import type { Detail, State, TaggedOrder } from './state.ts';
+import { type Detail, type State, selectable, type TaggedOrder } from './state.ts';
 
 /** The whole page. */
 export function page(state: State, actions: Actions) {
@@ -135,11 +135,10 @@ function table(state: State, actions: Actions) {
   </table></div>`;
 }
 
-function selectAll({ orders, selected }: State, actions: Actions) {
-  const pending = orders.filter(({ status }) => status === 'pending');
-  const isAll = pending.length > 0 && pending.every(({ id }) => selected.has(id));
+function selectAll(state: State, actions: Actions) {
+  const { pending, isAll } = selectable(state);
   return html`<input type="checkbox" aria-label="Select all pending orders shown" .checked=${isAll}
-    .indeterminate=${!isAll && selected.size > 0} ?disabled=${pending.length === 0} @change=${actions.selectAll} />`;
+    .indeterminate=${!isAll && state.selected.size > 0} ?disabled=${pending.length === 0} @change=${actions.selectAll} />`;
 }
 
 function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions) {

@@ -1,15 +1,14 @@
 import type { OrderEventType } from '../../orders/lifecycle.ts';
-import { INT64_MAX, type OrderId } from '../../orders/order.ts';
+import type { OrderId } from '../../orders/order.ts';
 import {
   ActivityCount,
-  type ActivityCursor,
   type ActivityPage,
   type ActivityPosition,
   type ActivityQuery,
-  before,
+  endOf,
   MAX_EVENTS_COUNTED,
+  startOf,
 } from '../activity.ts';
-import type { FeedPosition } from '../feed.ts';
 import { readPosition } from './feed.ts';
 import type { Row, Session } from './session.ts';
 import { arrayOf, textArray } from './values.ts';
@@ -19,15 +18,13 @@ export async function countActivity(
   session: Session,
   query: ActivityQuery,
 ): Promise<ActivityPage | undefined> {
-  const { boundaries } = query;
   const now = await readPosition(session);
-  const start = await startOf(session, query, now);
-  if (start === undefined) return undefined;
+  const start = startOf(query, now);
+  if (start === undefined || !(await hasEvent(session, query))) return undefined;
   const { storeId, upTo } = start;
-  const from = [start.at, start.revision, start.orderId];
-  const [last] = await session.query(SQL.last, [...from, boundaries.at(-1)]);
-  const end = last ?? [boundaries.at(-1)! - 1, INT64_MAX, INT64_MAX];
-  const values = [...from, ...end, upTo, arrayOf(boundaries)];
+  const [from, end] = [valuesOf(start), valuesOf(endOf(query))];
+  const [last] = await session.query(SQL.last, [...from, ...end]);
+  const values = [...from, ...(last ?? end), upTo, arrayOf(query.boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
     count.add({
@@ -44,16 +41,14 @@ export async function countActivity(
   };
 }
 
-/** Returns where to begin; undefined if the store does not have the event that the query goes on behind. */
-async function startOf(
-  session: Session,
-  { boundaries, after }: ActivityQuery,
-  { storeId, revision }: FeedPosition,
-): Promise<ActivityCursor | undefined> {
-  if (after === undefined) return { ...before(boundaries[0]!), storeId, upTo: revision };
-  if (after.storeId !== storeId || after.upTo > revision) return undefined;
-  const [event] = await session.query(SQL.event, [after.revision, after.orderId, after.at]);
-  return event && after;
+/** Returns whether the store has the event that a query goes on behind, if it does. */
+async function hasEvent(session: Session, { after }: ActivityQuery): Promise<boolean> {
+  if (after === undefined) return true;
+  return (await session.query(SQL.event, valuesOf(after))).length > 0;
+}
+
+function valuesOf({ at, revision, orderId }: ActivityPosition) {
+  return [at, revision, orderId];
 }
 
 function positionFrom([at, revision, orderId]: Row): ActivityPosition {
@@ -66,12 +61,12 @@ function positionFrom([at, revision, orderId]: Row): ActivityPosition {
 const SQL = {
   event: {
     name: 'activityEvent',
-    text: 'SELECT 1 FROM order_events WHERE revision = $1 AND order_id = $2 AND at = $3 LIMIT 1',
+    text: 'SELECT 1 FROM order_events WHERE at = $1 AND revision = $2 AND order_id = $3 LIMIT 1',
   },
   last: {
     name: 'activityLast',
     text: `SELECT at, revision, order_id FROM order_events
-      WHERE (at, revision, order_id) > ($1, $2, $3) AND at < $4
+      WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
       ORDER BY at, revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
   },
   counts: {

@@ -1,5 +1,7 @@
+import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../diagnosis.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { TABLES } from '../tables.ts';
 import { newSession } from './connection.ts';
 import type { Session } from './session.ts';
 import { PATIENT } from './time-limits.ts';
@@ -8,8 +10,6 @@ import { PATIENT } from './time-limits.ts';
 const SLOW_ROUND_TRIP_MS = 5;
 /** A cancel waits for one commit, as long as no others wait with it. */
 const SLOW_COMMIT_MS = 20;
-/** Clocks of nodes and server may differ by this much; keys expire, and events are dated, by them. */
-const CLOCK_TOLERANCE_MS = 5_000;
 /** A node has four connections, and commands have their own. */
 const FEWEST_CONNECTIONS = 8;
 
@@ -124,7 +124,7 @@ async function rightsOf(session: Session): Promise<Finding[]> {
 
 const MAY_WRITE = `SELECT coalesce(bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
     AND has_table_privilege(oid, 'UPDATE')), false)
-  FROM pg_class WHERE relname IN ('store', 'orders', 'order_events', 'api_keys', 'pets', 'imports', 'placements', 'cancel_uses')
+  FROM pg_class WHERE relname IN (${['store', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
     AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
 
 const MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";
