@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exportCommand } from './commands/export.ts';
+import { idsCommand } from './commands/ids.ts';
 import { importCommand } from './commands/import/import.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listCommand } from './commands/list.ts';
@@ -69,6 +70,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
     cancelCommand(),
     shipCommand(),
     petsCommand(),
+    idsCommand(),
     backupCommand(),
     restoreCommand(),
     checkCommand(),

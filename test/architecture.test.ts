@@ -30,6 +30,7 @@ const ENGINE = [
   'store/bounded',
   'store/consistency',
   'store/diagnosis',
+  'store/expected-schema',
   'store/feed',
   'store/open-options',
   'store/pages',
@@ -58,6 +59,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store/within.ts': ['store/store'],
   'src/store/tables.ts': ['store/store'],
   'src/store/consistency.ts': DOMAIN,
+  'src/store/expected-schema.ts': ['store/store'],
   'src/store/sqlite/': ENGINE,
   'src/store/postgres/': ENGINE,
   'src/store/': [...DOMAIN, 'store'],
@@ -177,7 +179,7 @@ test('every package that src/ imports is listed in dependencies', () => {
 
 /** Files that only one engine has. */
 const OF_ONE_ENGINE = {
-  sqlite: ['backup', 'path', 'restore', 'turns', 'writer-client', 'writer-thread'],
+  sqlite: ['backup', 'path', 'reserved-ids', 'restore', 'turns', 'writer-client', 'writer-thread'],
   postgres: ['address', 'moments', 'origin', 'time-limits'],
 };
 

@@ -16,8 +16,9 @@ export function checkCommand(): Command {
 
 async function check(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const { databaseUrl, environment: wanted } = databaseConfig(flags);
-  const { schema, environment, movedTo, revision, orders, problems } =
+  const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
     await checkStore(databaseUrl);
+  const problems = [...schemaDifferences, ...found.problems];
   expectEnvironment(databaseUrl, environment, wanted);
   const store = databaseLabel(databaseUrl);
   if (flags.json) {

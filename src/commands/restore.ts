@@ -17,14 +17,17 @@ export function restoreCommand(): Command {
 
 async function restore(file: string, flags: DatabaseFlags): Promise<void> {
   const { databaseUrl, environment } = databaseConfig(flags);
-  const { findings, kept } = await restoreStore(databaseUrl, file, ({ environment: recorded }) =>
-    expectEnvironment(`sqlite:${file}`, recorded, environment),
+  const { findings, kept, nextId } = await restoreStore(
+    databaseUrl,
+    file,
+    ({ environment: recorded }) => expectEnvironment(`sqlite:${file}`, recorded, environment),
   );
   const { pending, shipped, cancelled } = findings.orders;
   say(
     `Restored ${counted(pending + shipped + cancelled, 'order')} (${pending} pending, ${shipped} shipped, ` +
       `${cancelled} cancelled) to ${databaseLabel(databaseUrl)}.`,
   );
+  say(`New orders get ids from ${nextId} on, so that no id is given a second time.`);
   if (kept !== undefined)
     say(`The previous database is kept as ${kept}; delete it when you no longer need it.`);
 }

@@ -50,7 +50,7 @@ const ERRORS = {
     503,
     'The store cannot be reached or did not confirm in time, so the outcome is unknown; try again.',
   ],
-  no_ids_left: [507, 'No order can be placed: an imported order has the highest possible id.'],
+  no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
   too_many_streams: [503, 'There are too many open streams for this API key or the service.'],
   http_version_not_supported: [505, 'This service speaks HTTP/1.1.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

@@ -1,4 +1,5 @@
 import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
+import { ALL_IDS, type FreeIds } from './ids.ts';
 import {
   type Decision,
   decide,
@@ -7,7 +8,7 @@ import {
   type OrderCommand,
   type OrderEventType,
 } from './lifecycle.ts';
-import { INT64_MAX, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
+import type { Order, OrderDraft, OrderId, OrderStatus } from './order.ts';
 import {
   type Placement,
   type PlaceOrderCommand,
@@ -48,8 +49,8 @@ export interface Lookups {
 export interface Known {
   /** Those of the orders that exist. */
   readonly orders: readonly KnownOrder[];
-  /** The highest id that is taken or reserved; needed to place orders without an id. */
-  readonly highestId?: OrderId;
+  /** Needed to place orders without an id. */
+  readonly freeIds?: FreeIds;
   readonly placements?: readonly Placement[];
   readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
 }
@@ -95,14 +96,16 @@ export class Batch {
   readonly allowances = new Map<string, CancelAllowance>();
   readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
   readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
-  /** The highest id that was taken or reserved before. */
-  readonly highestId: OrderId | undefined;
+  /** The ids that were free before. */
+  readonly freeIds: FreeIds | undefined;
   #nextId: OrderId;
+  readonly #lastId: OrderId;
 
-  constructor({ orders, highestId, placements = [], cancelUses = [] }: Known) {
+  constructor({ orders, freeIds, placements = [], cancelUses = [] }: Known) {
     this.known = new Map(orders.map((known) => [known.order.id, known]));
-    this.highestId = highestId;
-    this.#nextId = (highestId ?? INT64_MAX) + 1n;
+    this.freeIds = freeIds;
+    this.#lastId = (freeIds ?? ALL_IDS).last;
+    this.#nextId = (freeIds?.highest ?? this.#lastId) + 1n;
     this.#placements = new Map(
       placements.map((each) => [placementName(each.by, each.idempotencyKey), each]),
     );
@@ -130,7 +133,7 @@ export class Batch {
    */
   placeAll(drafts: readonly OrderDraft[]): PlaceAllOutcome {
     const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? this.#takeId() }));
-    if (this.#nextId - 1n > INT64_MAX) return { refusal: 'no_ids_left' };
+    if (this.#nextId - 1n > this.#lastId) return { refusal: 'no_ids_left' };
     const decisions = orders.map((order) => this.#decide({ type: 'place', order }));
     const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
     if (index !== -1) return { refusal: 'order_differs', index };
@@ -163,7 +166,7 @@ export class Batch {
       return (revision) => ({ id, revision: earlier.revision ?? revision, at, isReplay: true });
     }
     const id = this.#takeId();
-    if (id > INT64_MAX) return { refusal: 'no_ids_left' };
+    if (id > this.#lastId) return { refusal: 'no_ids_left' };
     this.#record(decide(undefined, { type: 'place', order: { ...draft, id } }, this.now), by);
     const placement = { by, idempotencyKey, digest, id, at: this.now };
     this.placements.push(placement);
@@ -199,7 +202,7 @@ export class Batch {
     if (order === undefined) return;
     const before = this.#find(order.id)?.order;
     this.changed.set(order.id, order);
-    if (order.id >= this.#nextId) this.#nextId = order.id + 1n;
+    if (order.id >= this.#nextId && order.id <= this.#lastId) this.#nextId = order.id + 1n;
     this.events.push({
       ...{ id: order.id, type: outcome, by },
       before: outcome === 'shipped' ? before : undefined,

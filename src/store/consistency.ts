@@ -4,7 +4,9 @@ import { ORDER_STATUSES, type OrderStatus } from '../orders/order.ts';
 /** The result of checking a whole store. */
 export interface Findings {
   /** Number of migrations that have run, and that this release knows. */
-  readonly schema: { readonly has: number; readonly knows: number };
+  readonly schema: SchemaVersion;
+  /** Differences from the schema of this release, one line each; not looked for in the schema of an earlier release. */
+  readonly schemaDifferences: readonly string[];
   /** Undefined if not recorded, or if the schema is too old to have it. */
   readonly environment: Environment | undefined;
   readonly movedTo: string | undefined;
@@ -15,6 +17,11 @@ export interface Findings {
   readonly problems: readonly string[];
 }
 
+export interface SchemaVersion {
+  readonly has: number;
+  readonly knows: number;
+}
+
 /** The counters in the row of the table store. */
 export type Counters = Readonly<Record<OrderStatus | 'revision', bigint>>;
 
@@ -22,7 +29,7 @@ export type Counters = Readonly<Record<OrderStatus | 'revision', bigint>>;
 const PLACEMENTS_SINCE = 8;
 
 /** Returns a statement that counts all rows, and returns one row of integers, for every engine. */
-export function countsSql({ has }: Findings['schema']): string {
+export function countsSql({ has }: SchemaVersion): string {
   return has < PLACEMENTS_SINCE ? `${COUNTS}, 0` : `${COUNTS}, ${PLACEMENTS_OF_NO_ORDER}`;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { leapAbove } from '../orders/ids.ts';
 import { databaseLabel, openStore } from './open.ts';
 import { isPostgresUrl } from './postgres/address.ts';
 import { openPostgresSource, openPostgresTarget } from './postgres/copy.ts';
@@ -47,7 +48,7 @@ export async function copyStore(
         throw new StoreNotUsable('the copy differs from the source; nothing was moved');
       }
       if (isMove) await moveAway(from, to, source);
-      await target.complete(source.status);
+      await target.complete(statusOfCopy(source));
     } finally {
       await target.close();
     }
@@ -55,6 +56,11 @@ export async function copyStore(
   } finally {
     await source.close();
   }
+}
+
+/** A backup that is put to use begins another history, in which its ids may have been given. */
+function statusOfCopy({ status, isBackup }: Source): StoreStatus {
+  return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
 async function openSource(url: string): Promise<Source> {

@@ -1,6 +1,7 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
 import type { ChangeSource, Moment } from '../listing/listing.ts';
 import type { OrderOutcome, PlaceAllOutcome } from '../orders/batch.ts';
+import type { FreeIds } from '../orders/ids.ts';
 import type { OrderCommand, OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderDraft, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
@@ -21,6 +22,8 @@ export type StoreCommand =
    * Undoes `moveAway`. Assigns a new store id, since the other database may have been written to under the old one.
    */
   | { readonly type: 'takeBack' }
+  /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
+  | { readonly type: 'limitIds'; readonly last: OrderId }
   | { readonly type: 'createKey'; readonly key: ApiKey }
   /** Stores the key unless its environment already has one. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
@@ -30,8 +33,8 @@ export type StoreCommand =
   /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
   | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
   /**
-   * Returns how many rows of an unfinished import have been placed, and the highest id that is taken or reserved.
-   * Orders without an id are assigned ids above it. `source` is a digest of the file's content.
+   * Returns how many rows of an unfinished import have been placed, and the ids that orders without one may be assigned.
+   * `source` is a digest of the file's content.
    */
   | { readonly type: 'importProgress'; readonly source: string }
   /**
@@ -66,12 +69,13 @@ interface Outcomes {
   recordEnvironment: Environment;
   moveAway: 'moved' | 'changed';
   takeBack: 'taken_back' | 'unchanged';
+  limitIds: FreeIds;
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   recordKeyUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPets: 'stored';
-  importProgress: { readonly placed: number; readonly highestId: OrderId };
+  importProgress: { readonly placed: number; readonly freeIds: FreeIds };
   beginImport: 'begun' | 'out_of_turn';
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
   endImport: 'ended' | 'out_of_turn';
@@ -96,6 +100,9 @@ export interface StoreStatus extends Moment {
   /** Time of the latest change of an order, in milliseconds since the epoch; undefined if there was none. */
   readonly latestAt?: number | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
+  /** Ids up to this one are not given to orders; 0 for none. */
+  readonly reservedId: OrderId;
+  readonly freeIds: FreeIds;
 }
 
 /**

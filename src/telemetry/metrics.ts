@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { Environment } from '../keys/api-key.ts';
+import { idsLeft } from '../orders/ids.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
-import { FAULTS, type Fault, type Store } from '../store/store.ts';
+import { FAULTS, type Fault, type Store, type StoreStatus } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { COMMIT, VERSION } from '../version.ts';
 
@@ -194,19 +195,43 @@ function registerStore(registry: Registry, store: MetricsSources['store']): void
       if (engine !== undefined) this.set({ engine: engine.name }, engine.schema);
     },
   });
-  new Gauge({
+  registerStatus(registry, store, {
+    name: 'store_orders_ids_left',
+    help: 'Ids that are left for new orders.',
+    set: (gauge, { freeIds }) => gauge.set(Number(idsLeft(freeIds))),
+  });
+  registerStatus(registry, store, {
     name: 'store_orders_orders',
     help: 'Orders in the store, by status.',
-    labelNames: ['status'] as const,
-    registers: [registry],
+    labelNames: ['status'],
+    set: (gauge, { orders }) => {
+      for (const status of ORDER_STATUSES) gauge.set({ status }, Number(orders[status]));
+    },
+  });
+}
+
+interface StatusGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+  readonly set: (gauge: Gauge<string>, status: StoreStatus) => void;
+}
+
+/** Registers a gauge of the store's status. While the store is unavailable, its status is unknown, and there is no sample. */
+function registerStatus(
+  registry: Registry,
+  store: MetricsSources['store'],
+  { name, help, labelNames = [], set }: StatusGauge,
+): void {
+  new Gauge<string>({
+    ...{ name, help, labelNames: [...labelNames], registers: [registry] },
     async collect() {
-      // If the store is unavailable the counts are unknown, and the gauge stays empty.
       this.reset();
+      if (labelNames.length === 0) this.remove();
       const opened = store();
       if (opened === undefined) return;
       const status = await within(STATUS_WITHIN_MS, () => opened.status()).catch(() => undefined);
-      if (status === undefined) return;
-      for (const name of ORDER_STATUSES) this.set({ status: name }, Number(status.orders[name]));
+      if (status !== undefined) set(this, status);
     },
   });
 }

@@ -31,12 +31,13 @@ test('export returns what import read, in every format', async (t) => {
     '{"id":-9223372036854775808,"status":"cancelled"}\n' +
     '{"id":5,"petId":9007199254740993,"quantity":0,"shipDate":"2026-11-20T05:18:56.789Z","complete":true,"status":"shipped"}\n' +
     '{"id":9223372036854775807,"complete":false,"status":"pending"}\n';
-  assert.equal((await cli(['import', file('a.ndjson', orders)])).code, 0);
+  assert.equal((await cli(['import', '--allow-last-ids', file('a.ndjson', orders)])).code, 0);
   assert.equal((await cli(['export'])).stdout, orders);
   for (const format of ['csv', 'json', 'ndjson']) {
     const { stdout } = await cli(['export', '--format', format]);
     const other = commandLine(t);
-    assert.equal((await other.cli(['import', other.file('x', stdout)])).code, 0, format);
+    const imported = await other.cli(['import', '--allow-last-ids', other.file('x', stdout)]);
+    assert.equal(imported.code, 0, format);
     assert.equal((await other.cli(['export'])).stdout, orders);
   }
 });
@@ -51,18 +52,21 @@ test('an import that would exhaust the int64 ids places nothing, and a dry run r
     ['import', path],
     ['import', '--dry-run', path],
   ]) {
-    const { code, stderr } = await cli(args);
+    const { code, stderr } = await cli([...args, '--allow-last-ids']);
     assert.equal(code, 1);
-    assert.match(stderr, /line 5001: has no id, and above 9223372036854775805 int64 has 2 left/);
+    assert.match(
+      stderr,
+      /line 5001: has no id, and above 9223372036854775805 the store has 2 left/,
+    );
   }
   assert.equal((await cli(['export'])).stdout, '');
   const enough = file('b.ndjson', [highest, rows[0], rows[1]].join('\n'));
-  assert.equal((await cli(['import', '--dry-run', enough])).code, 0);
-  assert.equal((await cli(['import', enough])).code, 0);
+  assert.equal((await cli(['import', '--dry-run', '--allow-last-ids', enough])).code, 0);
+  assert.equal((await cli(['import', '--allow-last-ids', enough])).code, 0);
   // Ids taken by now count too.
   const { code, stderr } = await cli(['import', '--dry-run', file('c.ndjson', rows[2]!)]);
   assert.equal(code, 1);
-  assert.match(stderr, /int64 has 0 left/);
+  assert.match(stderr, /the store has 0 left/);
 });
 
 test('an input without rows is refused', async (t) => {
@@ -251,4 +255,36 @@ test('import --json reports invalid rows as JSON', async (t) => {
   assert.deepEqual(problems, [
     { at: 'line 3', problem: 'id must be an integer, in digits only; it is "x"' },
   ]);
+});
+
+test('ids that leave few to new orders are imported with a flag only, and "ids" is a way on', async (t) => {
+  const database = ['--database', `sqlite:${join(temporaryFolder(t), 'store.db')}`];
+  const last = '{"id":7}\n{"id":9223372036854775807}\n';
+  const refused = await run(['import', '-', ...database], { input: last });
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /line 2: the id 9223372036854775807 leaves 0 ids .*--allow-last-ids/,
+  );
+  const imported = await run(['import', '-', '--allow-last-ids', ...database], { input: last });
+  assert.equal(imported.code, 0, imported.stderr);
+  const without = await run(['import', '-', ...database], { input: '{"petId":1}\n' });
+  assert.match(
+    without.stderr,
+    /line 1: has no id, and above 9223372036854775807 the store has 0 left/,
+  );
+  const { stdout } = await run(['ids', ...database]);
+  assert.match(stdout, /^next id {2}none is left\nlast id {2}9223372036854775807\nleft {5}0\n$/);
+  const limited = await run(['ids', '--last', '8999999999999999999', '--json', ...database]);
+  assert.deepEqual(JSON.parse(limited.stdout.replaceAll(/\d{10,}/g, '"$&"')), {
+    next: 8,
+    last: '8999999999999999999',
+    left: '8999999999999999992',
+  });
+  const again = await run(['import', '-', ...database], { input: '{"petId":1}\n' });
+  assert.equal(again.code, 0, again.stderr);
+  assert.match((await run(['list', ...database])).stdout, /^8 +pending {2}1$/m);
+  for (const wrong of ['0', 'x', '-1']) {
+    assert.equal((await run(['ids', '--last', wrong, ...database])).code, 2);
+  }
 });

@@ -31,7 +31,12 @@ async function largeService(t: TestContext): Promise<Running> {
   const { stdout: sample } = await run(['sample', String(MILLION)]);
   const others = IDS.map((id) => `{"id":${id},"petId":${IDS[1]},"quantity":${IDS[0]}}\n`).join('');
   for (const input of [sample, others]) {
-    const { code, stderr } = await run(['import', '-', '--database', database], { input });
+    const { code, stderr } = await run(
+      ['import', '-', '--allow-last-ids', '--database', database],
+      {
+        input,
+      },
+    );
     assert.equal(code, 0, stderr);
   }
   const service = await serve(t, [], { database });

@@ -64,7 +64,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`more events than one call counts are counted once each, as they were at first (${name})`, async (t) => {
-    const store = await open(t, await newDatabase(t), 'service');
+    const store = await open(t, await newDatabase(t));
     const many = Array.from({ length: MAX_EVENTS_COUNTED + 10 }, (_, id) => place(BigInt(id)));
     const cancels = many.slice(-5).map(({ order }) => ({ type: 'cancel', id: order.id }) as const);
     await store.apply([...many, ...cancels]);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { ALL_IDS } from '../../src/orders/ids.ts';
 import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
 import { INT64_MAX, INT64_MIN, type Order } from '../../src/orders/order.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -446,7 +447,7 @@ for (const { name, newDatabase } of ENGINES) {
       ]);
       assert.deepEqual(await idsIn(store), [2n]);
       assert.deepEqual(await store.apply([{ type: 'importProgress', source: 'a' }]), [
-        { placed: 0, highestId: 2n },
+        { placed: 0, freeIds: { ...ALL_IDS, highest: 2n } },
       ]);
       assert.equal((await store.status()).revision, 1n);
     },

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { standingOf } from '../../keys/api-key.ts';
 import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
+import { FEW_IDS, type FreeIds, idsLeft } from '../../orders/ids.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import type { Findings } from '../../store/consistency.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
@@ -19,10 +20,11 @@ export async function storeOf(config: Config): Promise<Finding[]> {
     }
     const checked = await checkStore(databaseUrl);
     expectEnvironment(databaseUrl, checked.environment, environment);
-    const findings = [...contentsOf(checked), schemaOf(checked)];
+    const findings = [...contentsOf(checked), ...schemaOf(checked)];
     const { has, knows } = checked.schema;
-    if (has !== knows || checked.problems.length > 0) return findings;
-    return [...findings, ...(await keysAndClockOf(config))];
+    const problems = [...checked.schemaDifferences, ...checked.problems];
+    if (has !== knows || problems.length > 0) return findings;
+    return [...findings, ...(await usedStoreOf(config))];
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
     return [problem('store', error.message, 'see docs/operating.md')];
@@ -42,16 +44,22 @@ function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[
     : [ok('store', `${counts.join(', ')}; revision ${revision}, and every row is consistent`)];
 }
 
-function schemaOf({ schema: { has, knows } }: Findings): Finding {
-  if (has === knows) return ok('schema', `${has} migrations, as this release`);
+function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Finding[] {
+  if (schemaDifferences.length > 0) {
+    const advice = 'undo what was changed by hand, or restore a backup';
+    return schemaDifferences.map((each) => problem('schema', each, advice));
+  }
+  if (has === knows) return [ok('schema', `${has} migrations, as this release`)];
   const advice = 'make a backup; the service of this release migrates it when it starts';
-  return warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice);
+  return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
 }
 
-async function keysAndClockOf({ databaseUrl, environment }: Config): Promise<Finding[]> {
+/** Looks at keys, clock and ids of a consistent store. */
+async function usedStoreOf({ databaseUrl, environment }: Config): Promise<Finding[]> {
   const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
   try {
-    return [...(await keysOf(store, environment)), ...(await clockOf(store))];
+    const { latestAt, freeIds } = await store.status();
+    return [...(await keysOf(store, environment)), ...clockOf(latestAt), idsOf(freeIds)];
   } finally {
     await store.close();
   }
@@ -76,8 +84,14 @@ async function keysOf(store: Store, environment: Config['environment']): Promise
   ];
 }
 
-async function clockOf(store: Store): Promise<Finding[]> {
-  const { latestAt } = await store.status();
+function idsOf(free: FreeIds): Finding {
+  const found = `${grouped(idsLeft(free))} ids are left for new orders`;
+  if (idsLeft(free) >= FEW_IDS) return ok('ids', found);
+  const advice = 'set a lower last id, with "store-orders ids --last"';
+  return warning('ids', `${found}: an order has the id ${free.highest}`, advice);
+}
+
+function clockOf(latestAt: number | undefined): Finding[] {
   if (latestAt === undefined) return [];
   const aheadMs = latestAt - Date.now();
   if (aheadMs < CLOCK_TOLERANCE_MS) return [ok('clock', 'it is later than the latest change')];

@@ -2,13 +2,8 @@ import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
 import { SeenIds } from '../../files/seen-ids.ts';
 import { type Located, Problems, readValues } from '../../files/values.ts';
-import {
-  differingFields,
-  INT64_MAX,
-  type Order,
-  type OrderDraft,
-  type OrderId,
-} from '../../orders/order.ts';
+import { FEW_IDS, type FreeIds } from '../../orders/ids.ts';
+import { differingFields, type Order, type OrderDraft, type OrderId } from '../../orders/order.ts';
 import { CommandFailed, counted, grouped } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
 import type { Checked } from './placer.ts';
@@ -31,8 +26,10 @@ export interface CheckSource {
   readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
   /** Number of rows placed by an earlier run of the same import. */
   readonly placedBefore: number;
-  /** Orders without an id get ids above this one. */
-  readonly highestId: OrderId;
+  /** The ids that orders without one may be assigned. */
+  readonly freeIds: FreeIds;
+  /** Whether the file may have ids that leave few to the orders after it. */
+  readonly mayTakeLastIds?: boolean | undefined;
 }
 
 /** The input was rejected as a whole. */
@@ -67,10 +64,8 @@ export function refuseProblems(input: Input, problems: Problems, count: number):
 }
 
 /** Checks the whole file without writing to the store. */
-export async function checkOrders(
-  input: Input,
-  { find, placedBefore, highestId }: CheckSource,
-): Promise<Check> {
+export async function checkOrders(input: Input, source: CheckSource): Promise<Check> {
+  const { find, placedBefore } = source;
   const problems = new Problems();
   const check: Check = {
     problems,
@@ -90,7 +85,10 @@ export async function checkOrders(
       const existing = await ordersById(rows, find);
       for (const row of rows) {
         check.count += 1;
-        const problem = row.problem ?? checkOrder(row.at, row.value, existing, seen, check);
+        const problem =
+          row.problem ??
+          checkOrder(row.at, row.value, existing, seen, check) ??
+          lastIdProblem(row.value, source);
         if (problem !== undefined) problems.add(row.at, problem);
       }
     }
@@ -98,18 +96,28 @@ export async function checkOrders(
     progress.end();
     seen.close();
   }
-  checkIdsLeft(check, highestId);
+  checkIdsLeft(check, source.freeIds);
   return check;
 }
 
-/** Adds a problem if int64 has too few ids above the highest id in use for the orders without one. */
-function checkIdsLeft(check: Check, highestInStore: OrderId): void {
-  const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
-  if (BigInt(check.withoutId) <= INT64_MAX - highest) return;
+/** Adds a problem if there are too few ids above the highest id in use for the orders without one. */
+function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds): void {
+  const isHigher = check.highestId > highestInStore && check.highestId <= last;
+  const highest = isHigher ? check.highestId : highestInStore;
+  if (BigInt(check.withoutId) <= last - highest) return;
   check.problems.add(
     check.lastWithoutId,
-    `has no id, and above ${highest} int64 has ${INT64_MAX - highest} left; the file needs ${check.withoutId}`,
+    `has no id, and above ${highest} the store has ${last - highest} left; the file needs ${check.withoutId}`,
   );
+}
+
+/** Returns the problem with an order whose id would leave few to the orders after it. */
+function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefined {
+  const { highest, last } = source.freeIds;
+  if (source.mayTakeLastIds || id === undefined || id <= highest || id > last) return undefined;
+  const left = last - id;
+  if (left >= FEW_IDS) return undefined;
+  return `the id ${id} leaves ${left} ids for new orders; --allow-last-ids imports it all the same`;
 }
 
 async function ordersById(

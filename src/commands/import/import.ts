@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
+import { ALL_IDS } from '../../orders/ids.ts';
 import type { Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from '../database.ts';
 import { counted, say, writeJson } from '../terminal/output.ts';
@@ -25,6 +26,7 @@ Columns, all of them optional, in any order (in JSON: fields):
 interface ImportFlags extends DatabaseFlags {
   readonly dryRun?: true;
   readonly json?: true;
+  readonly allowLastIds?: true;
 }
 
 export function importCommand(): Command {
@@ -37,6 +39,7 @@ curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | np
   )
     .argument('<file>', 'a file, or - for standard input')
     .option('--dry-run', 'check everything, write nothing')
+    .option('--allow-last-ids', 'import ids that leave few to new orders; see "ids"')
     .option('--json', 'the counts, and what is wrong with rows, as a JSON object on stdout')
     .addHelpText('after', COLUMNS)
     .action(importOrders);
@@ -48,7 +51,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   try {
     const { imported, skipped } = flags.dryRun
       ? await tryImport(input, flags)
-      : await withStore(flags, 'create', (store) => importInto(store, input));
+      : await withStore(flags, 'create', (store) => importInto(store, input, flags));
     if (flags.json) await writeJson({ imported, skipped, dryRun });
     const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} already existed`;
     say(
@@ -72,24 +75,32 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
 async function tryImport(input: Input, flags: ImportFlags) {
   const check = (await databaseExists(flags))
     ? await withStore(flags, 'write', async (store) =>
-        checkOrders(input, await sourceOf(store, input)),
+        checkOrders(input, await sourceOf(store, input, flags)),
       )
-    : await checkOrders(input, { find: async () => [], placedBefore: 0, highestId: 0n });
+    : await checkOrders(input, {
+        ...{ find: async () => [], placedBefore: 0, freeIds: ALL_IDS },
+        mayTakeLastIds: flags.allowLastIds,
+      });
   refuseProblems(input, check.problems, check.count);
   return { imported: check.count - check.known, skipped: check.known };
 }
 
-async function importInto(store: Store, input: Input) {
-  const check = await checkOrders(input, await sourceOf(store, input));
+async function importInto(store: Store, input: Input, flags: ImportFlags) {
+  const check = await checkOrders(input, await sourceOf(store, input, flags));
   refuseProblems(input, check.problems, check.count);
   const imported = await placeOrders(input, store, check);
   return { imported, skipped: check.count - imported };
 }
 
-async function sourceOf(store: Store, { digest }: Input): Promise<CheckSource> {
+async function sourceOf(
+  store: Store,
+  { digest }: Input,
+  { allowLastIds }: ImportFlags,
+): Promise<CheckSource> {
   const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
-  const { placed, highestId } = progress!;
-  return { find: (ids) => store.find(ids), placedBefore: placed, highestId };
+  const { placed, freeIds } = progress!;
+  const find: CheckSource['find'] = (ids) => store.find(ids);
+  return { find, placedBefore: placed, freeIds, mayTakeLastIds: allowLastIds };
 }
 
 /** Reads the file again and places its orders. @returns the number of new orders */

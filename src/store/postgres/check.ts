@@ -1,8 +1,16 @@
 import type { Environment } from '../../keys/api-key.ts';
-import { compare, countsSql, type Findings } from '../consistency.ts';
+import {
+  type Counters,
+  compare,
+  countsSql,
+  type Findings,
+  type SchemaVersion,
+} from '../consistency.ts';
+import { schemaDifferences } from '../expected-schema.ts';
+import { describeSchema } from './catalog.ts';
 import { newSession } from './connection.ts';
 import { expectSchema } from './schema.ts';
-import { BEGIN_SNAPSHOT } from './session.ts';
+import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { present } from './store-row.ts';
 import { BULK } from './time-limits.ts';
 
@@ -27,19 +35,42 @@ export async function checkPostgres(url: string): Promise<Findings> {
       shipped: shipped!,
       cancelled: cancelled!,
     };
-    const [counts] = await session.query({ text: countsSql(schema!) });
+    const differences =
+      schema!.has === schema!.knows
+        ? schemaDifferences('postgresql', await describeSchema(session))
+        : [];
+    const counted = await countsOf(session, counters, schema!, differences.length === 0);
     return {
       schema: schema!,
+      schemaDifferences: differences,
       environment: (environment ?? undefined) as Environment | undefined,
       movedTo: movedTo ?? undefined,
       revision: revision!,
-      ...compare(
-        counters,
-        counts!.map((text) => BigInt(text!)),
-      ),
+      ...counted,
     };
   } finally {
     session.destroy();
+  }
+}
+
+/** Counts the orders and compares the result with the counters, unless a difference of the schema prevents it. */
+async function countsOf(
+  session: Session,
+  counters: Counters,
+  schema: SchemaVersion,
+  isComplete: boolean,
+): Promise<ReturnType<typeof compare>> {
+  try {
+    const [counts] = await session.query({ text: countsSql(schema) });
+    return compare(
+      counters,
+      counts!.map((text) => BigInt(text!)),
+    );
+  } catch (error) {
+    if (isComplete) throw error;
+    const { pending, shipped, cancelled } = counters;
+    const problems = [`the orders cannot be counted: ${(error as Error).message}`];
+    return { orders: { pending, shipped, cancelled }, problems };
   }
 }
 

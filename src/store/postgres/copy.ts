@@ -128,10 +128,10 @@ async function insert(
 }
 
 async function complete(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, environment, revision, mark, orders } = status;
+  const { storeId, environment, revision, mark, orders, reservedId, freeIds } = status;
   const text = `INSERT INTO store
-    (only_row, id, environment, revision, mark, pending, shipped, cancelled)
-    VALUES (true, $1, $2, $3, $4, $5, $6, $7)`;
+    (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id)
+    VALUES (true, $1, $2, $3, $4, $5, $6, $7, $8, $9)`;
   await session.write({ text }, [
     storeId,
     environment ?? null,
@@ -140,6 +140,8 @@ async function complete(session: Session, status: StoreStatus): Promise<void> {
     orders.pending,
     orders.shipped,
     orders.cancelled,
+    reservedId,
+    freeIds.last,
   ]);
   const names = TABLES.map(({ name }) => name).join(', ');
   // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.

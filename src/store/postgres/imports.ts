@@ -1,8 +1,9 @@
 import { Batch } from '../../orders/batch.ts';
 import { type CommandOf, type OutcomeOf, StoreUnavailable } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
-import { highestId, isGuardError, readOrders } from './orders.ts';
+import { isGuardError, readOrders } from './orders.ts';
 import type { Session } from './session.ts';
+import { readFreeIds } from './store-row.ts';
 import { changeValues, writeStatement } from './write-batch.ts';
 
 type ImportOrders = CommandOf<'importOrders'>;
@@ -14,7 +15,7 @@ export async function importProgress(
   session: Session,
   { source }: CommandOf<'importProgress'>,
 ): Promise<OutcomeOf<CommandOf<'importProgress'>>> {
-  return { placed: await placedRows(session, source), highestId: await highestId(session) };
+  return { placed: await placedRows(session, source), freeIds: await readFreeIds(session) };
 }
 
 export async function beginImport(
@@ -51,17 +52,17 @@ async function tryToImportOrders(
   { source, run, orders }: ImportOrders,
 ): Promise<OutcomeOf<ImportOrders>> {
   const ids = orders.flatMap(({ id }) => id ?? []);
-  const [inTurn, highest, known] = await Promise.all([
+  const [inTurn, freeIds, known] = await Promise.all([
     session.query(SQL.inTurn, [source, run]),
-    highestId(session),
+    readFreeIds(session),
     readOrders(session, ids),
   ]);
   expectNotMovedAway(known.movedTo);
   if (inTurn.length === 0) return { refusal: 'out_of_turn' };
-  const batch = new Batch({ orders: known.orders, highestId: highest });
+  const batch = new Batch({ orders: known.orders, freeIds });
   const outcome = batch.placeAll(orders);
   if (outcome.refusal !== undefined) return outcome;
-  const claim = [source, run, highest, orders.length];
+  const claim = [source, run, freeIds.highest, orders.length];
   if (batch.changed.size === 0) await session.write(SQL.claim, claim);
   else await session.write(SQL.claimAndWrite, [...changeValues(batch), ...claim]);
   return outcome;

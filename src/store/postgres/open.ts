@@ -1,10 +1,12 @@
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
+import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import type { OutcomeOf, Store, StoreCommand } from '../store.ts';
 import { countActivity } from './activity.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
+import { describeSchema } from './catalog.ts';
 import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
 import { orderHistory } from './events.ts';
@@ -16,6 +18,7 @@ import { readPage, readRecord } from './pages.ts';
 import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
+import type { Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
 import { BULK, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
@@ -29,18 +32,15 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     const now = options.currentUrl?.() ?? url;
     return isPostgresUrl(now) ? now : url;
   };
-  const session = await newSession(currentUrl(), BULK, async (each) => {
-    const { create, purpose, onMigrated } = options;
-    const migrated = await migrate(each, { create, update: mayMigrate(purpose) });
-    if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
-    present(await readStatus(each));
-  });
-  await session.end();
+  await prepareSchema(currentUrl(), options);
   const isService = options.purpose === 'service';
   const origin = new Origin();
-  const connect = (limits: TimeLimits) =>
+  const connect = (limits: TimeLimits, prepare = async (_: Session) => {}) =>
     new Connection(() => parseAddress(currentUrl()), limits, {
-      welcome: (session) => origin.confirm(session),
+      welcome: async (session) => {
+        await origin.confirm(session);
+        await prepare(session);
+      },
       onConnection: options.onConnection,
     });
   const reading = connect(isService ? SERVICE : PATIENT);
@@ -48,7 +48,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
   const paging = connect(isService ? SERVICE : PATIENT);
   const changes = new Changes(connect(isService ? SERVICE : PATIENT));
-  const writer = new Writer(connect(isService ? SERVICE_WRITES : PATIENT));
+  const writing = connect(isService ? SERVICE_WRITES : PATIENT, (each) => origin.confirmIds(each));
+  const writer = new Writer(writing, (id) => origin.gave(id));
   let closing: Promise<unknown> | undefined;
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
@@ -70,6 +71,22 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       await closing;
     },
   };
+}
+
+/** Migrates the schema, or expects it to be current, as the purpose is. */
+async function prepareSchema(
+  url: string,
+  { create, purpose, onMigrated }: OpenOptions,
+): Promise<void> {
+  const session = await newSession(url, BULK, async (each) => {
+    const migrated = await migrate(each, { create, update: mayMigrate(purpose) });
+    if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
+    if (mayMigrate(purpose)) {
+      expectNoDifferences(schemaDifferences('postgresql', await describeSchema(each)));
+    }
+    present(await readStatus(each));
+  });
+  await session.end();
 }
 
 /**

@@ -8,7 +8,7 @@ import { sqlState, WAS_CHANGED } from './errors.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { findPlacements } from './placements.ts';
 import type { Session } from './session.ts';
-import { present } from './store-row.ts';
+import { present, readFreeIds } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 import { arrayOf } from './values.ts';
 import { writeBatch } from './write-batch.ts';
@@ -18,12 +18,6 @@ export async function findOrders(session: Session, ids: readonly OrderId[]): Pro
   const { orders } = await readOrders(session, ids);
   const found = new Map(orders.map(({ order }) => [order.id, order]));
   return ids.flatMap((id) => found.get(id) ?? []);
-}
-
-/** Returns the highest id that is taken or reserved; orders without an id are assigned ids above it. */
-export async function highestId(session: Session): Promise<OrderId> {
-  const [row] = await session.query(SQL.highestId);
-  return BigInt(row![0]!);
 }
 
 /**
@@ -67,16 +61,16 @@ export async function changeLockedOrders(
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
   const { ids, placements, limitedKeys } = lookupsOf(commands);
-  const [known, found, cancelUses, highest] = await Promise.all([
+  const [known, found, cancelUses, freeIds] = await Promise.all([
     readOrders(session, ids),
     findPlacements(session, placements),
     findCancelUses(session, limitedKeys),
-    placements.length === 0 ? undefined : highestId(session),
+    placements.length === 0 ? undefined : readFreeIds(session),
   ]);
   expectNotMovedAway(known.movedTo);
   const batch = new Batch({
     ...{ orders: known.orders, placements: found, cancelUses },
-    ...(highest !== undefined && { highestId: highest }),
+    ...(freeIds !== undefined && { freeIds }),
   });
   return { batch, outcomesAt: batch.carryOutAll(commands) };
 }
@@ -108,5 +102,4 @@ const SQL = {
     text: `SELECT known.*, store.moved_to FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   },
-  highestId: { text: 'SELECT store_orders_highest_id()' },
 } as const;

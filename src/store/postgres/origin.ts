@@ -1,7 +1,8 @@
+import type { OrderId } from '../../orders/order.ts';
 import { StoreUnavailable } from '../store.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
-import { giveId } from './store-row.ts';
+import { giveId, recordOrigin, reserveIds } from './store-row.ts';
 
 /** Verifies, across all connections of a node, that it stays with the same store and the latest primary. */
 export class Origin {
@@ -11,6 +12,8 @@ export class Origin {
   #highest = 0;
   /** The environment of the store, once known. */
   #environment: string | undefined;
+  /** The highest id that this node has given to an order. */
+  #highestGiven: OrderId = 0n;
 
   /**
    * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of
@@ -41,6 +44,23 @@ export class Origin {
     if (id === '') await giveId(session);
   }
 
+  /**
+   * Called with every new session that writes, after `confirm` and before it is used. If the store is another one than before,
+   * or has lost orders that this node has placed, its ids leap.
+   * @throws StoreUnavailable
+   */
+  async confirmIds(session: Session): Promise<void> {
+    const server = await textOf(session, 'SELECT system_identifier FROM pg_control_system()');
+    const tables = await textOf(session, TABLES);
+    await recordOrigin(session, [server, tables, this.#timelines.get(session)].join('/'));
+    await reserveIds(session, this.#highestGiven);
+  }
+
+  /** Called with the id of an order that this node has placed. */
+  gave(id: OrderId): void {
+    if (id > this.#highestGiven) this.#highestGiven = id;
+  }
+
   /** Guards against a password file, or URL file, that starts to lead to another database. */
   #expectEnvironment(environment: string | undefined): void {
     this.#environment ??= environment;
@@ -54,13 +74,21 @@ export class Origin {
 
 /** Returns the WAL timeline of the server, or 0 if the role has no permission to read it. */
 async function timelineOf(session: Session): Promise<number> {
+  return Number((await textOf(session, TIMELINE)) ?? 0);
+}
+
+/** Returns the value of a statement; undefined if the role has no permission. */
+async function textOf(session: Session, text: string): Promise<string | undefined> {
   try {
-    const [row] = await session.query({
-      text: `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`,
-    });
-    return Number(row![0]);
+    const [row] = await session.query({ text });
+    return row![0]!;
   } catch (error) {
-    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return 0;
+    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return undefined;
     throw error;
   }
 }
+
+const TIMELINE = `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`;
+
+/** Other tables have other numbers, and so have those of another database. */
+const TABLES = `SELECT oid || '/' || 'store'::regclass::oid FROM pg_database WHERE datname = current_database()`;

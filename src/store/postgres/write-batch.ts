@@ -53,7 +53,7 @@ export function changeValues(batch: Batch): unknown[] {
 }
 
 /** Returns the parameters of WITH_PLACEMENTS. */
-function placementValues({ placements, now, highestId }: Batch): unknown[] {
+function placementValues({ placements, now, freeIds }: Batch): unknown[] {
   return [
     textArray(placements.map(({ by }) => by)),
     textArray(placements.map(({ idempotencyKey }) => idempotencyKey)),
@@ -61,7 +61,7 @@ function placementValues({ placements, now, highestId }: Batch): unknown[] {
     arrayOf(placements.map(({ id }) => id)),
     now - PLACEMENT_KEPT_MS,
     2 * placements.length,
-    highestId,
+    freeIds?.highest,
   ];
 }
 

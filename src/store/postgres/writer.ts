@@ -1,4 +1,5 @@
 import { isBatchCommand } from '../../orders/batch.ts';
+import type { OrderId } from '../../orders/order.ts';
 import { Sequence } from '../sequence.ts';
 import type { OutcomeOf, StoreCommand } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -7,21 +8,30 @@ import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { changeLockedOrders, changeOrders } from './orders.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
-import { moveAway, recordEnvironment, takeBack } from './store-row.ts';
+import { limitIds, moveAway, recordEnvironment, takeBack } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The write half of the PostgreSQL engine. */
 export class Writer {
   readonly #connection: Connection;
   readonly #inTurn = new Sequence();
+  readonly #onPlaced: (id: OrderId) => void;
 
-  constructor(connection: Connection) {
+  /** @param onPlaced called with the id of each order that was placed under an idempotency key */
+  constructor(connection: Connection, onPlaced: (id: OrderId) => void) {
     this.#connection = connection;
+    this.#onPlaced = onPlaced;
   }
 
   /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
   apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
-    return this.#inTurn.run(async () => applyCommands(await this.#connection.session(), commands));
+    return this.#inTurn.run(async () => {
+      const outcomes = await applyCommands(await this.#connection.session(), commands);
+      for (const outcome of outcomes) {
+        if (typeof outcome === 'object' && 'id' in outcome) this.#onPlaced(outcome.id);
+      }
+      return outcomes;
+    });
   }
 
   /** Waits for pending calls, then closes the connection. */
@@ -64,6 +74,8 @@ async function carryOut(session: Session, command: StoreCommand): Promise<Outcom
       return moveAway(session, command.to, command.revision);
     case 'takeBack':
       return takeBack(session);
+    case 'limitIds':
+      return limitIds(session, command.last);
     case 'createKey':
       return createKey(session, command.key);
     case 'createFirstKey':

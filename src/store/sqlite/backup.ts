@@ -93,7 +93,7 @@ export function copySqlite(path: string, target: string): void {
  * revisions with different orders, so each store gets an id of its own, and with it other ETags, when it is served.
  */
 function markAsBackup(path: string): void {
-  changeDatabase(path, (db) => changeStore(db, { id: '', backup_at: Date.now() }));
+  changeDatabase(path, (db) => changeStore(db, { id: '', origin: '', backup_at: Date.now() }));
 }
 
 /** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */

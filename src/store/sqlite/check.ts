@@ -1,8 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '../../keys/api-key.ts';
-import { type Counters, compare, countsSql, type Findings } from '../consistency.ts';
+import {
+  type Counters,
+  compare,
+  countsSql,
+  type Findings,
+  type SchemaVersion,
+} from '../consistency.ts';
+import { schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { describeSchema } from './catalog.ts';
 import { readableLocation, readDatabase } from './connection.ts';
 import { isCorrupt, withOpenErrors } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
@@ -24,10 +32,16 @@ export function checkSqlite(path: string): Findings {
       };
       db.exec('BEGIN');
       const damage = damageOf(db);
+      const differences =
+        schema.has === schema.knows ? schemaDifferences('sqlite', describeSchema(db)) : [];
       const store = rowOf(db);
-      const { orders, problems } = countsOf(db, store as unknown as Counters, schema);
+      const { orders, problems } = countsOf(db, store as unknown as Counters, {
+        ...schema,
+        isComplete: differences.length === 0,
+      });
       return {
         schema,
+        schemaDifferences: differences,
         environment: (store.environment ?? undefined) as Environment | undefined,
         movedTo: (store.moved_to ?? undefined) as string | undefined,
         revision: store.revision as bigint,
@@ -69,14 +83,15 @@ function damageOf(db: DatabaseSync): string[] {
 function countsOf(
   db: DatabaseSync,
   counters: Counters,
-  schema: Findings['schema'],
+  schema: SchemaVersion & { readonly isComplete: boolean },
 ): ReturnType<typeof compare> {
   try {
     const statement = db.prepare(countsSql(schema));
     statement.setReturnArrays(true);
     return compare(counters, statement.get() as unknown as bigint[]);
   } catch (error) {
-    if (!isCorrupt(error)) throw error;
+    // A column that is missing is listed already.
+    if (!isCorrupt(error) && schema.isComplete) throw error;
     const { pending, shipped, cancelled } = counters;
     const problems = [`the orders cannot be counted: ${(error as Error).message}`];
     return { orders: { pending, shipped, cancelled }, problems };

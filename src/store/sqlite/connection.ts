@@ -136,6 +136,15 @@ export function fileIdentity(path: string): string {
   return `${dev}:${ino}`;
 }
 
+/**
+ * Returns what distinguishes the file at `path` from its copies: inode and time of creation. Without the device, whose number
+ * can change when the machine restarts.
+ */
+export function fileOrigin(path: string): string {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  return `${ino}:${birthtimeNs}`;
+}
+
 function refuseOldSqlite(version: string): void {
   const parts = version.split('.').map(Number);
   for (const [index, oldest] of OLDEST_SQLITE.entries()) {

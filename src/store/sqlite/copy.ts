@@ -138,12 +138,12 @@ function insert(
 }
 
 function complete(session: Session, status: StoreStatus): void {
-  const { storeId, environment, revision, mark, orders } = status;
+  const { storeId, environment, revision, mark, orders, reservedId, freeIds } = status;
   const { pending, shipped, cancelled } = orders;
   session.run('PRAGMA synchronous = FULL');
   const values = [storeId, environment, null, revision, mark, pending, shipped, cancelled];
   session.write(
-    `INSERT INTO store (only_row, ${STORE_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...values,
+    `INSERT INTO store (only_row, ${STORE_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[...values, reservedId, freeIds.last],
   );
 }

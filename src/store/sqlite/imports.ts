@@ -1,14 +1,15 @@
 import { Batch } from '../../orders/batch.ts';
 import type { CommandOf, OutcomeOf } from '../store.ts';
-import { findKnown, highestId } from './orders.ts';
+import { findKnown } from './orders.ts';
 import type { Session } from './session.ts';
+import { readFreeIds } from './store-row.ts';
 import { writeBatch } from './write-batch.ts';
 
 export function importProgress(
   session: Session,
   { source }: CommandOf<'importProgress'>,
 ): OutcomeOf<CommandOf<'importProgress'>> {
-  return { placed: placedRows(session, source), highestId: highestId(session) };
+  return { placed: placedRows(session, source), freeIds: readFreeIds(session) };
 }
 
 export function beginImport(
@@ -28,7 +29,7 @@ export function importOrders(
   const [inTurn] = session.query(SQL.inTurn, source, run);
   if (inTurn === undefined) return { refusal: 'out_of_turn' };
   const ids = orders.flatMap(({ id }) => id ?? []);
-  const batch = new Batch({ orders: findKnown(session, ids), highestId: highestId(session) });
+  const batch = new Batch({ orders: findKnown(session, ids), freeIds: readFreeIds(session) });
   const outcome = batch.placeAll(orders);
   if (outcome.refusal !== undefined) return outcome;
   writeBatch(session, batch);

@@ -14,12 +14,15 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { FreeIds } from '../../orders/ids.ts';
+import type { OrderId } from '../../orders/order.ts';
 import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { copySqlite, makeUsable, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { fileIdentity, readDatabase } from './connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from './errors.ts';
+import { freeIdsOf, reserveIds } from './reserved-ids.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
 /** The result of a restore. */
@@ -27,6 +30,8 @@ export interface Restored {
   readonly findings: Findings;
   /** Path of the replaced database; undefined if there was none. */
   readonly kept: string | undefined;
+  /** The next id that is given to an order. */
+  readonly nextId: OrderId;
 }
 
 /**
@@ -51,6 +56,7 @@ export async function restoreSqlite(
   }
   const kept = `${path}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
   if (wasThere) withOpenErrors(path, () => refuseOther(path, source));
+  let nextId: OrderId | undefined;
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
@@ -63,7 +69,9 @@ export async function restoreSqlite(
       // Creates a file to lock; fails if a service has created a database there meanwhile.
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       withOpenErrors(path, () =>
-        lockedAlone(path, () => {
+        lockedAlone(path, (old) => {
+          nextId = reserveIds(partial, old === undefined ? [] : idsGivenBy(old));
+          syncToDisk(partial);
           setAside(path, kept);
           if (wasThere) keep(path, kept);
           renameSync(partial, path);
@@ -71,13 +79,24 @@ export async function restoreSqlite(
       );
     },
   });
-  return { findings: source, kept: wasThere ? kept : undefined };
+  return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId! };
+}
+
+/** Returns the ids that the replaced database has given; none if they cannot be read. */
+function idsGivenBy(old: DatabaseSync): FreeIds[] {
+  try {
+    return [freeIdsOf(old)];
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return [];
+  }
 }
 
 function sound(path: string, findings: Findings): Findings {
-  if (findings.problems.length === 0) return findings;
+  const problems = [...findings.schemaDifferences, ...findings.problems];
+  if (problems.length === 0) return findings;
   throw new StoreNotUsable(
-    [`${path} failed the check; nothing was restored:`, ...findings.problems].join('\n  '),
+    [`${path} failed the check; nothing was restored:`, ...problems].join('\n  '),
   );
 }
 
@@ -105,11 +124,12 @@ function refuseOther(path: string, source: Findings): void {
 }
 
 /**
- * Runs `use` while no other connection can use the database, and its log is checkpointed.
+ * Runs `use` while no other connection can use the database, and its log is checkpointed. If the log is corrupt, `use` gets
+ * no connection.
  * @throws StoreNotUsable if there are other connections
  */
-function lockedAlone(path: string, use: () => void): void {
-  const db = new DatabaseSync(path, { timeout: 0 });
+function lockedAlone(path: string, use: (db?: DatabaseSync) => void): void {
+  const db = new DatabaseSync(path, { timeout: 0, readBigInts: true });
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
@@ -118,7 +138,7 @@ function lockedAlone(path: string, use: () => void): void {
       // deletes nothing.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
       if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
-      use();
+      use(db);
       return;
     }
   } catch (error) {

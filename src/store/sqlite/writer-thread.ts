@@ -1,12 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
 import type { Fault, OutcomeOf, StoreCommand } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import { fileIdentity, makeDurable, openForWriting, retryWhileBusy } from './connection.ts';
+import { describeSchema } from './catalog.ts';
+import {
+  fileIdentity,
+  fileOrigin,
+  makeDurable,
+  openForWriting,
+  retryWhileBusy,
+} from './connection.ts';
 import { isBusy, storeError, withOpenErrors } from './errors.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
-import { giveId } from './store-row.ts';
+import { giveId, recordOrigin } from './store-row.ts';
 import { applyCommands } from './writer.ts';
 
 /** Start parameters of the thread. */
@@ -48,11 +56,13 @@ function open() {
       retryWhileBusy(lockWaitMs, () => missingMigrations(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
+      if (data.mayMigrate) expectNoDifferences(schemaDifferences('sqlite', describeSchema(db)));
       probeForWriting(db);
       // A connection stays with the file it opened, even if that was replaced since. From here on `restore` is refused.
       if (fileIdentity(path) !== file)
         throw new StoreNotUsable('it was replaced while it was being opened; try again');
       const session = new Session(db);
+      retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       if (data.givesId) retryWhileBusy(lockWaitMs, () => giveId(session));
       return { session, migrated };
     } catch (error) {

@@ -5,7 +5,7 @@ import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { changeOrders } from './orders.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
-import { moveAway, recordEnvironment, takeBack } from './store-row.ts';
+import { limitIds, moveAway, recordEnvironment, takeBack } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -39,6 +39,8 @@ function carryOut(session: Session, command: StoreCommand): OutcomeOf<StoreComma
       return moveAway(session, command.to, command.revision);
     case 'takeBack':
       return takeBack(session);
+    case 'limitIds':
+      return limitIds(session, command.last);
     case 'createKey':
       return createKey(session, command.key);
     case 'createFirstKey':

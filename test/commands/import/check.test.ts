@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { checkOrders } from '../../../src/commands/import/check.ts';
 import { Placer } from '../../../src/commands/import/placer.ts';
 import { openInput } from '../../../src/files/input.ts';
+import { ALL_IDS } from '../../../src/orders/ids.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../temporary.ts';
 
@@ -14,7 +15,7 @@ test('an interrupted import continues with exactly the rows that were not placed
   writeFileSync(path, '{"petId":1}\n{"petId":2}\n{"petId":3}\n');
   const input = await openInput(path, Readable.from([]));
   t.after(() => input.close());
-  const source = { find: async () => [], placedBefore: 2, highestId: 2n };
+  const source = { find: async () => [], placedBefore: 2, freeIds: { ...ALL_IDS, highest: 2n } };
   const { count, known, withoutId, lastWithoutId } = await checkOrders(input, source);
   assert.deepEqual([count, known, withoutId, lastWithoutId], [3, 2, 1, 'line 3']);
 });

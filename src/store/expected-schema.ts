@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { type Engine, StoreNotUsable } from './store.ts';
+
+/** Differences that are listed; a foreign or broken schema can have any number. */
+const MAX_NAMED = 20;
+
+/**
+ * Compares a schema with the one that the migrations of this release make, which is in migrations/schema.ENGINE.txt, a line per
+ * column, key, index, view, trigger and function. Other tables and further indexes do not matter.
+ * @param found the lines that describe the schema of a database
+ * @returns one line per difference
+ */
+export function schemaDifferences(engine: Engine['name'], found: readonly string[]): string[] {
+  const expected = expectedSchema(engine);
+  const missing = expected.filter((line) => !found.includes(line));
+  const tables = new Set(expected.map(tableOf));
+  const isColumn = (line: string) => line.startsWith('column ');
+  const unknown = found.filter(
+    (line) => isColumn(line) && tables.has(tableOf(line)) && !expected.includes(line),
+  );
+  return [
+    ...missing.map((line) => `the schema lacks: ${line}`),
+    ...unknown.map((line) => `the schema has, and this release does not know: ${line}`),
+  ].slice(0, MAX_NAMED);
+}
+
+/** @throws StoreNotUsable if there are differences */
+export function expectNoDifferences(differences: readonly string[]): void {
+  if (differences.length === 0) return;
+  throw new StoreNotUsable(
+    ['its schema is not the one that this release expects:', ...differences].join('\n  '),
+  );
+}
+
+export function expectedSchema(engine: Engine['name']): string[] {
+  const path = new URL(`migrations/schema.${engine}.txt`, import.meta.url);
+  return readFileSync(path, 'utf8').trim().split('\n');
+}
+
+/** column orders.id bigint -> orders */
+function tableOf(line: string): string | undefined {
+  return /^column (\w+)\./.exec(line)?.[1];
+}

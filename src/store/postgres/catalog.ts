@@ -1,0 +1,34 @@
+import type { Session } from './session.ts';
+
+/** Returns the lines of `schemaDifferences` for the schema that has the table store. */
+export async function describeSchema(session: Session): Promise<string[]> {
+  const lines: string[] = [];
+  for (const text of [COLUMNS, INDEXES, TRIGGERS, FUNCTIONS]) {
+    const rows = await session.query({ text });
+    lines.push(...rows.map(([line]) => line!));
+  }
+  return lines;
+}
+
+const HERE = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
+
+const COLUMNS = `SELECT 'column ' || t.relname || '.' || c.attname || ' ' || format_type(c.atttypid, c.atttypmod)
+    || CASE WHEN c.attnotnull THEN ' not null' ELSE '' END
+    || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
+  FROM pg_class AS t JOIN pg_attribute AS c ON c.attrelid = t.oid
+    LEFT JOIN pg_attrdef AS d ON d.adrelid = t.oid AND d.adnum = c.attnum
+  WHERE t.relnamespace = ${HERE} AND t.relkind IN ('r', 'p') AND c.attnum > 0 AND NOT c.attisdropped
+  ORDER BY t.relname, c.attnum`;
+
+/** Without indexes whose creation has not ended. */
+const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique THEN 'unique ' ELSE 'index ' END || t.relname
+    || ' (' || (SELECT string_agg(pg_get_indexdef(i.indexrelid, part, true), ', ' ORDER BY part)
+      FROM generate_series(1, i.indnkeyatts) AS part) || ')' AS line
+  FROM pg_class AS t JOIN pg_index AS i ON i.indrelid = t.oid
+  WHERE t.relnamespace = ${HERE} AND i.indisvalid AND i.indpred IS NULL ORDER BY line`;
+
+const TRIGGERS = `SELECT 'trigger ' || tgname FROM pg_trigger AS g JOIN pg_class AS t ON g.tgrelid = t.oid
+  WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled <> 'D' ORDER BY tgname`;
+
+const FUNCTIONS = `SELECT 'function ' || proname || '(' || pg_get_function_identity_arguments(oid) || ')' AS line FROM pg_proc
+  WHERE pronamespace = ${HERE} AND proname LIKE 'store\\_orders\\_%' ORDER BY line`;

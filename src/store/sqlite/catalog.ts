@@ -1,0 +1,29 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Returns the lines of `schemaDifferences` for a database. `db` must return rows as objects. */
+export function describeSchema(db: DatabaseSync): string[] {
+  return [...COLUMNS, ...INDEXES, OTHERS].flatMap((sql) =>
+    db
+      .prepare(sql)
+      .all()
+      .map(({ line }) => String(line)),
+  );
+}
+
+const TABLES = `sqlite_schema AS s WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
+
+const COLUMNS = [
+  `SELECT 'column ' || s.name || '.' || c.name || rtrim(' ' || c.type) || iif(c."notnull", ' not null', '')
+    || iif(c.dflt_value IS NULL, '', ' default ' || c.dflt_value) AS line
+  FROM pragma_table_info(s.name) AS c, ${TABLES} ORDER BY s.name, c.cid`,
+];
+
+const INDEXES = [
+  `SELECT 'key ' || s.name || ' (' || group_concat(c.name, ', ' ORDER BY c.pk) || ')' AS line
+  FROM pragma_table_info(s.name) AS c, ${TABLES} AND c.pk > 0 GROUP BY s.name ORDER BY s.name`,
+  `SELECT iif(i."unique", 'unique ', 'index ') || s.name || ' (' || group_concat(c.name, ', ' ORDER BY c.seqno) || ')' AS line
+  FROM pragma_index_list(s.name) AS i, pragma_index_info(i.name) AS c, ${TABLES} AND i.origin <> 'pk' AND NOT i.partial
+  GROUP BY i.name ORDER BY line`,
+];
+
+const OTHERS = `SELECT type || ' ' || name AS line FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY line`;

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { FEW_IDS, leapAbove } from '../../src/orders/ids.ts';
+import { INT64_MAX } from '../../src/orders/order.ts';
+import { backupStore, restoreStore } from '../../src/store/backup.ts';
+import { copyStore } from '../../src/store/copy.ts';
+import { openStore } from '../../src/store/open.ts';
+import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import type { Store } from '../../src/store/store.ts';
+import { query } from '../postgres.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, newPostgresDatabase, open, queryDatabase } from './engines.ts';
+
+const BILLION = 1_000_000_000n;
+let keys = 0;
+
+/** Places an order and returns its id. */
+async function place(store: Store): Promise<bigint> {
+  keys += 1;
+  const names = { by: 'key', idempotencyKey: String(keys), digest: 'd' };
+  const command = { type: 'placeOrder', draft: { status: 'pending' }, ...names } as const;
+  const outcome = (await store.apply([command]))[0]!;
+  assert.ok(outcome.refusal === undefined);
+  return outcome.id;
+}
+
+/** Serves the store at `url` for a moment; returns the ids of `count` orders that are placed then. */
+async function placed(url: string, count = 1): Promise<bigint[]> {
+  const store = await openStore(url, { create: true, purpose: 'service' });
+  try {
+    const ids: bigint[] = [];
+    for (let each = 0; each < count; each += 1) ids.push(await place(store));
+    return ids;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Imports an order with an id. */
+async function importOne(url: string, id: bigint): Promise<void> {
+  const store = await openStore(url, { create: true, purpose: 'write' });
+  await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+  await store.close();
+}
+
+/** Returns the path of a new backup of the store at `url`. */
+async function backupOf(t: TestContext, url: string): Promise<string> {
+  const file = join(temporaryFolder(t), 'backup.db');
+  await backupStore(url, file);
+  return file;
+}
+
+const restored = (url: string, file: string) => restoreStore(url, file, () => {});
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: ids ascend over restarts and migrations, without a leap`, async (t) => {
+    const url = await newDatabase(t);
+    await importOne(url, 5n);
+    assert.deepEqual(await placed(url, 2), [6n, 7n]);
+    await (await openStore(url, { create: false, purpose: 'migration' })).close();
+    assert.deepEqual(await placed(url), [8n]);
+  });
+
+  test(`${name}: a store that is taken back after a move leaps`, async (t) => {
+    const [url, target] = [await newDatabase(t), await newDatabase(t)];
+    await placed(url, 2);
+    await copyStore(url, target, { isMove: true, onProgress: () => {} });
+    assert.deepEqual(await placed(target), [3n]);
+    const store = await open(t, url);
+    await store.apply([{ type: 'takeBack' }]);
+    assert.equal(await place(store), BILLION);
+    assert.equal(await place(store), BILLION + 1n);
+  });
+
+  test(`${name}: a backup that is copied into the database leaps`, async (t) => {
+    const source = `sqlite:${join(temporaryFolder(t), 'source.db')}`;
+    await placed(source, 2);
+    const backup = await backupOf(t, source);
+    const target = await newDatabase(t);
+    await copyStore(`sqlite:${backup}`, target, { isMove: true, onProgress: () => {} });
+    assert.deepEqual(await placed(target, 2), [BILLION, BILLION + 1n]);
+  });
+
+  test(`${name}: a store that is given another id by hand leaps at once, also while it is served`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url, 'service');
+    assert.equal(await place(store), 1n);
+    await queryDatabase(url, "UPDATE store SET id = 'another'");
+    assert.equal(await place(store), BILLION);
+    await queryDatabase(url, "UPDATE store SET id = 'a third'");
+    assert.equal(await place(store), 2n * BILLION);
+  });
+
+  test(`${name}: a leap follows the rule of leapAbove at every height`, async (t) => {
+    const heights = [
+      1n,
+      BILLION - 1n,
+      BILLION,
+      2n ** 53n,
+      INT64_MAX - 5n * BILLION,
+      INT64_MAX - 1n,
+    ];
+    for (const highest of heights) {
+      const url = await newDatabase(t);
+      await importOne(url, highest);
+      const store = await open(t, url, 'service');
+      await queryDatabase(url, "UPDATE store SET id = 'another'");
+      const { freeIds } = await store.status();
+      assert.equal(freeIds.highest, leapAbove({ highest, last: INT64_MAX }));
+      assert.ok(freeIds.highest >= highest);
+    }
+  });
+
+  test(`${name}: with a last id, orders above it no longer count`, async (t) => {
+    const url = await newDatabase(t);
+    await importOne(url, 7n);
+    await importOne(url, INT64_MAX);
+    const store = await open(t, url, 'service');
+    await assert.rejects(place(store));
+    assert.deepEqual(await store.apply([{ type: 'limitIds', last: FEW_IDS }]), [
+      { highest: 7n, last: FEW_IDS },
+    ]);
+    assert.equal(await place(store), 8n);
+    // Beyond the last one there is none.
+    await store.apply([{ type: 'limitIds', last: 9n }]);
+    assert.equal(await place(store), 9n);
+    await assert.rejects(place(store));
+    // What a leap has reserved above the last id stays reserved, by another leap.
+    await store.apply([{ type: 'limitIds', last: INT64_MAX - 1n }]);
+    await queryDatabase(url, "UPDATE store SET id = 'another'");
+    assert.equal(await place(store), BILLION);
+  });
+}
+
+test('SQLite: a restored store leaps above its own ids and those of the database that it replaces', async (t) => {
+  const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  await placed(url, 2);
+  const backup = await backupOf(t, url);
+  await placed(url, 2);
+  assert.equal((await restored(url, backup)).nextId, BILLION);
+  assert.deepEqual(await placed(url, 2), [BILLION, BILLION + 1n]);
+  // The same backup again: the database that it replaces has given ids above the first leap.
+  assert.equal((await restored(url, backup)).nextId, 2n * BILLION);
+  assert.deepEqual(await placed(url), [2n * BILLION]);
+});
+
+test('SQLite: a backup of an earlier release leaps when it is restored, migrated and served', async (t) => {
+  const folder = temporaryFolder(t);
+  const [url, backup] = [`sqlite:${join(folder, 'store.db')}`, join(folder, 'backup.db')];
+  await placed(url, 2);
+  await backupStore(url, backup);
+  // As the release before has it.
+  for (const sql of [
+    'DROP TRIGGER leap',
+    'DROP VIEW highest_id',
+    ...['reserved_id', 'last_id', 'origin'].map(
+      (column) => `ALTER TABLE store DROP COLUMN ${column}`,
+    ),
+    'PRAGMA user_version = 9',
+  ]) {
+    await queryDatabase(`sqlite:${backup}`, sql);
+  }
+  await placed(url, 1);
+  await restored(url, backup);
+  assert.deepEqual(await queryDatabase(url, 'PRAGMA user_version'), [['9']]);
+  assert.deepEqual(await placed(url), [BILLION]);
+});
+
+test('SQLite: a backup that is put in place by hand leaps, once', async (t) => {
+  const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  await placed(url, 2);
+  const backup = await backupOf(t, url);
+  await placed(url);
+  rmSync(sqlitePath(url));
+  copyFileSync(backup, sqlitePath(url));
+  await importOne(url, 3n);
+  assert.deepEqual(await placed(url, 2), [BILLION, BILLION + 1n]);
+  assert.deepEqual(await placed(url), [BILLION + 2n]);
+});
+
+test('SQLite: a copy of the file that is put in its place leaps', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, kept] = [join(folder, 'store.db'), join(folder, 'kept.db')];
+  await placed(`sqlite:${path}`, 2);
+  copyFileSync(path, kept);
+  await placed(`sqlite:${path}`);
+  rmSync(path);
+  copyFileSync(kept, path);
+  assert.deepEqual(await placed(`sqlite:${path}`), [BILLION]);
+});
+
+test('PostgreSQL: an older copy in the place of the database leaps', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await placed(url, 2);
+  const server = process.env.TEST_DATABASE_URL!;
+  const name = new URL(url).pathname.slice(1);
+  await query(server, `CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
+  await placed(url);
+  await query(server, `DROP DATABASE ${name}`);
+  await query(server, `ALTER DATABASE ${name}_copy RENAME TO ${name}`);
+  assert.deepEqual(await placed(url, 2), [BILLION, BILLION + 1n]);
+});
+
+test('PostgreSQL: a node whose server has lost an order that it placed leaps', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url, 'service');
+  assert.deepEqual([await place(store), await place(store)], [1n, 2n]);
+  for (const sql of [
+    'DELETE FROM orders WHERE id = 2',
+    'DELETE FROM order_events WHERE order_id = 2',
+    'UPDATE store SET revision = 1, pending = 1',
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+  ]) {
+    await query(url, sql);
+  }
+  let id: bigint | undefined;
+  // The first attempt finds the connection lost.
+  for (let attempt = 0; attempt < 100 && id === undefined; attempt += 1) {
+    id = await place(store).catch(() => undefined);
+  }
+  assert.equal(id, BILLION);
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { expectedSchema, schemaDifferences } from '../../src/store/expected-schema.ts';
+import { checkStore, openStore } from '../../src/store/open.ts';
+import { describeSchema as describePostgres } from '../../src/store/postgres/catalog.ts';
+import { newSession } from '../../src/store/postgres/connection.ts';
+import { PATIENT } from '../../src/store/postgres/time-limits.ts';
+import { describeSchema as describeSqlite } from '../../src/store/sqlite/catalog.ts';
+import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { StoreNotUsable } from '../../src/store/store.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, newPostgresDatabase, open, queryDatabase } from './engines.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../src/store/migrations/', import.meta.url));
+
+/**
+ * The beginnings of the SHA-256 digests of all migrations. One that has landed is never changed, since stores have it already:
+ * add another one. 001-initial.sqlite.sql was changed after 1.0.0, and stores of 1.0.0 were broken after their upgrade.
+ */
+const DIGESTS: Readonly<Record<string, string>> = {
+  '001-initial.postgres.sql': 'cad9689c946dd414',
+  '001-initial.sqlite.sql': 'dd2a93320672f81b',
+  '002-environment.postgres.sql': '97122ccaf930813e',
+  '002-events-by-revision.sqlite.sql': 'ca0550b5fb4f7e04',
+  '003-ids-when-served.sqlite.sql': '067bfe7472cac68b',
+  '003-moved.postgres.sql': 'dcb7ecbc4f8f3077',
+  '004-environment.sqlite.sql': 'b68d37a21898bb86',
+  '004-marks.postgres.sql': 'e3557f23f5522d2d',
+  '005-key-use.postgres.sql': 'ab5c5e8b760031c1',
+  '005-moved.sqlite.sql': 'a413d7cb5cd0219d',
+  '006-expect-unchanged.postgres.sql': '4b8a7e857ebdcbc0',
+  '006-marks.sqlite.sql': '3509acf1bbccd20b',
+  '007-claim-import.postgres.sql': '53e69101481a0040',
+  '007-key-use.sqlite.sql': '46c1681b5d1fb78c',
+  '008-v2.postgres.sql': 'e947c90c072bef68',
+  '008-v2.sqlite.sql': 'c0cd08f86fd69bf9',
+  '009-events-by-time.postgres.sql': 'dcef187562d3b64c',
+  '009-events-by-time.sqlite.sql': 'dcef187562d3b64c',
+  '010-ids.postgres.sql': '4bd500a4ae6aef55',
+  '010-ids.sqlite.sql': 'ab453270b2b5c92a',
+};
+
+test('no migration that has landed is changed', () => {
+  const found = globSync('*.sql', { cwd: MIGRATIONS }).sort();
+  const digests = found.map((name) => {
+    const digest = createHash('sha256')
+      .update(readFileSync(join(MIGRATIONS, name)))
+      .digest('hex');
+    return [basename(name), digest.slice(0, 16)];
+  });
+  assert.deepEqual(Object.fromEntries(digests), DIGESTS);
+});
+
+test('SQLite: migrations make the schema of migrations/schema.sqlite.txt', async (t) => {
+  const path = join(temporaryFolder(t), 'store.db');
+  await open(t, `sqlite:${path}`, 'migration');
+  const db = new DatabaseSync(path, { readOnly: true });
+  t.after(() => db.close());
+  assert.deepEqual(describeSqlite(db), expectedSchema('sqlite'));
+});
+
+test('PostgreSQL: migrations make the schema of migrations/schema.postgresql.txt', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await open(t, url, 'migration');
+  const session = await newSession(url, PATIENT);
+  t.after(() => session.end());
+  const found = await describePostgres(session);
+  const own = found.filter((line) => !line.includes('store_orders_migrations'));
+  assert.deepEqual(own, expectedSchema('postgresql'));
+});
+
+/** Changes by hand, and the beginning of what is found. */
+const CHANGES = [
+  ['ALTER TABLE imports DROP COLUMN run', 'the schema lacks: column imports.run '],
+  [
+    'ALTER TABLE imports ADD COLUMN x integer',
+    'the schema has, and this release does not know: column imports.x ',
+  ],
+  ['DROP TABLE pets', 'the schema lacks: column pets.id '],
+  ['DROP INDEX orders_by_pet', 'the schema lacks: index orders (pet_id'],
+] as const;
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: check finds each difference of the schema, and the store is not served`, async (t) => {
+    for (const [sql, expected] of CHANGES) {
+      const url = await newDatabase(t);
+      await (await openStore(url, { create: true, purpose: 'service' })).close();
+      assert.deepEqual((await checkStore(url)).schemaDifferences, []);
+      await queryDatabase(url, sql);
+      const [found] = (await checkStore(url)).schemaDifferences;
+      assert.ok(found?.startsWith(expected), `${sql}: ${found}`);
+      for (const purpose of ['service', 'migration'] as const) {
+        await assert.rejects(openStore(url, { create: true, purpose }), (error: Error) => {
+          return error instanceof StoreNotUsable && error.message.includes(expected);
+        });
+      }
+    }
+  });
+}
+
+test('a difference of the type of a column is a line for each type', () => {
+  const found = expectedSchema('sqlite').map((line) =>
+    line.replace('orders.quantity INTEGER', 'orders.quantity TEXT'),
+  );
+  assert.deepEqual(schemaDifferences('sqlite', found), [
+    'the schema lacks: column orders.quantity INTEGER',
+    'the schema has, and this release does not know: column orders.quantity TEXT',
+  ]);
+});
+
+/** What 1.0.0 made of the table imports. */
+const IMPORTS_OF_1_0_0 = `DROP TABLE imports;
+  CREATE TABLE imports (source TEXT PRIMARY KEY, placed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO imports VALUES ('half', 1);`;
+
+test('a store of 1.0.0 places, imports and goes on with its unfinished import after the upgrade', async (t) => {
+  for (const version of [1, 2, 9]) {
+    const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+    const db = new DatabaseSync(sqlitePath(url));
+    for (const name of globSync('*.sqlite.sql', { cwd: MIGRATIONS }).sort().slice(0, version)) {
+      db.exec(readFileSync(join(MIGRATIONS, name), 'utf8'));
+      if (name.startsWith('001')) db.exec(IMPORTS_OF_1_0_0);
+    }
+    db.exec(`PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = ${version}`);
+    db.close();
+    const store = await open(t, url, 'service');
+    const placeOrder = {
+      type: 'placeOrder',
+      draft: { status: 'pending' },
+      by: 'k',
+      idempotencyKey: 'a',
+      digest: 'd',
+    } as const;
+    const [placed] = await store.apply([placeOrder]);
+    assert.equal(placed!.refusal, undefined);
+    const [progress] = await store.apply([{ type: 'importProgress', source: 'half' }]);
+    assert.equal(progress!.placed, 1);
+    const run = { source: 'half', run: 'r' };
+    await store.apply([{ type: 'beginImport', ...run, from: 1, highestId: 5n }]);
+    const orders = [{ id: 5n, status: 'pending' as const }];
+    const [imported] = await store.apply([{ type: 'importOrders', ...run, orders }]);
+    assert.deepEqual(imported, { placed: 1 });
+    const { schemaDifferences: differences, problems } = await checkStore(url);
+    assert.deepEqual([differences, problems], [[], []]);
+  }
+});
+
+test('an unfinished import of a later release keeps its run and its ids', async (t) => {
+  const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const db = new DatabaseSync(sqlitePath(url));
+  for (const name of globSync('*.sqlite.sql', { cwd: MIGRATIONS }).sort().slice(0, 9)) {
+    db.exec(readFileSync(join(MIGRATIONS, name), 'utf8'));
+  }
+  db.exec(`PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = 9;
+    INSERT INTO imports VALUES ('half', 'r', 1, 70)`);
+  db.close();
+  const store = await open(t, url, 'service');
+  assert.equal((await store.status()).freeIds.highest, 70n);
+  assert.deepEqual(await queryDatabase(url, 'SELECT source, run, placed FROM imports'), [
+    ['half', 'r', '1'],
+  ]);
+});
