@@ -179,7 +179,16 @@ test('every package that src/ imports is listed in dependencies', () => {
 
 /** Files that only one engine has. */
 const OF_ONE_ENGINE = {
-  sqlite: ['backup', 'path', 'reserved-ids', 'restore', 'turns', 'writer-client', 'writer-thread'],
+  sqlite: [
+    'backup',
+    'open-files',
+    'path',
+    'reserved-ids',
+    'restore',
+    'turns',
+    'writer-client',
+    'writer-thread',
+  ],
   postgres: ['address', 'moments', 'origin', 'time-limits'],
 };
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { NotConfirmed } from '../store/batcher.ts';
-import { type Fault, StoreUnavailable } from '../store/store.ts';
+import { type Fault, needsOperator, StoreUnavailable } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { sendError } from './responses.ts';
 
@@ -21,7 +21,8 @@ export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): E
     } else if (error instanceof StoreUnavailable || error instanceof NotConfirmed) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'slow';
       onFault(fault);
-      logger[fault === 'damaged' ? 'error' : 'warn'](line, 'the store is not available');
+      // Faults that last until an operator acts are logged once, by watchStore.
+      logger[needsOperator(fault) ? 'debug' : 'warn'](line, 'the store is not available');
       sendError(exchange, 'store_unavailable');
     } else {
       logger.error(line, 'a request failed');

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Listing } from '../listing/listing.ts';
-import { type Fault, StoreUnavailable } from '../store/store.ts';
+import { type Fault, needsOperator, StoreUnavailable } from '../store/store.ts';
 
 /** How often the list is refreshed, independently of requests. */
 const INTERVAL_MS = 1_000;
@@ -25,7 +25,7 @@ export function watchStore(
     } catch (error) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'failed';
       onFault(fault);
-      const level = fault === 'damaged' ? 'error' : 'warn';
+      const level = needsOperator(fault) ? 'error' : 'warn';
       if (!isLost) logger[level]({ err: error }, 'the store is not available');
       isLost = true;
     }

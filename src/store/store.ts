@@ -112,6 +112,7 @@ export interface StoreStatus extends Moment {
  * - "unreachable": no connection
  * - "full": no disk space left
  * - "damaged": pages of the database are corrupt
+ * - "replaced": files of the database were deleted or replaced while they were in use
  * - "schema": another release has migrated the database
  * - "moved": the store was moved to another database
  * - "failed": anything else
@@ -122,6 +123,7 @@ export const FAULTS = [
   'unreachable',
   'full',
   'damaged',
+  'replaced',
   'schema',
   'moved',
   'failed',
@@ -137,6 +139,11 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.fault = fault;
   }
+}
+
+/** Returns whether only an operator can make the store available again, by what the message says. */
+export function needsOperator(fault: Fault): boolean {
+  return fault === 'damaged' || fault === 'replaced';
 }
 
 /** Returns whether the store may become available again without an operator. */

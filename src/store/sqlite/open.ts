@@ -2,7 +2,13 @@ import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import { type OutcomeOf, type Store, type StoreCommand, StoreUnavailable } from '../store.ts';
+import {
+  needsOperator,
+  type OutcomeOf,
+  type Store,
+  type StoreCommand,
+  StoreUnavailable,
+} from '../store.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
@@ -33,13 +39,11 @@ const COMMAND_LOCK_WAIT_MS = 10_000;
  */
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
-  const writer = await startWriter(path, options);
+  const usability = new Usability(path);
+  const writer = await startWriter(path, options, (error) => usability.end(error));
   try {
-    return storeOf(
-      path,
-      withOpenErrors(path, () => openReading(path)),
-      writer,
-    );
+    const reading = withOpenErrors(path, () => openReading(path));
+    return storeOf(reading, writer, usability);
   } catch (error) {
     await writer.close();
     throw error;
@@ -59,19 +63,21 @@ function openReadOnly(path: string): Store {
   const apply = async () => {
     throw new Error('the store was opened for reading only');
   };
-  return storeOf(path, reading, { apply, close: async () => {} });
+  return storeOf(reading, { apply, close: async () => {} }, new Usability(path));
 }
 
-async function startWriter(path: string, options: OpenOptions): Promise<WriterClient> {
+async function startWriter(
+  path: string,
+  options: OpenOptions,
+  onLoss: (error: Error) => void,
+): Promise<WriterClient> {
   const { create, purpose, onMigrated } = options;
   const isService = purpose === 'service';
-  const { writer, migrated } = await WriterClient.start({
-    path,
-    create,
-    lockWaitMs: isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS,
-    givesId: isService,
-    mayMigrate: mayMigrate(purpose),
-  });
+  const lockWaitMs = isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
+  const { writer, migrated } = await WriterClient.start(
+    { path, create, lockWaitMs, givesId: isService, mayMigrate: mayMigrate(purpose) },
+    onLoss,
+  );
   if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
   return writer;
 }
@@ -98,27 +104,43 @@ function openReading(location: Location): Reading {
   }
 }
 
+/** Whether a store can be used: once it is damaged, or its files were replaced, reads and writes are no longer reliable. */
+class Usability {
+  readonly #path: string;
+  #end: Error | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Lets every later operation fail with `error`. */
+  end(error: Error): void {
+    this.#end ??= error;
+  }
+
+  /** @throws StoreUnavailable instead of SQLite's own errors */
+  async guard<T>(use: () => T | Promise<T>): Promise<T> {
+    if (this.#end !== undefined) throw this.#end;
+    try {
+      return await use();
+    } catch (error) {
+      const failure = storeError(this.#path, error);
+      if (failure instanceof StoreUnavailable && needsOperator(failure.fault)) this.end(failure);
+      throw failure;
+    }
+  }
+}
+
 function storeOf(
-  path: string,
   { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
+  usability: Usability,
 ): Store {
   const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
   const turns = new Turns();
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
-  let damage: StoreUnavailable | undefined;
-  /** Once corruption was detected, every later operation fails: reads and writes are no longer reliable. */
-  const guarded = async <T>(use: () => T | Promise<T>): Promise<T> => {
-    if (damage !== undefined) throw damage;
-    try {
-      return await use();
-    } catch (error) {
-      const failure = storeError(path, error);
-      if (failure instanceof StoreUnavailable && failure.fault === 'damaged') damage = failure;
-      throw failure;
-    }
-  };
+  const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
   const inTurns = <T>(read: () => Promise<T>) => reads.run(() => guarded(read));
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type OutcomeOf, type StoreCommand, StoreNotUsable, StoreUnavailable } from '../store.ts';
-import type { Answer, Failure, Ready, Request, WriterData } from './writer-thread.ts';
+import type { Answer, Failure, Loss, Ready, Request, WriterData } from './writer-thread.ts';
 
 /** A .ts file in a clone, a .js file in the npm package. */
 const WRITER_THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -22,21 +22,26 @@ export class WriterClient {
   /** True from the thread's first answer until `close`; only then is an exit of the thread unexpected. */
   #isOpen = false;
 
-  private constructor(data: WriterData) {
+  private constructor(data: WriterData, onLoss: (error: Error) => void) {
     this.#worker = new Worker(WRITER_THREAD, { workerData: data });
-    this.#worker.on('message', (answer: Answer) => this.#pending.shift()?.resolve(answer));
+    this.#worker.on('message', (message: Answer | Loss) => {
+      if ('loss' in message) onLoss(errorOf(message.loss));
+      else this.#pending.shift()?.resolve(message);
+    });
     this.#worker.on('error', (error) => this.#fail(error as Error));
     this.#worker.on('exit', () => this.#fail(new Error('the writer thread has ended')));
   }
 
   /**
    * Starts the thread and waits until the database is open.
+   * @param onLoss called if files of the database were deleted or replaced
    * @throws StoreNotUsable
    */
   static async start(
     data: WriterData,
+    onLoss: (error: Error) => void,
   ): Promise<{ writer: WriterClient; migrated: Ready['migrated'] }> {
-    const writer = new WriterClient(data);
+    const writer = new WriterClient(data, onLoss);
     const answer = await writer.#nextAnswer();
     if (!('ready' in answer)) {
       await writer.#worker.terminate();

@@ -12,6 +12,7 @@ import {
   retryWhileBusy,
 } from './connection.ts';
 import { isBusy, storeError, withOpenErrors } from './errors.ts';
+import { FILES_COMPARED_MS, OpenFiles } from './open-files.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
 import { giveId, recordOrigin } from './store-row.ts';
@@ -43,6 +44,10 @@ export interface Ready {
   readonly migrated: Migrated | undefined;
 }
 export type Answer = { readonly outcomes: OutcomeOf<StoreCommand>[] } | Ready | Failure;
+/** Sent without a request: the store cannot be used any more. */
+export interface Loss {
+  readonly loss: Failure;
+}
 
 const port = parentPort!;
 const data = workerData as WriterData;
@@ -64,7 +69,7 @@ function open() {
       const session = new Session(db);
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       if (data.givesId) retryWhileBusy(lockWaitMs, () => giveId(session));
-      return { session, migrated };
+      return { session, migrated, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
       throw error;
@@ -102,15 +107,37 @@ function answer(produce: () => Answer): void {
   port.postMessage(message);
 }
 
+/** Compares the files of the database also when nothing is written. Does not keep the thread alive. */
+function watch(files: OpenFiles): void {
+  const timer = setInterval(() => {
+    try {
+      files.expectUnchanged();
+    } catch (error) {
+      const loss = failureOf(storeError(path, error));
+      if (loss.fault !== 'replaced') return;
+      clearInterval(timer);
+      port.postMessage({ loss } satisfies Loss);
+    }
+  }, FILES_COMPARED_MS);
+  timer.unref();
+}
+
 answer(() => {
-  const { session, migrated } = open();
+  const { session, migrated, files } = open();
+  watch(files);
   port.on('message', (request: Request) => {
     if (request === 'close') {
       session.close();
       port.close();
       return;
     }
-    answer(() => ({ outcomes: applyCommands(session, request.commands, lockWaitMs) }));
+    answer(() => {
+      files.expectUnchanged();
+      const outcomes = applyCommands(session, request.commands, lockWaitMs);
+      // Otherwise the commit may be in a file that nobody finds again.
+      files.expectUnchanged();
+      return { outcomes };
+    });
   });
   return { ready: true, migrated };
 });

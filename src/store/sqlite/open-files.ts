@@ -1,0 +1,87 @@
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreUnavailable } from '../store.ts';
+import { fileIdentity } from './connection.ts';
+
+/** How often the files are compared when nothing is written. */
+export const FILES_COMPARED_MS = 1_000;
+/** How long the log is checkpointed again and again if readers prevent that it is complete. */
+const RESCUE_MS = 500;
+const RETRY_MS = 5;
+
+const SUFFIXES = ['', '-wal', '-shm'] as const;
+type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>>;
+
+/**
+ * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or
+ * replaced, where no other process finds the changes, and none after a restart: https://sqlite.org/howtocorrupt.html, 2.4.
+ * So the identities are compared before a change is acknowledged, and once a second.
+ */
+export class OpenFiles {
+  readonly #path: string;
+  readonly #db: DatabaseSync;
+  readonly #opened: Identities;
+  #loss: StoreUnavailable | undefined;
+
+  /** @param db a connection that has written, so that all files exist */
+  constructor(path: string, db: DatabaseSync) {
+    this.#path = path;
+    this.#db = db;
+    this.#opened = this.#identities();
+  }
+
+  /**
+   * @throws StoreUnavailable if a file is not the one that was opened, then and ever after. If only the log or its index is
+   *   missing, what the log has is written into the database before, so that a restart finds it.
+   */
+  expectUnchanged(): void {
+    this.#loss ??= this.#findLoss();
+    if (this.#loss !== undefined) throw this.#loss;
+  }
+
+  #findLoss(): StoreUnavailable | undefined {
+    const now = this.#identities();
+    const changed = SUFFIXES.filter((suffix) => now[suffix] !== this.#opened[suffix]);
+    if (changed.length === 0) return undefined;
+    const names = changed.map((suffix) => {
+      const what = now[suffix] === undefined ? 'was deleted' : 'was replaced';
+      return `${resolve(this.#path)}${suffix} ${what}`;
+    });
+    // Where another process may have opened the database since, writing to it could damage it.
+    const mayRescue = changed.every((suffix) => suffix !== '' && now[suffix] === undefined);
+    const isWhole = mayRescue && this.#checkpoint();
+    const rest = isWhole
+      ? 'all changes are in the database file: start the service again'
+      : 'see "Files that are deleted or replaced" in docs/operating.md';
+    const message = `${names.join(', ')} while the service used it; nothing more is read or written; ${rest}`;
+    return new StoreUnavailable(message, 'replaced');
+  }
+
+  /** Writes what the log has into the database file. Returns whether that is complete. */
+  #checkpoint(): boolean {
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    for (const until = performance.now() + RESCUE_MS; performance.now() < until; ) {
+      const row = this.#db.prepare('PRAGMA wal_checkpoint(FULL)').get()!;
+      if (row.busy === 0n && row.log === row.checkpointed) return true;
+      Atomics.wait(sleeper, 0, 0, RETRY_MS);
+    }
+    return false;
+  }
+
+  #identities(): Identities {
+    const identity = (suffix: string) => existing(`${this.#path}${suffix}`);
+    return { '': identity(''), '-wal': identity('-wal'), '-shm': identity('-shm') };
+  }
+}
+
+/** Returns the identity of a file; undefined if there is none. */
+function existing(path: string): string | undefined {
+  try {
+    return fileIdentity(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    // What is unknown is not reported as success.
+    throw new StoreUnavailable(message, 'failed', { cause: error });
+  }
+}

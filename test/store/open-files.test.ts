@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { checkStore } from '../../src/store/open.ts';
+import { type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { eventually } from '../postgres.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { open } from './engines.ts';
+
+const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+
+/** Opens a new store with orders 1 to 3. */
+async function stored(t: TestContext): Promise<{ path: string; store: Store }> {
+  const path = join(temporaryFolder(t), 'store.db');
+  const store = await open(t, `sqlite:${path}`, 'service');
+  for (const id of [1n, 2n, 3n]) await store.apply([place(id)]);
+  return { path, store };
+}
+
+const isReplaced = (error: unknown) =>
+  error instanceof StoreUnavailable && error.fault === 'replaced';
+
+/** What can happen to the files, and how the message begins. */
+const LOSSES: readonly [string, (path: string) => void][] = [
+  ['.db was deleted', (path) => rmSync(path)],
+  [
+    '.db was replaced',
+    (path) => {
+      copyFileSync(path, `${path}.other`);
+      renameSync(`${path}.other`, path);
+    },
+  ],
+  [
+    '.db was deleted',
+    (path) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix);
+    },
+  ],
+  ['-wal was deleted', (path) => rmSync(`${path}-wal`)],
+  ['-shm was deleted', (path) => rmSync(`${path}-shm`)],
+  [
+    '-wal was replaced',
+    (path) => {
+      copyFileSync(`${path}-wal`, `${path}-x`);
+      renameSync(`${path}-x`, `${path}-wal`);
+    },
+  ],
+];
+
+for (const [words, lose] of LOSSES) {
+  test(`SQLite: after a file of the database (${words}), no change is acknowledged and nothing is read`, async (t) => {
+    const { path, store } = await stored(t);
+    lose(path);
+    await assert.rejects(store.apply([{ type: 'cancel', id: 1n }]), (error: Error) => {
+      return isReplaced(error) && error.message.includes(words);
+    });
+    await assert.rejects(store.apply([{ type: 'cancel', id: 2n }]), isReplaced);
+    await assert.rejects(
+      store.changes(undefined, () => {}),
+      isReplaced,
+    );
+  });
+}
+
+test('SQLite: deleted files are noticed without any request', async (t) => {
+  const { path, store } = await stored(t);
+  rmSync(path);
+  await eventually(() => assert.rejects(store.status(), isReplaced));
+});
+
+for (const suffixes of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
+  test(`SQLite: what was acknowledged before ${suffixes} was deleted is there after a restart`, async (t) => {
+    const { path, store } = await stored(t);
+    for (const suffix of suffixes) rmSync(path + suffix);
+    await assert.rejects(
+      store.apply([{ type: 'cancel', id: 1n }]),
+      /all changes are in the database file/,
+    );
+    await store.close();
+    const again = await open(t, `sqlite:${path}`, 'service');
+    assert.equal((await again.find([1n, 2n, 3n])).length, 3);
+    assert.deepEqual((await checkStore(`sqlite:${path}`)).problems, []);
+  });
+}
+
+test('SQLite: beside a database that another process has made in its place, nothing is written', async (t) => {
+  const { path, store } = await stored(t);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix);
+  const other = await open(t, `sqlite:${path}`, 'service');
+  await other.apply([place(8n)]);
+  await assert.rejects(store.apply([place(4n)]), isReplaced);
+  await store.close();
+  await other.apply([place(9n)]);
+  assert.equal((await other.find([1n, 8n, 9n])).length, 2);
+  await other.close();
+  assert.deepEqual((await checkStore(`sqlite:${path}`)).problems, []);
+});
