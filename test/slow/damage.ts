@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { eventually } from '../postgres.ts';
 import { serve } from '../process/program.ts';
 import { sampleStore } from '../process/sample-store.ts';
 
@@ -26,10 +27,13 @@ test('with damaged pages, requests are 503, the service is not ready and an erro
     await ready.text(),
     /store\.db is damaged .*"store-orders check".*"store-orders restore"/,
   );
-  const error = stdout()
-    .split('\n')
-    .find((line) => line.includes('"level":50'));
-  assert.match(error!, /"cause":"damaged".*store\.db is damaged/);
+  // Once, however many requests fail.
+  const errors = () =>
+    stdout()
+      .split('\n')
+      .filter((line) => line.includes('"level":50'));
+  await eventually(async () => assert.equal(errors().length, 1));
+  assert.match(errors()[0]!, /"cause":"damaged".*store\.db is damaged/);
 });
 
 /** Overwrites most pages of a database in use; a connection has only a few in memory. */
