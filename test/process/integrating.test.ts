@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { NEEDS_CURL } from './needs.ts';
 import { type Running, run, serve } from './program.ts';
 
 const PAGE = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
@@ -133,21 +134,8 @@ function isAsShown(text: string, shown: string): boolean {
   return new RegExp(`^${parts.join('.*?')}$`, 's').test(normalised(text));
 }
 
-/** Whether this machine has what the page says the examples need. */
-function hasCurl(): boolean {
-  try {
-    execFileSync('bash', ['--version']);
-    const [, major, minor] = /^curl (\d+)\.(\d+)/.exec(
-      execFileSync('curl', ['--version'], { encoding: 'utf8' }),
-    )!;
-    return Number(major) * 1000 + Number(minor) >= 7084;
-  } catch {
-    return false;
-  }
-}
-
 test('every command in docs/integrating.md prints what the page says', {
-  skip: hasCurl() ? false : 'needs bash and curl 7.84',
+  skip: NEEDS_CURL,
 }, async (t) => {
   const service = await serve(t);
   const commands = commandsIn(PAGE);

@@ -5,6 +5,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   readlinkSync,
   symlinkSync,
   writeFileSync,
@@ -44,6 +45,29 @@ test('the bundled Node.js is linked, replacing a dangling link', async (t) => {
   assert.equal(readlinkSync(link), target);
 });
 
+test('install scripts of packages run with the Node.js that needs no libatomic', () => {
+  const { packages } = JSON.parse(readFileSync(join(BIN, '../package-lock.json'), 'utf8'));
+  const { optionalDependencies } = packages['pinned-node/24'];
+  for (const [name, version] of Object.entries(optionalDependencies)) {
+    assert.equal(packages[`node_modules/${name}`].version, version);
+  }
+});
+
+test('the first of two bundled Node.js that starts is linked', async (t) => {
+  const { folder, link, run, target } = installed(t, 'echo v24.21.0');
+  const name = `node-${process.platform}-${process.arch}`;
+  const first = join(folder, 'pinned-node/26/node_modules', name, 'bin');
+  mkdirSync(first, { recursive: true });
+  for (const [script, expected] of [
+    [MISSING, target],
+    ['echo v26.10.0', `../../pinned-node/26/node_modules/${name}/bin/node`],
+  ] as const) {
+    writeFileSync(join(first, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    await run();
+    assert.equal(readlinkSync(link), expected);
+  }
+});
+
 test('if the bundled Node.js cannot start, a system Node.js that is new enough is linked', async (t) => {
   const { link, run, target } = installed(t, MISSING);
   symlinkSync(target, link);
@@ -63,6 +87,6 @@ test('if neither can be used, one line says what to install', async (t) => {
     () => assert.fail('it must fail'),
     (error) => error,
   );
-  assert.match(failed.stderr, /^store-orders needs Node.js 24.15 or newer: .*libatomic1.*\n$/);
+  assert.match(failed.stderr, /^store-orders needs Node.js 24.15 or newer: .*libatomic.*\n$/);
   assert.equal(existsSync(link), false);
 });

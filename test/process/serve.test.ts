@@ -7,11 +7,14 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { NEEDS_CURL } from './needs.ts';
 import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
-test('a store without keys gets a first key, and the printed curl commands work', async (t) => {
+test('a store without keys gets a first key, and the printed curl commands work', {
+  skip: NEEDS_CURL,
+}, async (t) => {
   const { stderr, stdout, secret } = await serve(t, ['--sample', '20']);
   const linesNow = () => stderr().match(/^ +curl .*\n/gm) ?? [];
   // The key is read as soon as it is printed; the lines below it follow.

@@ -1,0 +1,25 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+
+/** Why a test that needs a disk or process ids of its own is skipped; most containers permit no namespaces. */
+export const NEEDS_NAMESPACES = canUnshare() ? false : 'needs Linux with user namespaces';
+
+function canUnshare(): boolean {
+  const spaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork'];
+  const mount = ['mount', '-t', 'tmpfs', 'tmpfs', '/tmp'];
+  return spawnSync('unshare', [...spaces, ...mount], { stdio: 'ignore' }).status === 0;
+}
+
+/** Why a test that runs curl as integrators do is skipped: false, if this machine has what the pages say. */
+export const NEEDS_CURL = hasCurl() ? false : 'needs bash and curl 7.84';
+
+function hasCurl(): boolean {
+  try {
+    execFileSync('bash', ['--version']);
+    const [, major, minor] = /^curl (\d+)\.(\d+)/.exec(
+      execFileSync('curl', ['--version'], { encoding: 'utf8' }),
+    )!;
+    return Number(major) * 1000 + Number(minor) >= 7084;
+  } catch {
+    return false;
+  }
+}
