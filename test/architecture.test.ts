@@ -32,6 +32,7 @@ const ENGINE = [
   'store/diagnosis',
   'store/expected-schema',
   'store/feed',
+  'store/migration-steps',
   'store/open-options',
   'store/pages',
   'store/sequence',
@@ -55,6 +56,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store/pages.ts': ['orders', 'store/feed'],
   'src/store/batcher.ts': [],
   'src/store/diagnosis.ts': [],
+  'src/store/migration-steps.ts': [],
   'src/store/sequence.ts': [],
   'src/store/within.ts': ['store/store'],
   'src/store/tables.ts': ['store/store'],
@@ -189,7 +191,7 @@ const OF_ONE_ENGINE = {
     'writer-client',
     'writer-thread',
   ],
-  postgres: ['address', 'moments', 'origin', 'time-limits'],
+  postgres: ['address', 'blockers', 'migration-plan', 'moments', 'origin', 'time-limits'],
 };
 
 test('the engines are split by the same subjects', () => {

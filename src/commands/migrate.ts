@@ -1,14 +1,26 @@
 import type { Command } from 'commander';
-import { databaseLabel, openStore } from '../store/open.ts';
+import type { MigrationStep } from '../store/migration-steps.ts';
+import { databaseLabel, openStore, planMigrations } from '../store/open.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { say } from './terminal/output.ts';
+import { counted, say, writeJson, writeOut } from './terminal/output.ts';
+
+interface MigrateFlags extends DatabaseFlags {
+  readonly plan?: true;
+  readonly json?: true;
+}
 
 export function migrateCommand(): Command {
   return databaseCommand(
     'migrate',
     'create or update the schema; "serve" does this too, if permitted',
-    'npx store-orders migrate --database postgres://owner@db.example/orders',
-  ).action(migrate);
+    'npx store-orders migrate --database postgres://owner@db.example/orders\nnpx store-orders migrate --plan',
+  )
+    .option(
+      '--plan',
+      'show what would run, which locks it needs and what holds them now; write nothing',
+    )
+    .option('--json', 'the plan as a JSON object')
+    .action((flags: MigrateFlags) => (flags.plan ? showPlan(flags) : migrate(flags)));
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
@@ -21,7 +33,29 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
     onMigrated: (from, to) => {
       done = from === 0 ? `Made the store ${label}.` : `Migrated ${label}: schema ${from} → ${to}.`;
     },
+    onWaiting: say,
   });
   await store.close();
   say(done);
+}
+
+async function showPlan(flags: MigrateFlags): Promise<void> {
+  const { databaseUrl } = databaseConfig(flags);
+  const { steps, heldBy } = await planMigrations(databaseUrl);
+  if (flags.json) {
+    await writeJson({ store: databaseLabel(databaseUrl), steps, heldBy });
+    return;
+  }
+  if (steps.length === 0) say(`The schema of ${databaseLabel(databaseUrl)} is up to date.`);
+  else say(`${counted(steps.length, 'migration')} would run on ${databaseLabel(databaseUrl)}:`);
+  await writeOut(steps.map(describe).join(''));
+  if (heldBy.length > 0) await writeOut(`Now held up by:\n${lines(heldBy)}`);
+}
+
+function describe({ name, effects }: MigrationStep): string {
+  return `${name}\n${lines(effects)}`;
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `  ${text}\n`).join('');
 }

@@ -67,7 +67,12 @@ export class Service {
    */
   async open(onMade: () => void): Promise<Store> {
     const logger = this.#logger;
-    this.#store = this.#untilAvailable(() => openForService(this.#config, logger, onMade));
+    const onWaiting = (reason: string) => {
+      this.#whyNotServing = `starting: ${reason}`;
+      logger.warn({ reason }, 'the start waits');
+    };
+    const open = () => openForService(this.#config, logger, { onMade, onWaiting });
+    this.#store = this.#untilAvailable(open);
     const store = await this.#store;
     this.#expectNotStopped();
     this.#openStore = store;
@@ -164,7 +169,11 @@ export class Service {
 }
 
 /** Opens the store and verifies that this service may serve it. @throws StoreNotUsable, StoreUnavailable */
-async function openForService(config: Config, logger: Logger, onMade: () => void): Promise<Store> {
+async function openForService(
+  config: Config,
+  logger: Logger,
+  { onMade, onWaiting }: { onMade: () => void; onWaiting: (reason: string) => void },
+): Promise<Store> {
   const store = await openStore(config.databaseUrl, {
     ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
     onMigrated: (from, to) => {
@@ -172,6 +181,7 @@ async function openForService(config: Config, logger: Logger, onMade: () => void
       else logger.info({ from, to }, 'migrated the schema');
     },
     onConnection: (what, details) => logger.debug(details, what),
+    onWaiting,
   });
   await claim(store, config);
   return store;

@@ -20,6 +20,8 @@ export interface OpenOptions {
   readonly purpose: Purpose;
   /** Called after the schema was migrated, with the number of migrations before and after. */
   readonly onMigrated?: (from: number, to: number) => void;
+  /** Called with what a migration of the schema waits for, whenever that changes. */
+  readonly onWaiting?: (reason: string) => void;
   /** Returns the current URL for each new connection; absent if the URL never changes. */
   readonly currentUrl?: () => string;
   /** Called when a connection is made or lost. */

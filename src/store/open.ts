@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Findings } from './consistency.ts';
 import type { Finding } from './diagnosis.ts';
+import type { MigrationSteps } from './migration-steps.ts';
 import type { OpenOptions } from './open-options.ts';
 import {
   isPostgresUrl,
@@ -12,10 +13,12 @@ import {
 import { checkPostgres } from './postgres/check.ts';
 import { diagnosePostgres } from './postgres/diagnose.ts';
 import { openPostgres, postgresStoreExists } from './postgres/open.ts';
+import { planPostgres } from './postgres/plan.ts';
 import { checkSqlite } from './sqlite/check.ts';
 import { diagnoseSqlite } from './sqlite/diagnose.ts';
 import { openSqlite } from './sqlite/open.ts';
 import { SQLITE, sqlitePath } from './sqlite/path.ts';
+import { planSqlite } from './sqlite/plan.ts';
 import { type Store, StoreNotUsable } from './store.ts';
 
 /** Returns the problem with a database URL, or undefined. */
@@ -73,6 +76,14 @@ export async function storeExists(url: string): Promise<boolean> {
  */
 export async function checkStore(url: string): Promise<Findings> {
   return isPostgresUrl(url) ? checkPostgres(url) : checkSqlite(sqlitePath(url));
+}
+
+/**
+ * Returns what migrating the database at `url` would do. Writes nothing.
+ * @throws StoreNotUsable, StoreUnavailable
+ */
+export async function planMigrations(url: string): Promise<MigrationSteps> {
+  return isPostgresUrl(url) ? planPostgres(url) : planSqlite(sqlitePath(url));
 }
 
 /** Looks at the database at `url`, whether there is a store or not: rights, disk or server, and what it costs. */

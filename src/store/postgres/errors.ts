@@ -4,6 +4,9 @@ import { type Fault, StoreUnavailable } from '../store.ts';
 /** Raised by store_orders_expect_unchanged (migration 006). */
 export const WAS_CHANGED = 'SO001';
 export const INSUFFICIENT_PRIVILEGE = '42501';
+/** A lock was not granted in time, or would have led to a deadlock. */
+export const IS_LOCKED: readonly string[] = ['55P03', '40P01'];
+
 /** Returns the SQLSTATE of an error reported by PostgreSQL, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   const cause = error instanceof StoreUnavailable ? error.cause : error;

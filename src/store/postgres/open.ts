@@ -20,7 +20,7 @@ import { scanOrders } from './scan.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
 import type { Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
-import { BULK, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
+import { MIGRATIONS, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
 
 /**
@@ -76,10 +76,15 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
 /** Migrates the schema, or expects it to be current, as the purpose is. */
 async function prepareSchema(
   url: string,
-  { create, purpose, onMigrated }: OpenOptions,
+  { create, purpose, onMigrated, onWaiting }: OpenOptions,
 ): Promise<void> {
-  const session = await newSession(url, BULK, async (each) => {
-    const migrated = await migrate(each, { create, update: mayMigrate(purpose) });
+  const observe = () => newSession(url, PATIENT);
+  const session = await newSession(url, MIGRATIONS, async (each) => {
+    const update = mayMigrate(purpose);
+    const migrated = await migrate(each, {
+      ...{ create, update, observe },
+      ...(onWaiting && { onWaiting }),
+    });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     if (mayMigrate(purpose)) {
       expectNoDifferences(schemaDifferences('postgresql', await describeSchema(each)));

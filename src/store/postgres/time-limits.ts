@@ -24,6 +24,13 @@ export const PATIENT: TimeLimits = {
   idleInTransaction: 2_000,
   transaction: 0,
 };
+/** For migrations, which set their limits themselves; building an index can take long. */
+export const MIGRATIONS: TimeLimits = {
+  lock: 1_000,
+  statement: 6 * 3_600_000,
+  idleInTransaction: 0,
+  transaction: 0,
+};
 /** For reading or writing a whole store, at the pace of the consumer. */
 export const BULK: TimeLimits = {
   lock: 10_000,

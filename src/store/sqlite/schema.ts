@@ -20,6 +20,10 @@ const MIGRATIONS = readdirSync(FOLDER)
 
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
+export function allMigrations(): readonly string[] {
+  return MIGRATIONS;
+}
+
 /** The number of migrations before and after. */
 export interface Migrated {
   readonly from: number;

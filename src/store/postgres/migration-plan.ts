@@ -1,0 +1,52 @@
+/** A lock that a migration takes on a table, by PostgreSQL's name, from strong to weak. */
+export interface TableLock {
+  readonly table: string;
+  readonly mode: (typeof MODES)[number];
+}
+
+const MODES = ['ACCESS EXCLUSIVE', 'SHARE ROW EXCLUSIVE', 'ROW EXCLUSIVE'] as const;
+
+/** An index on a table that exists before the migration: it is built concurrently, before the transaction. */
+export interface IndexPlan {
+  readonly name: string;
+  readonly table: string;
+  readonly sql: string;
+}
+
+/** What a migration does, as read from its text. */
+export interface MigrationPlan {
+  readonly indexes: readonly IndexPlan[];
+  /** The rest, for one transaction. */
+  readonly transaction: string;
+  /** The locks that the transaction takes on existing tables. */
+  readonly locks: readonly TableLock[];
+}
+
+/** An index is one statement that begins a line, on columns. */
+const INDEX = /^CREATE INDEX (\w+) ON (\w+) \([\w, ]+\);$/gm;
+
+/** Statements that lock a table, each at the beginning of a line. */
+const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [
+  [/^(?:ALTER|DROP) TABLE (?:IF EXISTS )?(\w+)/gm, 'ACCESS EXCLUSIVE'],
+  [/^CREATE (?:CONSTRAINT )?TRIGGER [^;]*? ON (\w+)/gm, 'SHARE ROW EXCLUSIVE'],
+  [/^(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)/gm, 'ROW EXCLUSIVE'],
+];
+
+/** @param hasTable whether the database has a table before the migration */
+export function planMigration(sql: string, hasTable: (name: string) => boolean): MigrationPlan {
+  const indexes: IndexPlan[] = [];
+  const transaction = sql.replaceAll(INDEX, (statement, name, table) => {
+    if (!hasTable(table)) return statement;
+    const concurrently = statement.replace('CREATE INDEX', 'CREATE INDEX CONCURRENTLY');
+    indexes.push({ name, table, sql: concurrently });
+    return '';
+  });
+  const locks = new Map<string, TableLock>();
+  for (const [pattern, mode] of LOCKING) {
+    for (const [, table] of transaction.matchAll(pattern)) {
+      // The strongest mode comes first.
+      if (hasTable(table!) && !locks.has(table!)) locks.set(table!, { table: table!, mode });
+    }
+  }
+  return { indexes, transaction, locks: [...locks.values()] };
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { checkStore, openStore } from '../../src/store/open.ts';
+import { planMigration } from '../../src/store/postgres/migration-plan.ts';
+import { eventually, query } from '../postgres.ts';
+import { run } from '../process/program.ts';
+import { newPostgresDatabase } from './engines.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../src/store/migrations/', import.meta.url));
+
+/** Makes a store with the first migrations, and two orders. Returns its URL. */
+async function olderStore(t: TestContext, count: number): Promise<string> {
+  const url = await newPostgresDatabase(t);
+  await query(
+    url,
+    'CREATE TABLE store_orders_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
+  );
+  const names = globSync('*.postgres.sql', { cwd: MIGRATIONS }).sort().slice(0, count);
+  for (const name of names) {
+    await query(url, readFileSync(join(MIGRATIONS, name), 'utf8'));
+    await query(url, `INSERT INTO store_orders_migrations VALUES ('${name}')`);
+  }
+  await query(
+    url,
+    "INSERT INTO orders (id, status, revision) VALUES (1, 'pending', 1), (2, 'pending', 1)",
+  );
+  await query(url, "INSERT INTO order_events VALUES (1, 1, 'placed', 1), (2, 1, 'placed', 1)");
+  await query(url, 'UPDATE store SET revision = 1, pending = 2');
+  return url;
+}
+
+/** Begins a transaction that has read every table, as pg_dump does. Returns what ends it. */
+async function longRead(t: TestContext, url: string): Promise<() => Promise<unknown>> {
+  const client = new Client({ connectionString: url, application_name: 'pg_dump' });
+  client.on('error', () => {});
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  await client.query('SELECT count(*) FROM store, orders, order_events, api_keys');
+  return () => client.query('COMMIT');
+}
+
+/** Starts a migration and waits until it has named a session that it waits for. */
+async function waitingMigration(url: string) {
+  const reasons: string[] = [];
+  const migrated = openStore(url, {
+    ...({ create: false, purpose: 'migration' } as const),
+    onWaiting: (reason) => reasons.push(reason),
+  });
+  migrated.catch(() => {});
+  await eventually(async () => assert.ok(reasons.length > 0));
+  return { reasons, migrated };
+}
+
+/** As a node of the release before: it reads, and writes, and is refused nothing for long. */
+async function useAsNode(url: string, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    const limited = new URL(url);
+    limited.searchParams.set('options', '-c statement_timeout=2000');
+    await query(limited.href, 'SELECT * FROM store, orders');
+    await query(limited.href, 'UPDATE store SET revision = revision');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('PostgreSQL: a migration that waits behind a long read gives way to nodes, and names what it waits for', async (t) => {
+  const url = await olderStore(t, 9);
+  const end = await longRead(t, url);
+  const { reasons, migrated } = await waitingMigration(url);
+  assert.match(
+    reasons[0]!,
+    /^the migration 010-\S+ waits for process \d+ \(pg_dump, role \w+\), in a transaction for \d+ s$/,
+  );
+  await useAsNode(url, 40);
+  await end();
+  await (await migrated).close();
+  const { schema, schemaDifferences: differences } = await checkStore(url);
+  assert.deepEqual([schema.has, differences], [schema.knows, []]);
+});
+
+test('PostgreSQL: indexes are built while changes are made, and an interrupted one is built again', async (t) => {
+  const url = await olderStore(t, 7);
+  const end = await longRead(t, url);
+  const { reasons, migrated } = await waitingMigration(url);
+  assert.match(reasons[0]!, /^the migration 008-\S+ waits for process \d+ \(pg_dump/);
+  await query(url, "INSERT INTO order_events VALUES (2, 2, 'cancelled', 1)");
+  await query(
+    url,
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND datname = current_database()",
+  );
+  await assert.rejects(migrated);
+  assert.deepEqual(await query(url, 'SELECT count(*) FROM pg_index WHERE NOT indisvalid'), [['1']]);
+  await end();
+  await query(url, "DELETE FROM order_events WHERE type = 'cancelled'");
+  await (await openStore(url, { create: false, purpose: 'migration' })).close();
+  const { schemaDifferences: differences, problems } = await checkStore(url);
+  assert.deepEqual([differences, problems], [[], []]);
+});
+
+test('PostgreSQL: migrate --plan shows what would run, its locks and what holds them, and writes nothing', async (t) => {
+  const url = await olderStore(t, 8);
+  await longRead(t, url);
+  const plan = async () => (await run(['migrate', '--plan', '--json', '--database', url])).stdout;
+  await eventually(async () => assert.match(await plan(), /pg_dump/));
+  const { steps, heldBy } = JSON.parse(await plan());
+  const [events, ids] = steps;
+  assert.match(
+    events.effects[0],
+    /^builds the index order_events_by_time on order_events, concurrently/,
+  );
+  assert.match(ids.effects[0], /^locks store \(ACCESS EXCLUSIVE\)/);
+  assert.match(heldBy[0], /^process \d+ \(pg_dump, role \w+\), in a transaction for \d+ s$/);
+  const { has } = (await checkStore(url)).schema;
+  assert.equal(has, 8);
+  const { stdout } = await run(['migrate', '--plan', '--database', url]);
+  assert.match(
+    stdout,
+    /^009-events-by-time\.postgres\.sql\n {2}builds .*\nNow held up by:\n {2}process /s,
+  );
+});
+
+test('a plan builds only those indexes concurrently whose tables exist', () => {
+  const sql =
+    'CREATE INDEX a ON orders (pet_id, id);\nCREATE TABLE n (id bigint);\nCREATE INDEX b ON n (id);\n';
+  const { indexes, transaction, locks } = planMigration(sql, (name) => name === 'orders');
+  assert.deepEqual(indexes, [
+    { name: 'a', table: 'orders', sql: 'CREATE INDEX CONCURRENTLY a ON orders (pet_id, id);' },
+  ]);
+  assert.equal(transaction, '\nCREATE TABLE n (id bigint);\nCREATE INDEX b ON n (id);\n');
+  assert.deepEqual(locks, []);
+});
