@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor/doctor.ts';
 import { exportCommand } from './commands/export.ts';
 import { idsCommand } from './commands/ids.ts';
 import { importCommand } from './commands/import/import.ts';
+import { importsCommand } from './commands/imports.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listCommand } from './commands/list.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -63,6 +64,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
     serveCommand(),
     keysCommand(),
     importCommand(),
+    importsCommand(),
     exportCommand(),
     listCommand(),
     showCommand(),

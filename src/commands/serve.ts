@@ -117,6 +117,7 @@ async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): P
   const operations = buildAdmin({
     whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),
+    served: () => service.served,
     logger: log.logger,
   });
   const stop = async () => {

@@ -14,7 +14,15 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>;
   /** Resolves to the reason why the process is not ready; undefined if it is ready. */
   readonly whyNotReady: () => Promise<string | undefined>;
+  /** Returns what the process serves, for whoever asks for its readiness. */
+  readonly served: () => Served;
   readonly logger: Logger;
+}
+
+/** A store: its id, empty while it is not known, and its database without a password. */
+export interface Served {
+  readonly store: string;
+  readonly database: string;
 }
 
 export interface Operations {
@@ -50,13 +58,15 @@ export function buildAdmin(parts: AdminParts): Operations {
   };
 }
 
-function adminRoutes({ metrics, whyNotReady }: AdminParts): Router {
+function adminRoutes({ metrics, whyNotReady, served }: AdminParts): Router {
   const router = new Router([]);
   router.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
   router.addPublic('/readyz', async (exchange) => {
     const reason = await whyNotReady();
-    if (reason === undefined) answerText(exchange, 200, 'ready\n');
-    else answerText(exchange, 503, `not ready: ${reason}\n`);
+    const { store, database } = served();
+    const what = `${store === '' ? '' : `store: ${store}\n`}database: ${database}\n`;
+    if (reason === undefined) answerText(exchange, 200, `ready\n${what}`);
+    else answerText(exchange, 503, `not ready: ${reason}\n${what}`);
   });
   router.addPublic('/metrics', async (exchange) => {
     answerText(exchange, 200, await metrics(), METRICS_TYPE);

@@ -3,11 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import type { Served } from '../http/admin.ts';
 import type { PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
-import { openStore } from '../store/open.ts';
+import { databaseLabel, openStore } from '../store/open.ts';
 import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { rounded } from '../telemetry/logger.ts';
@@ -41,6 +42,7 @@ export class Service {
   /** When a probe last reported ready, by performance.now(). */
   #saidReadyAt = Number.NEGATIVE_INFINITY;
   #whyNotServing = 'starting';
+  #storeId = '';
   /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
 
@@ -51,6 +53,7 @@ export class Service {
     this.#logger = logger;
     this.#metrics = createMetrics({
       environment: config.environment,
+      database: databaseLabel(config.databaseUrl),
       store: () => this.#openStore,
       isReady: async () => (await this.whyNotReady()) === undefined,
     });
@@ -77,11 +80,13 @@ export class Service {
     this.#expectNotStopped();
     this.#openStore = store;
     this.#whyNotServing = 'starting: the list is being read';
-    const { revision, orders, latestAt } = await store.status();
+    const { storeId, revision, orders, latestAt } = await store.status();
+    this.#storeId = storeId;
     if (latestAt !== undefined) this.#clock.notBefore(latestAt);
     this.#endings.push(watchClock(this.#clock, logger));
     const { name: engine, schema } = store.engine;
-    logger.info({ engine, schema, ...texts({ revision, ...orders }) }, 'opened the store');
+    const counts = texts({ revision, ...orders });
+    logger.info({ engine, schema, store: storeId, ...counts }, 'opened the store');
     return store;
   }
 
@@ -134,10 +139,16 @@ export class Service {
   /** Resolves to the reason why the service is not ready; undefined if it is ready. */
   async whyNotReady(): Promise<string | undefined> {
     if (this.#whyNotServing !== '') return this.#whyNotServing;
-    return within(READY_WITHIN_MS, () => this.#listing!.current()).then(
+    const usable = () => Promise.all([this.#listing!.current(), this.#openStore!.connected()]);
+    return within(READY_WITHIN_MS, usable).then(
       () => undefined,
       (error: Error) => error.message,
     );
+  }
+
+  /** Which store is served: its id, empty until it is known, and the database without its password. */
+  get served(): Served {
+    return { store: this.#storeId, database: databaseLabel(this.#config.databaseUrl) };
   }
 
   /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */

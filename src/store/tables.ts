@@ -82,7 +82,16 @@ export const TABLES: readonly Table[] = [
   },
   {
     name: 'imports',
-    columns: { source: 'text', run: 'text', placed: 'integer', highest_id: 'integer' },
+    columns: {
+      source: 'text',
+      run: 'text',
+      placed: 'integer',
+      highest_id: 'integer',
+      name: 'text',
+      total: 'integer',
+      begun_at: 'integer',
+      finished_at: 'integer',
+    },
     key: ['source'],
   },
 ];

@@ -24,19 +24,21 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** Sources that are read at each scrape. */
 export interface MetricsSources {
   readonly environment: Environment;
+  /** The database, without its password. */
+  readonly database: string;
   /** Returns undefined until the store is open. */
   readonly store: () => Pick<Store, 'status' | 'engine'> | undefined;
   readonly isReady: () => Promise<boolean>;
 }
 
 /** Creates all metrics of /metrics. Other modules only update them. */
-export function createMetrics({ environment, store, isReady }: MetricsSources) {
+export function createMetrics({ environment, database, store, isReady }: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
   registerProcess(registry);
   registerBuildInfo(registry, environment, store);
   registerReady(registry, isReady);
-  registerStore(registry, store);
+  registerStore(registry, database, store);
   const faults = new Counter({
     name: 'store_orders_store_errors_total',
     help: 'Requests and looks that the store failed, by cause.',
@@ -184,7 +186,13 @@ function registerReady(registry: Registry, isReady: () => Promise<boolean>): voi
   });
 }
 
-function registerStore(registry: Registry, store: MetricsSources['store']): void {
+function registerStore(registry: Registry, database: string, store: MetricsSources['store']): void {
+  registerStatus(registry, store, {
+    name: 'store_orders_store_info',
+    help: 'Always 1; the labels say which store is served.',
+    labelNames: ['store', 'database'],
+    set: (gauge, { storeId }) => gauge.set({ store: storeId, database }, 1),
+  });
   new Gauge({
     name: 'store_orders_schema_version',
     help: 'Migrations of the schema that the store is used with, by engine.',

@@ -179,6 +179,26 @@ test('doctor finds what a role of PostgreSQL may not do', async (t) => {
   assert.deepEqual(await found('rights'), ['problem: the database can only be read']);
 });
 
+test('doctor does not take the service of another store for its own', async (t) => {
+  const { operations, database } = await serve(t);
+  const PORTS = { PORT: '0', OPERATIONS_PORT: new URL(operations).port };
+  const own = await doctor(database, PORTS);
+  assert.deepEqual(
+    own.of('ports').map(({ level }) => level),
+    ['ok'],
+  );
+  const path = database.slice('sqlite:'.length);
+  const same = await doctor(`sqlite:${join(path, '..', '.', 'store.db')}`, PORTS);
+  assert.deepEqual(
+    same.of('ports').map(({ level }) => level),
+    ['ok'],
+  );
+  const other = await doctor(`sqlite:${newFile(t)}`, PORTS);
+  const [found] = other.of('ports');
+  assert.equal(found!.level, 'problem');
+  assert.ok(found!.found.endsWith(`serves another store, ${database}`), found!.found);
+});
+
 test('doctor finds a path that cannot be a database', async (t) => {
   const folder = temporaryFolder(t);
   const [file, link] = [join(folder, 'file'), join(folder, 'link')];

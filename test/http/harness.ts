@@ -64,6 +64,7 @@ export async function startService(
   const store = await open(t, url, 'service');
   const metrics = createMetrics({
     environment: config.environment,
+    database: url,
     store: () => store,
     isReady: async () => true,
   });

@@ -23,6 +23,7 @@ async function startServer(t: TestContext, handle: Handle) {
   });
   const metrics = createMetrics({
     environment: 'production',
+    database: 'sqlite:test.db',
     store: () => undefined,
     isReady: async () => true,
   });

@@ -46,7 +46,11 @@ const OPERATION: OperationObject = {
 /** A server with one operation, which responds with the input that its handler received. */
 async function startServer(t: TestContext) {
   const secret = newSecret('production');
-  const key = newApiKey(secret, { name: 'k', environment: 'production', now: 0 });
+  const key = newApiKey(secret, {
+    name: 'k',
+    environment: 'production',
+    now: 0,
+  });
   const keyRing = new KeyRing({
     findKeys: async () => [key],
     environment: 'production',
@@ -68,6 +72,7 @@ async function startServer(t: TestContext) {
   });
   const metrics = createMetrics({
     environment: 'production',
+    database: 'sqlite:test.db',
     store: () => undefined,
     isReady: async () => true,
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { freePort, query } from '../postgres.ts';
+import { eventually, freePort, query } from '../postgres.ts';
 import { newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { run, serve } from './program.ts';
@@ -128,4 +128,28 @@ test('an unreachable host in a URL with several hosts is skipped', async (t) => 
   const several = `postgres://postgres@127.0.0.1:${await freePort()},${host}${pathname}`;
   const { call } = await serve(t, ['--sample', '5'], { database: several });
   assert.equal((await call('GET', ORDERS)).status, 200);
+});
+
+test('a node that cannot connect what requests need is not ready, and /readyz names its store', async (t) => {
+  const database = await newPostgresDatabase(t);
+  const server = process.env.TEST_DATABASE_URL!;
+  const name = new URL(database).pathname.slice(1);
+  const { operations, call } = await serve(t, [], { database });
+  const ready = async () => {
+    const response = await fetch(`${operations}/readyz`);
+    return { status: response.status, text: await response.text() };
+  };
+  const before = await ready();
+  assert.equal(before.status, 200);
+  assert.match(before.text, /^ready\nstore: [0-9a-f]{16}\ndatabase: postgres:\/\/\w+@/);
+  // Only the list keeps its connection, and no further one is possible.
+  await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  await query(
+    server,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND query NOT LIKE '%witness%'`,
+  );
+  await eventually(async () => assert.equal((await ready()).status, 503));
+  assert.equal((await call('GET', '/v2/store/summary')).status, 503);
+  await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  await eventually(async () => assert.equal((await ready()).status, 200));
 });

@@ -225,7 +225,10 @@ test('a store that is moved between read and write is not written, with the reas
 test('ids reserved by another import between read and write are not assigned', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
-  const begin = { type: 'beginImport', source: 'a', run: 'r', from: 0, highestId: 0n } as const;
+  const begin = {
+    ...({ type: 'beginImport', source: 'a', run: 'r', from: 0, highestId: 0n } as const),
+    ...{ name: 'a', total: 2, isAgain: false },
+  };
   await store.apply([begin]);
   const place = () =>
     store.apply([{ type: 'importOrders', source: 'a', run: 'r', orders: [{ status: 'pending' }] }]);

@@ -43,6 +43,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '009-events-by-time.sqlite.sql': 'dcef187562d3b64c',
   '010-ids.postgres.sql': '4bd500a4ae6aef55',
   '010-ids.sqlite.sql': 'ab453270b2b5c92a',
+  '011-imports.postgres.sql': '3030eb6449b42fe6',
+  '011-imports.sqlite.sql': '53d5538fd003ca95',
 };
 
 test('no migration that has landed is changed', () => {
@@ -113,6 +115,8 @@ test('a difference of the type of a column is a line for each type', () => {
   ]);
 });
 
+const FILE = { name: 'half.csv', total: 2, isAgain: false };
+
 /** What 1.0.0 made of the table imports. */
 const IMPORTS_OF_1_0_0 = `DROP TABLE imports;
   CREATE TABLE imports (source TEXT PRIMARY KEY, placed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -141,7 +145,7 @@ test('a store of 1.0.0 places, imports and goes on with its unfinished import af
     const [progress] = await store.apply([{ type: 'importProgress', source: 'half' }]);
     assert.equal(progress!.placed, 1);
     const run = { source: 'half', run: 'r' };
-    await store.apply([{ type: 'beginImport', ...run, from: 1, highestId: 5n }]);
+    await store.apply([{ type: 'beginImport', ...run, from: 1, highestId: 5n, ...FILE }]);
     const orders = [{ id: 5n, status: 'pending' as const }];
     const [imported] = await store.apply([{ type: 'importOrders', ...run, orders }]);
     assert.deepEqual(imported, { placed: 1 });

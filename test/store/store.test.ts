@@ -9,6 +9,9 @@ import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../orders/arbitraries.ts';
 import { ENGINES, open, queryDatabase } from './engines.ts';
 
+/** A file of an import. */
+const FILE = { name: 'a.csv', total: 4, isAgain: false };
+
 /** An order of a model, as `decide` takes it. */
 function knownIn(model: ReadonlyMap<bigint, Order>, id: bigint) {
   const order = model.get(id);
@@ -357,7 +360,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   const begin = (store: Store, source: string, run: string, from = 0, highestId = 0n) =>
-    store.apply([{ type: 'beginImport', source, run, from, highestId }]);
+    store.apply([{ type: 'beginImport', source, run, from, highestId, ...FILE }]);
   const importOrders = (store: Store, source: string, run: string, ids: (bigint | undefined)[]) =>
     store.apply([
       {
@@ -417,6 +420,32 @@ for (const { name, newDatabase } of ENGINES) {
     },
   );
 
+  testStore(
+    'finished imports are remembered, and begin again only on request',
+    async (_t, store) => {
+      const run = { source: 'a', run: '1' };
+      await begin(store, 'a', '1');
+      const [unfinished] = await store.imports();
+      assert.deepEqual(unfinished, {
+        ...{ source: 'a', name: FILE.name, placed: 0, total: FILE.total, finishedAt: undefined },
+        begunAt: unfinished!.begunAt,
+      });
+      await importOrders(store, 'a', '1', [undefined, 900n]);
+      await store.apply([{ type: 'endImport', ...run }]);
+      const [finished] = await store.imports();
+      assert.deepEqual([finished!.placed, typeof finished!.finishedAt], [2, 'number']);
+      const [progress] = await store.apply([{ type: 'importProgress', source: 'a' }]);
+      assert.deepEqual(progress!.finished, finished);
+      assert.deepEqual(await begin(store, 'a', '2'), ['already_imported']);
+      const again = { ...run, run: '2', from: 0, highestId: 0n, ...FILE, isAgain: true };
+      assert.deepEqual(await store.apply([{ type: 'beginImport', ...again }]), ['begun']);
+      assert.deepEqual((await store.imports())[0]!.finishedAt, undefined);
+      const forget = { type: 'forgetImport', source: 'a' } as const;
+      assert.deepEqual(await store.apply([forget, forget]), ['forgotten', 'import_not_found']);
+      assert.deepEqual(await store.imports(), []);
+    },
+  );
+
   test(`${name}: concurrent imports of orders without ids assign unique, consecutive ids`, async (t) => {
     const url = await newDatabase(t);
     const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
@@ -447,7 +476,7 @@ for (const { name, newDatabase } of ENGINES) {
       ]);
       assert.deepEqual(await idsIn(store), [2n]);
       assert.deepEqual(await store.apply([{ type: 'importProgress', source: 'a' }]), [
-        { placed: 0, freeIds: { ...ALL_IDS, highest: 2n } },
+        { placed: 0, finished: undefined, freeIds: { ...ALL_IDS, highest: 2n } },
       ]);
       assert.equal((await store.status()).revision, 1n);
     },

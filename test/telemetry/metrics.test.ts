@@ -6,6 +6,7 @@ import { createMetrics, type MetricsSources } from '../../src/telemetry/metrics.
 const made = (sources: Partial<MetricsSources>) =>
   createMetrics({
     environment: 'production',
+    database: 'sqlite:test.db',
     store: () => undefined,
     isReady: async () => true,
     ...sources,

@@ -5,16 +5,26 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '../../config/config.ts';
 import { urlHost } from '../../config/parsers.ts';
 import { type Finding, ok, problem } from '../../store/diagnosis.ts';
+import { databaseLabel, openStore } from '../../store/open.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
 
 /** A service that is busy answers later than one that is not; one that hangs does not answer. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /** Looks at the service, if it is running, and otherwise whether it can listen. */
-export async function portsOf({ host, port, operations, reusePort }: Config): Promise<Finding[]> {
+export async function portsOf(config: Config): Promise<Finding[]> {
+  const { host, port, operations, reusePort } = config;
   const url = `http://${urlHost(operations.host)}:${operations.port}`;
   // A ready /readyz would count as a load balancer's, and the next stop would wait for it.
   const metrics = await answerOf(`${url}/metrics`);
   const ready = /^store_orders_ready (\d)$/m.exec(metrics ?? '')?.[1];
+  const other = await otherStoreOf(metrics ?? '', config);
+  if (other !== undefined) {
+    const found = `the service at ${url} serves another store, ${other}`;
+    const advice =
+      'set PORT and OPERATIONS_PORT to others, or give doctor the environment of that service';
+    return [problem('ports', found, advice)];
+  }
   if (ready === '1') return [ok('ports', `a service is running, and ready (${url}/readyz)`)];
   if (ready === '0') {
     const reason = (await answerOf(`${url}/readyz`))?.trim();
@@ -24,6 +34,31 @@ export async function portsOf({ host, port, operations, reusePort }: Config): Pr
   const listeners = [{ name: 'OPERATIONS_PORT', ...operations }];
   // Connections of a service that shares the port would come here.
   return Promise.all((reusePort ? listeners : [own, ...listeners]).map(listenerOf));
+}
+
+/** Returns the database of a service that serves another store; undefined for this one, or no service. */
+async function otherStoreOf(metrics: string, { databaseUrl }: Config): Promise<string | undefined> {
+  const [, info] = /^store_orders_store_info\{(.*)\} 1$/m.exec(metrics) ?? [];
+  if (info === undefined) return undefined;
+  const valueOf = (label: string) =>
+    new RegExp(`(?:^|,)${label}="((?:[^"\\\\]|\\\\.)*)"`)
+      .exec(info)?.[1]
+      ?.replaceAll(/\\(.)/g, '$1');
+  const database = valueOf('database');
+  if (database === databaseLabel(databaseUrl)) return undefined;
+  // The same database can have several names.
+  return (await storeIdAt(databaseUrl)) === valueOf('store') ? undefined : database;
+}
+
+async function storeIdAt(url: string): Promise<string | undefined> {
+  try {
+    const store = await openStore(url, { create: false, purpose: 'read' });
+    const { storeId } = await store.status().finally(() => store.close());
+    return storeId;
+  } catch (error) {
+    if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
 }
 
 /** Not by fetch, which refuses some ports. */

@@ -5,8 +5,10 @@ import { FEW_IDS, type FreeIds, idsLeft } from '../../orders/ids.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import type { Findings } from '../../store/consistency.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
+import type { ImportRecord } from '../../store/imports.ts';
 import { checkStore, openStore, storeExists } from '../../store/open.ts';
 import { type Store, StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
+import { describeImport } from '../imports.ts';
 import { counted, grouped } from '../terminal/output.ts';
 
 const SOON_MS = 14 * 86_400_000;
@@ -54,12 +56,14 @@ function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Find
   return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
 }
 
-/** Looks at keys, clock and ids of a consistent store. */
+/** Looks at keys, clock, ids and imports of a consistent store. */
 async function usedStoreOf({ databaseUrl, environment }: Config): Promise<Finding[]> {
   const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
   try {
     const { latestAt, freeIds } = await store.status();
-    return [...(await keysOf(store, environment)), ...clockOf(latestAt), idsOf(freeIds)];
+    const keys = await keysOf(store, environment);
+    const imports = importsOf(await store.imports());
+    return [...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports];
   } finally {
     await store.close();
   }
@@ -82,6 +86,15 @@ async function keysOf(store: Store, environment: Config['environment']): Promise
   return [
     warning('keys', `within 14 days, these expire: ${names}`, 'create others, and hand them out'),
   ];
+}
+
+/** Names imports that were interrupted. */
+function importsOf(imports: readonly ImportRecord[]): Finding[] {
+  const unfinished = imports.filter(({ finishedAt }) => finishedAt === undefined);
+  const advice = 'import the file again, or run "store-orders imports forget"';
+  return unfinished.map((each) =>
+    warning('imports', `an import is not finished: ${describeImport(each)}`, advice),
+  );
 }
 
 function idsOf(free: FreeIds): Finding {

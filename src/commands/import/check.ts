@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
 import { SeenIds } from '../../files/seen-ids.ts';
@@ -30,6 +31,8 @@ export interface CheckSource {
   readonly freeIds: FreeIds;
   /** Whether the file may have ids that leave few to the orders after it. */
   readonly mayTakeLastIds?: boolean | undefined;
+  /** Whether the same content may have been imported before. */
+  readonly isAgain?: boolean | undefined;
 }
 
 /** The input was rejected as a whole. */
@@ -70,6 +73,8 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   const check: Check = {
     problems,
     source: input.digest,
+    name: basename(input.name),
+    isAgain: source.isAgain ?? false,
     placedBefore,
     count: 0,
     known: 0,

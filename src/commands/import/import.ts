@@ -3,9 +3,12 @@ import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
 import { ALL_IDS } from '../../orders/ids.ts';
+import { formatTimestamp } from '../../orders/timestamp.ts';
+import type { ImportRecord } from '../../store/imports.ts';
 import type { Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from '../database.ts';
-import { counted, say, writeJson } from '../terminal/output.ts';
+import { describeImport } from '../imports.ts';
+import { CommandFailed, counted, say, writeJson } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { terminal } from '../terminal/terminal.ts';
 import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
@@ -27,6 +30,7 @@ interface ImportFlags extends DatabaseFlags {
   readonly dryRun?: true;
   readonly json?: true;
   readonly allowLastIds?: true;
+  readonly again?: true;
 }
 
 export function importCommand(): Command {
@@ -39,6 +43,10 @@ curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | np
   )
     .argument('<file>', 'a file, or - for standard input')
     .option('--dry-run', 'check everything, write nothing')
+    .option(
+      '--again',
+      'import content that was imported before: rows without an id become new orders',
+    )
     .option('--allow-last-ids', 'import ids that leave few to new orders; see "ids"')
     .option('--json', 'the counts, and what is wrong with rows, as a JSON object on stdout')
     .addHelpText('after', COLUMNS)
@@ -95,12 +103,31 @@ async function importInto(store: Store, input: Input, flags: ImportFlags) {
 async function sourceOf(
   store: Store,
   { digest }: Input,
-  { allowLastIds }: ImportFlags,
+  { allowLastIds, again }: ImportFlags,
 ): Promise<CheckSource> {
   const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
-  const { placed, freeIds } = progress!;
+  const { placed, finished, freeIds } = progress!;
+  if (finished !== undefined && !again) throw new CommandFailed(alreadyImported(finished));
+  await sayUnfinished(store, digest);
   const find: CheckSource['find'] = (ids) => store.find(ids);
-  return { find, placedBefore: placed, freeIds, mayTakeLastIds: allowLastIds };
+  const flags = { mayTakeLastIds: allowLastIds, isAgain: again };
+  return { find, placedBefore: placed, freeIds, ...flags };
+}
+
+function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
+  const what = name === undefined ? 'this content' : `this content (${name})`;
+  return (
+    `${what} was imported at ${formatTimestamp(finishedAt!)}, ${counted(placed, 'row')}; nothing was imported. ` +
+    'To import it again, in which rows without an id become new orders, use --again'
+  );
+}
+
+/** Names other imports that were interrupted: their ids stay reserved until they are finished. */
+async function sayUnfinished(store: Store, digest: string): Promise<void> {
+  const others = (await store.imports()).filter(
+    ({ source, finishedAt }) => finishedAt === undefined && source !== digest,
+  );
+  for (const each of others) say(`Another import is not finished: ${describeImport(each)}.`);
 }
 
 /** Reads the file again and places its orders. @returns the number of new orders */

@@ -17,6 +17,10 @@ export interface Checked {
   readonly highestId: OrderId;
   /** Number of rows placed by an earlier, interrupted run. */
   readonly placedBefore: number;
+  /** Name of the file. */
+  readonly name: string;
+  /** Whether the same content may have been imported before. */
+  readonly isAgain: boolean;
 }
 
 /** Writes the orders of an import, batch by batch. */
@@ -41,10 +45,10 @@ export class Placer {
   /** Starts or resumes an import. @throws CommandFailed if another run has continued it since the check */
   static async begin(store: Store, checked: Checked): Promise<Placer> {
     const placer = new Placer(store, checked);
-    const { source, highestId, placedBefore: from } = checked;
-    const run = placer.#run;
-    const [outcome] = await store.apply([{ type: 'beginImport', source, run, from, highestId }]);
-    if (outcome === 'out_of_turn') throw new CommandFailed(REASONS.out_of_turn);
+    const { source, highestId, placedBefore: from, name, count: total, isAgain } = checked;
+    const begin = { source, run: placer.#run, from, highestId, name, total, isAgain };
+    const [outcome] = await store.apply([{ type: 'beginImport', ...begin }]);
+    if (outcome !== 'begun') throw new CommandFailed(REASONS[outcome!]);
     return placer;
   }
 
@@ -98,5 +102,6 @@ const STAYS = 'what was imported before stays, and the import goes on there when
 const REASONS = {
   order_differs: `came into the store meanwhile and differs; ${STAYS}`,
   out_of_turn: `another import of the same file has begun or ended meanwhile; ${STAYS}`,
-  no_ids_left: `int64 has not enough ids left for the orders without one; ${STAYS}`,
+  already_imported: 'another import of the same file has ended meanwhile',
+  no_ids_left: `the store has not enough ids left for the orders without one; ${STAYS}`,
 } as const;

@@ -1,9 +1,12 @@
 import { Batch } from '../../orders/batch.ts';
-import { type CommandOf, type OutcomeOf, StoreUnavailable } from '../store.ts';
+import type { CommandOf, OutcomeOf } from '../commands.ts';
+import { FINISHED_IMPORTS_KEPT, type ImportRecord } from '../imports.ts';
+import { StoreUnavailable } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { isGuardError, readOrders } from './orders.ts';
-import type { Session } from './session.ts';
+import type { Row, Session } from './session.ts';
 import { readFreeIds } from './store-row.ts';
+import { number } from './values.ts';
 import { changeValues, writeStatement } from './write-batch.ts';
 
 type ImportOrders = CommandOf<'importOrders'>;
@@ -15,16 +18,42 @@ export async function importProgress(
   session: Session,
   { source }: CommandOf<'importProgress'>,
 ): Promise<OutcomeOf<CommandOf<'importProgress'>>> {
-  return { placed: await placedRows(session, source), freeIds: await readFreeIds(session) };
+  const known = await findImport(session, source);
+  const isFinished = known?.finishedAt !== undefined;
+  return {
+    placed: isFinished ? 0 : (known?.placed ?? 0),
+    finished: isFinished ? known : undefined,
+    freeIds: await readFreeIds(session),
+  };
 }
 
 export async function beginImport(
   session: Session,
-  { source, run, from, highestId }: CommandOf<'beginImport'>,
+  { source, run, from, highestId, name, total, isAgain }: CommandOf<'beginImport'>,
 ): Promise<OutcomeOf<CommandOf<'beginImport'>>> {
-  if ((await placedRows(session, source)) !== from) return 'out_of_turn';
-  await session.write(SQL.begin, [source, run, from, highestId]);
+  const known = await findImport(session, source);
+  const isFinished = known?.finishedAt !== undefined;
+  if (isFinished && !isAgain) return 'already_imported';
+  if ((isFinished ? 0 : (known?.placed ?? 0)) !== from) return 'out_of_turn';
+  await session.write(SQL.begin, [source, run, from, highestId, name, total, Date.now()]);
   return 'begun';
+}
+
+/** Returns the unfinished imports, and the latest finished ones. */
+export async function readImports(session: Session): Promise<ImportRecord[]> {
+  return (await session.query(SQL.all, [FINISHED_IMPORTS_KEPT])).map(importFromRow);
+}
+
+async function findImport(session: Session, source: string): Promise<ImportRecord | undefined> {
+  const [row] = await session.query(SQL.find, [source]);
+  return row && importFromRow(row);
+}
+
+function importFromRow([source, name, placed, total, begunAt, finishedAt]: Row): ImportRecord {
+  return {
+    ...{ source: source!, name: name ?? undefined, placed: Number(placed) },
+    ...{ total: number(total), begunAt: number(begunAt), finishedAt: number(finishedAt) },
+  };
 }
 
 /**
@@ -72,27 +101,47 @@ export async function endImport(
   session: Session,
   { source, run }: CommandOf<'endImport'>,
 ): Promise<OutcomeOf<CommandOf<'endImport'>>> {
-  const ended = await session.write(SQL.end, [source, run]);
-  return ended.length === 0 ? 'out_of_turn' : 'ended';
+  const ended = await session.write(SQL.end, [Date.now(), source, run]);
+  if (ended.length === 0) return 'out_of_turn';
+  await session.write(SQL.forgetOldest, [FINISHED_IMPORTS_KEPT]);
+  return 'ended';
 }
 
-/** Returns how many rows of an import have been placed. */
-async function placedRows(session: Session, source: string): Promise<number> {
-  const [row] = await session.query(SQL.placed, [source]);
-  return row === undefined ? 0 : Number(row[0]);
+export async function forgetImport(
+  session: Session,
+  { source }: CommandOf<'forgetImport'>,
+): Promise<OutcomeOf<CommandOf<'forgetImport'>>> {
+  const forgotten = await session.write(SQL.forget, [source]);
+  return forgotten.length === 0 ? 'import_not_found' : 'forgotten';
 }
+
+const COLUMNS = 'source, name, placed, total, begun_at, finished_at';
 
 const SQL = {
-  placed: { text: 'SELECT placed FROM imports WHERE source = $1' },
+  find: { text: `SELECT ${COLUMNS} FROM imports WHERE source = $1` },
+  all: {
+    text: `SELECT ${COLUMNS} FROM imports ORDER BY finished_at DESC NULLS FIRST, begun_at DESC LIMIT $1`,
+  },
   begin: {
-    text: `INSERT INTO imports (source, run, placed, highest_id) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (source) DO UPDATE SET run = excluded.run, placed = excluded.placed,
-      highest_id = excluded.highest_id`,
+    text: `INSERT INTO imports (source, run, placed, highest_id, name, total, begun_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (source) DO UPDATE SET run = excluded.run, placed = excluded.placed, highest_id = excluded.highest_id,
+        name = excluded.name, total = excluded.total, finished_at = NULL,
+        begun_at = CASE WHEN excluded.placed = 0 THEN excluded.begun_at ELSE imports.begun_at END`,
   },
   inTurn: { text: 'SELECT FROM imports WHERE source = $1 AND run = $2' },
   claim: { text: 'SELECT store_orders_claim_import($1, $2, $3, $4)' },
   claimAndWrite: writeStatement('import', {
     claim: 'store_orders_claim_import($18, $19, $20, $21)',
   }),
-  end: { text: 'DELETE FROM imports WHERE source = $1 AND run = $2 RETURNING source' },
+  // It reserves no ids any more.
+  end: {
+    text: `UPDATE imports SET finished_at = $1, run = '', highest_id = 0 WHERE source = $2 AND run = $3
+      RETURNING source`,
+  },
+  forget: { text: 'DELETE FROM imports WHERE source = $1 RETURNING source' },
+  forgetOldest: {
+    text: `DELETE FROM imports WHERE finished_at IS NOT NULL AND source NOT IN
+      (SELECT source FROM imports WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT $1)`,
+  },
 } as const;

@@ -1,9 +1,10 @@
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import type { OutcomeOf, Store, StoreCommand } from '../store.ts';
+import type { Store } from '../store.ts';
 import { countActivity } from './activity.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
 import { describeSchema } from './catalog.ts';
@@ -11,6 +12,7 @@ import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
 import { orderHistory } from './events.ts';
 import { readFeed } from './feed.ts';
+import { readImports } from './imports.ts';
 import { readKeys } from './keys.ts';
 import { findOrders } from './orders.ts';
 import { Origin } from './origin.ts';
@@ -63,9 +65,13 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),
     history: async (id) => orderHistory(await reading.session(), id),
     scan: (visit, from) => scanOrders(currentUrl(), visit, from),
+    imports: async () => readImports(await reading.session()),
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
     status: async () => present(await readStatus(await reading.session())),
+    connected: async () => {
+      await Promise.all([reading, paging, writing].map((each) => each.session()));
+    },
     close: async () => {
       closing ??= Promise.all([changes.close(), writer.close(), reading.close(), paging.close()]);
       await closing;

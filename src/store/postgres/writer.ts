@@ -1,9 +1,9 @@
 import { isBatchCommand } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { Sequence } from '../sequence.ts';
-import type { OutcomeOf, StoreCommand } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { beginImport, endImport, importOrders, importProgress } from './imports.ts';
+import { beginImport, endImport, forgetImport, importOrders, importProgress } from './imports.ts';
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { changeLockedOrders, changeOrders } from './orders.ts';
 import { putPets } from './pets.ts';
@@ -94,5 +94,7 @@ async function carryOut(session: Session, command: StoreCommand): Promise<Outcom
       return importOrders(session, command);
     case 'endImport':
       return endImport(session, command);
+    case 'forgetImport':
+      return forgetImport(session, command);
   }
 }

@@ -1,6 +1,6 @@
 import type { ApiKey, Environment } from '../../keys/api-key.ts';
 import { parseScopes, scopesText } from '../../keys/scopes.ts';
-import type { CommandOf, OutcomeOf } from '../store.ts';
+import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { Row, Session } from './session.ts';
 import { inSnapshot } from './transaction.ts';
 import { number } from './values.ts';

@@ -1,20 +1,16 @@
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import {
-  needsOperator,
-  type OutcomeOf,
-  type Store,
-  type StoreCommand,
-  StoreUnavailable,
-} from '../store.ts';
+import { needsOperator, type Store, StoreUnavailable } from '../store.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
 import { orderHistory } from './events.ts';
 import { readFeed } from './feed.ts';
+import { readImports } from './imports.ts';
 import { readKeys } from './keys.ts';
 import { findOrders } from './orders.ts';
 import { Pages } from './pages.ts';
@@ -160,9 +156,11 @@ function storeOf(
     activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
+    imports: () => guarded(() => readImports(session)),
     pet: (id) => guarded(() => findPet(session, id)),
     keys: (digests) => guarded(() => readKeys(session, digests)),
     status: () => guarded(() => readStatus(session)),
+    connected: () => guarded(() => {}),
     close: () => {
       closing ??= close();
       return closing;

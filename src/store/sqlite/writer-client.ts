@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type OutcomeOf, type StoreCommand, StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import type { Answer, Failure, Loss, Ready, Request, WriterData } from './writer-thread.ts';
 
 /** A .ts file in a clone, a .js file in the npm package. */

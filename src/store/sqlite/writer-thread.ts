@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
-import type { Fault, OutcomeOf, StoreCommand } from '../store.ts';
+import type { Fault } from '../store.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { describeSchema } from './catalog.ts';
 import {

@@ -1,6 +1,6 @@
 import { isBatchCommand } from '../../orders/batch.ts';
-import type { OutcomeOf, StoreCommand } from '../store.ts';
-import { beginImport, endImport, importOrders, importProgress } from './imports.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import { beginImport, endImport, forgetImport, importOrders, importProgress } from './imports.ts';
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { changeOrders } from './orders.ts';
 import { putPets } from './pets.ts';
@@ -59,5 +59,7 @@ function carryOut(session: Session, command: StoreCommand): OutcomeOf<StoreComma
       return importOrders(session, command);
     case 'endImport':
       return endImport(session, command);
+    case 'forgetImport':
+      return forgetImport(session, command);
   }
 }

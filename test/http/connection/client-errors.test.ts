@@ -17,6 +17,7 @@ for (const [what, bytes, status, refusal] of [
   test(`${what} is answered with ${status}, counted and logged`, async (t) => {
     const metrics = createMetrics({
       environment: 'production',
+      database: 'sqlite:test.db',
       store: () => undefined,
       isReady: async () => true,
     });

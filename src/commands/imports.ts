@@ -1,0 +1,93 @@
+import { Command } from 'commander';
+import { formatTimestamp } from '../orders/timestamp.ts';
+import type { ImportRecord } from '../store/imports.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import {
+  CommandFailed,
+  grouped,
+  say,
+  table,
+  UsageError,
+  writeJson,
+  writeOut,
+} from './terminal/output.ts';
+
+/** Digits of a digest that are shown, and that suffice to name an import. */
+const DIGITS = 12;
+
+export function importsCommand(): Command {
+  const list = databaseCommand(
+    'list',
+    'list imports: those that are not finished, and the latest finished ones',
+    'npx store-orders imports list\nnpx store-orders imports list --json',
+  )
+    .option('--json', 'as a JSON array')
+    .action(listImports);
+  const forget = databaseCommand(
+    'forget',
+    'forget an import, so that its file can be imported again from its first row',
+    'npx store-orders imports forget 3f0a94e1c27d',
+  )
+    .argument('<digest>', 'the digest that "imports list" shows')
+    .action(forgetImport);
+  return new Command('imports')
+    .description('list and forget imports')
+    .addCommand(list, { isDefault: true })
+    .addCommand(forget);
+}
+
+async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const imports = await withStore(flags, 'read', (store) => store.imports());
+  if (flags.json) {
+    await writeJson(imports.map(record));
+    return;
+  }
+  if (imports.length === 0) {
+    say('Nothing was imported yet, or it was before imports were recorded.');
+    return;
+  }
+  const rows = imports.map((each) => [
+    each.source.slice(0, DIGITS),
+    timeOf(each.begunAt) ?? 'unknown',
+    timeOf(each.finishedAt) ?? 'not finished',
+    rowsOf(each),
+    each.name ?? '',
+  ]);
+  await writeOut(`${table([['DIGEST', 'BEGUN', 'FINISHED', 'ROWS', 'FILE'], ...rows])}\n`);
+}
+
+function record({ begunAt, finishedAt, ...rest }: ImportRecord) {
+  return { ...rest, begunAt: timeOf(begunAt), finishedAt: timeOf(finishedAt) };
+}
+
+function timeOf(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : formatTimestamp(at);
+}
+
+/** 2,000 of 5,000 */
+function rowsOf({ placed, total }: ImportRecord): string {
+  return total === undefined || total === placed
+    ? grouped(placed)
+    : `${grouped(placed)} of ${grouped(total)}`;
+}
+
+/** Describes an import that is not finished. */
+export function describeImport(each: ImportRecord): string {
+  const what = each.name ?? `the content ${each.source.slice(0, DIGITS)}`;
+  const since = each.begunAt === undefined ? '' : `, begun at ${formatTimestamp(each.begunAt)}`;
+  return `${what}${since}, ${rowsOf(each)} rows are placed; import the same file again to continue it`;
+}
+
+async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void> {
+  if (!new RegExp(`^[0-9a-f]{${DIGITS},64}$`).test(digest)) {
+    throw new UsageError(
+      `the digest must be ${DIGITS} hexadecimal digits or more, not "${digest}"`,
+    );
+  }
+  await withStore(flags, 'write', async (store) => {
+    const found = (await store.imports()).filter(({ source }) => source.startsWith(digest));
+    if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
+    await store.apply([{ type: 'forgetImport', source: found[0]!.source }]);
+    say(`Forgot the import ${digest}.`);
+  });
+}

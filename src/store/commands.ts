@@ -1,0 +1,93 @@
+import type { ApiKey, Environment } from '../keys/api-key.ts';
+import type { OrderOutcome, PlaceAllOutcome } from '../orders/batch.ts';
+import type { FreeIds } from '../orders/ids.ts';
+import type { OrderCommand } from '../orders/lifecycle.ts';
+import type { OrderDraft, OrderId } from '../orders/order.ts';
+import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
+import type { Pet } from '../pets/pet.ts';
+import type { ImportRecord } from './imports.ts';
+
+/** Every write command. */
+export type StoreCommand =
+  | OrderCommand
+  | PlaceOrderCommand
+  /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
+  | { readonly type: 'recordEnvironment'; readonly environment: Environment }
+  /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `takeBack`. */
+  | { readonly type: 'moveAway'; readonly to: string; readonly revision: bigint }
+  /**
+   * Undoes `moveAway`. Assigns a new store id, since the other database may have been written to under the old one.
+   */
+  | { readonly type: 'takeBack' }
+  /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
+  | { readonly type: 'limitIds'; readonly last: OrderId }
+  | { readonly type: 'createKey'; readonly key: ApiKey }
+  /** Stores the key unless its environment already has one. */
+  | { readonly type: 'createFirstKey'; readonly key: ApiKey }
+  | { readonly type: 'revokeKey'; readonly id: string }
+  /** Records that these keys were used by requests at `at`. */
+  | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
+  /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
+  | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
+  /**
+   * Returns how many rows of an unfinished import have been placed, when the same content was imported before, and the ids
+   * that orders without one may be assigned. `source` is a digest of the file's content.
+   */
+  | { readonly type: 'importProgress'; readonly source: string }
+  /**
+   * Starts an import, or resumes one of which `from` rows have been placed. From then on only `run` may continue it.
+   * Ids up to `highestId` are reserved: orders without an id are assigned ids above them. Content that was imported before is
+   * refused unless `isAgain`.
+   */
+  | {
+      readonly type: 'beginImport';
+      readonly source: string;
+      readonly run: string;
+      readonly from: number;
+      readonly highestId: OrderId;
+      readonly name: string;
+      /** Rows of the file. */
+      readonly total: number;
+      readonly isAgain: boolean;
+    }
+  /**
+   * Places the next rows of an import atomically: if one differs from the stored order with its id, none is placed.
+   * Orders without an id are assigned the next ids above all others.
+   */
+  | {
+      readonly type: 'importOrders';
+      readonly source: string;
+      readonly run: string;
+      readonly orders: readonly OrderDraft[];
+    }
+  /** Records that an import is finished. Until then repeating it is harmless, and from then on it is refused. */
+  | { readonly type: 'endImport'; readonly source: string; readonly run: string }
+  /** Forgets an import: its content may be imported again, from the beginning. */
+  | { readonly type: 'forgetImport'; readonly source: string };
+
+interface Outcomes {
+  place: OrderOutcome;
+  cancel: OrderOutcome;
+  ship: OrderOutcome;
+  placeOrder: PlaceOrderOutcome;
+  recordEnvironment: Environment;
+  moveAway: 'moved' | 'changed';
+  takeBack: 'taken_back' | 'unchanged';
+  limitIds: FreeIds;
+  createKey: 'created';
+  createFirstKey: 'created' | 'unchanged';
+  recordKeyUse: 'recorded';
+  revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
+  putPets: 'stored';
+  importProgress: {
+    readonly placed: number;
+    readonly finished: ImportRecord | undefined;
+    readonly freeIds: FreeIds;
+  };
+  beginImport: 'begun' | 'out_of_turn' | 'already_imported';
+  importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
+  endImport: 'ended' | 'out_of_turn';
+  forgetImport: 'forgotten' | 'import_not_found';
+}
+export type OutcomeOf<C extends StoreCommand> = Outcomes[C['type']];
+export type CommandOf<Type extends StoreCommand['type']> = Extract<StoreCommand, { type: Type }>;

@@ -1,0 +1,16 @@
+/** What a store remembers of an import. */
+export interface ImportRecord {
+  /** SHA-256 of the content, in hex. */
+  readonly source: string;
+  /** Name of the file; undefined for an import begun by an earlier release, and so are `total` and `begunAt`. */
+  readonly name: string | undefined;
+  /** Rows that are in the store by now, and all rows of the file. */
+  readonly placed: number;
+  readonly total: number | undefined;
+  /** Milliseconds since the epoch; `finishedAt` is undefined while the import is not finished. */
+  readonly begunAt: number | undefined;
+  readonly finishedAt: number | undefined;
+}
+
+/** Finished imports that a store remembers; the oldest are forgotten beyond. */
+export const FINISHED_IMPORTS_KEPT = 1_000;
