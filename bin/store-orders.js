@@ -3,6 +3,9 @@
 import { existsSync } from 'node:fs';
 import { isNewEnough, NEEDED } from './needed-node.js';
 
+// Node.js would open a debugger for every process of this machine.
+process.on('SIGUSR1', () => {});
+
 /** The npm package has the program compiled, in dist/. */
 const isClone = existsSync(new URL('../src/main.ts', import.meta.url));
 

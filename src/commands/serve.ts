@@ -3,7 +3,8 @@ import { type Command, Option } from 'commander';
 import { type Config, DEFAULTS, readConfig } from '../config/config.ts';
 import { buildAdmin } from '../http/admin.ts';
 import { printFirstKey } from '../serve/first-key.ts';
-import { changeLogLevelOnSignal } from '../serve/live-log-level.ts';
+import { LiveLogLevel } from '../serve/live-log-level.ts';
+import { rereadOnSignal } from '../serve/reread.ts';
 import { Service } from '../serve/service.ts';
 import { shutdownOnSignal } from '../serve/shutdown.ts';
 import { databaseLabel } from '../store/open.ts';
@@ -101,17 +102,23 @@ interface FirstSteps {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
-  const config = readConfig(terminal().env, settings(flags));
+  const read = () => readConfig(terminal().env, settings(flags));
+  const config = read();
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
   const steps = { samples, firstKey: flags.firstKey };
   const log = await createLog(config.logLevel);
   const database = databaseLabel(config.databaseUrl);
   const { environment } = config;
   log.logger.info({ version: VERSION, commit: COMMIT, database, environment }, 'starting');
-  await serveUntilStopped(config, log, steps);
+  await serveUntilStopped(config, read, log, steps);
 }
 
-async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): Promise<void> {
+async function serveUntilStopped(
+  config: Config,
+  read: () => Config,
+  log: Log,
+  steps: FirstSteps,
+): Promise<void> {
   const traces = await startTraces(terminal().env, log.logger);
   const service = new Service(config, log.logger, traces);
   const operations = buildAdmin({
@@ -126,7 +133,17 @@ async function serveUntilStopped(config: Config, log: Log, steps: FirstSteps): P
     await operations.close();
   };
   const ending = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
-  changeLogLevelOnSignal(log.logger);
+  const level = new LiveLogLevel(log.logger, config.logLevel);
+  level.toggleOnSignal();
+  // Closing the terminal of a service that runs in one stops it.
+  if (process.stdout.isTTY) process.on('SIGHUP', () => ending.begin('SIGHUP'));
+  else {
+    rereadOnSignal(config, {
+      ...{ log, read },
+      setLogLevel: (to) => level.configure(to),
+      setOrigins: (origins) => service.allowOrigins(origins),
+    });
+  }
   try {
     await listenForOperations(operations, config, log);
     const store = await service.open(() => sayMade(config));

@@ -13,7 +13,7 @@ import {
   urlHost,
   VERSION_PREFIX,
 } from './parsers.ts';
-import { type Settings, SettingsReader } from './settings.ts';
+import { type Settings, SettingsReader, withSettingsFile } from './settings.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -48,6 +48,8 @@ export interface Config {
   /** 0 selects any free port. */
   readonly port: number;
   readonly databaseUrl: string;
+  /** The file that the URL is read from. */
+  readonly databaseUrlFile: string | undefined;
   /** Returns the current URL; if it is read from a file, the password may have changed. */
   readonly currentDatabaseUrl: () => string;
   readonly environment: Environment;
@@ -80,7 +82,7 @@ export interface Config {
  * @throws ConfigError
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
-  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
+  const settings = new SettingsReader<Variable>(withSettingsFile(environment), flags, DEFAULTS);
   const host = settings.read('HOST', parseHost, 'a host name or an IP address');
   const port = settings.read('PORT', parsePort, 'a port from 0 to 65535');
   const databaseUrl = readDatabaseUrl(settings);
@@ -109,6 +111,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     host: host!,
     port: port!,
     databaseUrl: databaseUrl!,
+    databaseUrlFile: settings.given('DATABASE_URL_FILE'),
     currentDatabaseUrl: urlSource(settings.given('DATABASE_URL_FILE'), databaseUrl!),
     environment: environmentName!,
     rootUrl: rootUrl!,
@@ -137,7 +140,7 @@ export interface DatabaseConfig {
  * @throws ConfigError
  */
 export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
-  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
+  const settings = new SettingsReader<Variable>(withSettingsFile(environment), flags, DEFAULTS);
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   settings.finish();

@@ -1,5 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+
 /** Values by variable name: the process environment, or flags under the names of their variables. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
+
+/**
+ * Returns the settings of a process: its environment and, above it, those of the file that SETTINGS_FILE names, which has lines
+ * NAME=value as systemd's EnvironmentFile has them. It can be read again while the process runs.
+ * @throws ConfigError
+ */
+export function withSettingsFile(environment: Settings): Settings {
+  const path = environment.SETTINGS_FILE || undefined;
+  if (path === undefined) return environment;
+  try {
+    return { ...environment, ...parseEnv(readFileSync(path, 'utf8')) };
+  } catch (error) {
+    throw new ConfigError([
+      `SETTINGS_FILE must be a file that can be read: ${(error as Error).message}`,
+    ]);
+  }
+}
 
 /** Thrown if settings are invalid; `problems` lists every one, each with the name of its variable. */
 export class ConfigError extends Error {

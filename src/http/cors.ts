@@ -18,6 +18,28 @@ export interface Cors {
   readonly preflight: (request: IncomingMessage) => HeaderList | undefined;
 }
 
+/** The CORS protocol for origins that can change while the service runs. */
+export class LiveCors implements Cors {
+  #current: Cors;
+
+  /** @param origins see `corsFor` */
+  constructor(origins: readonly string[]) {
+    this.#current = corsFor(origins);
+  }
+
+  allow(origins: readonly string[]): void {
+    this.#current = corsFor(origins);
+  }
+
+  headersFor(request: IncomingMessage): HeaderList {
+    return this.#current.headersFor(request);
+  }
+
+  preflight(request: IncomingMessage): HeaderList | undefined {
+    return this.#current.preflight(request);
+  }
+}
+
 /** @param origins such as https://shop.example, or "*" for all; without any, no script may read responses */
 export function corsFor(origins: readonly string[]): Cors {
   const isForAll = origins.includes('*');

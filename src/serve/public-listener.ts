@@ -17,7 +17,7 @@ import { placeOrder } from '../api/v2/place-order.ts';
 import { shipOrder } from '../api/v2/ship-order.ts';
 import type { Config } from '../config/config.ts';
 import { addConsole } from '../console/console.ts';
-import { corsFor } from '../http/cors.ts';
+import { type Cors, corsFor } from '../http/cors.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { GzipLists } from '../http/list/gzip.ts';
 import { ListSender } from '../http/list/sender.ts';
@@ -46,6 +46,8 @@ export interface ListenerParts {
   readonly logger: Logger;
   /** Determines when keys expire. */
   readonly clock: KeyClock;
+  /** By default for the origins of `config`, unchangeably. */
+  readonly cors?: Cors;
   /** Undefined unless requests are traced. */
   readonly traces?: Traces | undefined;
 }
@@ -81,7 +83,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
     pendingCommands: () => batcher.pending,
   });
   v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
-  const cors = corsFor(config.corsOrigins);
+  const cors = parts.cors ?? corsFor(config.corsOrigins);
   const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
   return {
     ...server,

@@ -4,6 +4,7 @@ import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Served } from '../http/admin.ts';
+import { LiveCors } from '../http/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
@@ -34,6 +35,7 @@ export class Service {
   readonly #traces: Traces | undefined;
   readonly #metrics: Metrics;
   readonly #clock = new KeyClock();
+  readonly #cors: LiveCors;
   #store: Promise<Store> | undefined;
   #openStore: Store | undefined;
   #server: PublicServer | undefined;
@@ -50,6 +52,7 @@ export class Service {
   constructor(config: Config, logger: Logger, traces: Traces | undefined) {
     this.#traces = traces;
     this.#config = config;
+    this.#cors = new LiveCors(config.corsOrigins);
     this.#logger = logger;
     this.#metrics = createMetrics({
       environment: config.environment,
@@ -109,6 +112,7 @@ export class Service {
       metrics,
       logger,
       clock: this.#clock,
+      cors: this.#cors,
       traces: this.#traces,
     });
     const address = await this.#server.listen(config);
@@ -144,6 +148,11 @@ export class Service {
       () => undefined,
       (error: Error) => error.message,
     );
+  }
+
+  /** Lets scripts of these origins use the service from now on. */
+  allowOrigins(origins: readonly string[]): void {
+    this.#cors.allow(origins);
   }
 
   /** Which store is served: its id, empty until it is known, and the database without its password. */

@@ -5,6 +5,7 @@ import type { Finding } from './diagnosis.ts';
 import type { MigrationSteps } from './migration-steps.ts';
 import type { OpenOptions } from './open-options.ts';
 import {
+  filesIn,
   isPostgresUrl,
   parseAddress,
   postgresUrlProblem,
@@ -58,6 +59,11 @@ export function isSameDatabase(one: string, other: string): boolean {
     isPostgresUrl(url) ? withoutCredentials(url) : url,
   );
   return first === second;
+}
+
+/** Returns the files of certificates and keys that a URL names. */
+export function filesOfUrl(url: string): string[] {
+  return isPostgresUrl(url) ? filesIn(url) : [];
 }
 
 /** Returns whether a URL, valid or not, contains a password. */

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { closeSync, openSync, readlinkSync, statSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 /** Destination of log lines. */
@@ -6,6 +6,8 @@ export interface Destination {
   readonly write: (lines: string) => void;
   /** Flushes buffered lines; does not wait for a stalled reader or a full disk beyond a limit. */
   readonly end: () => Promise<void>;
+  /** Opens a log file again under its name, after it was renamed. Returns the name; undefined if there is no such file. */
+  readonly reopen: () => string | undefined;
 }
 
 /** Characters buffered for one write, and for how long: fewer, larger writes under load. */
@@ -48,6 +50,7 @@ export function streamDestination(stdout: Socket): Destination {
         setTimeout(resolve, LAST_FLUSH_MS);
         flush(resolve);
       }),
+    reopen: () => undefined,
   };
 }
 
@@ -55,7 +58,9 @@ export function streamDestination(stdout: Socket): Destination {
  * Writes the log to a file. Failed writes, as on a full disk, are retried until they succeed; the number of lines
  * dropped meanwhile is logged.
  */
-export function fileDestination(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): Destination {
+export function fileDestination(stdout: number, maxWaitingBytes = MAX_WAITING_BYTES): Destination {
+  const path = pathOf(stdout);
+  let fd = stdout;
   let text = '';
   /** Remainder of a partial or failed write. */
   let rest: Buffer = Buffer.alloc(0);
@@ -87,7 +92,26 @@ export function fileDestination(fd: number, maxWaitingBytes = MAX_WAITING_BYTES)
       else timer ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
     },
     end: async () => flush(),
+    reopen: () => {
+      if (path === undefined) return undefined;
+      flush();
+      const next = openSync(path, 'a', 0o600);
+      // Standard output itself stays open.
+      if (fd !== stdout) closeSync(fd);
+      fd = next;
+      return path;
+    },
   };
+}
+
+/** Returns the path of an open file, where the system tells: Linux. */
+function pathOf(fd: number): string | undefined {
+  try {
+    const path = readlinkSync(`/proc/self/fd/${fd}`);
+    return statSync(path).isFile() ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes as many bytes as possible. @returns the remaining bytes */

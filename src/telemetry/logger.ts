@@ -4,7 +4,7 @@ import { NotConfirmed } from '../store/batcher.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type Destination, fileDestination, streamDestination } from './log-destinations.ts';
 
-export interface Log extends Pick<Destination, 'end'> {
+export interface Log extends Pick<Destination, 'end' | 'reopen'> {
   readonly logger: Logger;
 }
 
@@ -23,12 +23,13 @@ export async function createLog(level: string): Promise<Log> {
       messageFormat: '{if method}{method} {path} {status}{end}{if msg} {msg}{end}',
     });
     const write = (line: string) => stdout.write(pretty(line));
-    return { logger: createLogger(level, { write }), end: async () => {} };
+    const logger = createLogger(level, { write });
+    return { logger, end: async () => {}, reopen: () => undefined };
   }
   // If stdout is a file, it is not a Socket, despite its declared type.
   const isSocket: boolean = stdout instanceof Socket;
-  const { write, end } = isSocket ? streamDestination(stdout) : fileDestination(stdout.fd);
-  return { logger: createLogger(level, { write }), end };
+  const { write, end, reopen } = isSocket ? streamDestination(stdout) : fileDestination(stdout.fd);
+  return { logger: createLogger(level, { write }), end, reopen };
 }
 
 export function createLogger(level: string, destination: DestinationStream): Logger {

@@ -75,6 +75,12 @@ export function parseAddress(url: string): Address {
   };
 }
 
+/** Returns the certificates and keys that a URL names. */
+export function filesIn(url: string): string[] {
+  const { searchParams } = new URL(hostUrls(url)[0]!);
+  return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((name) => searchParams.get(name) ?? []);
+}
+
 /** Returns the URL without user and password, for comparing databases. */
 export function withoutCredentials(url: string): string {
   return url

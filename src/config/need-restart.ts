@@ -1,0 +1,27 @@
+import { isSameDatabase } from '../store/open.ts';
+import type { Config } from './config.ts';
+
+/** What can change only with a restart, by variable. */
+const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
+  HOST: ({ host }) => host,
+  PORT: ({ port }) => port,
+  BASE_URL: ({ rootUrl }) => rootUrl,
+  STAGING_BASE_URL: ({ stagingRootUrl }) => stagingRootUrl,
+  ENVIRONMENT: ({ environment }) => environment,
+  PET_LOOKUP_DEPRECATED_AT: ({ petLookup }) => petLookup.deprecatedAt,
+  PET_LOOKUP_SUNSET_AT: ({ petLookup }) => petLookup.sunsetAt,
+  OPERATIONS_HOST: ({ operations }) => operations.host,
+  OPERATIONS_PORT: ({ operations }) => operations.port,
+  REUSE_PORT: ({ reusePort }) => reusePort,
+  CONSOLE: ({ hasConsole }) => hasConsole,
+  DRAIN_SECONDS: ({ drainMs }) => drainMs,
+  STOP_LIMIT_SECONDS: ({ stopLimitMs }) => stopLimitMs,
+};
+
+/** Returns the variables that differ between two configurations and take effect with a restart only. */
+export function needRestart(running: Config, next: Config): string[] {
+  const changed = Object.entries(FIXED).filter(([, of]) => of(running) !== of(next));
+  const names = changed.map(([name]) => name);
+  if (!isSameDatabase(running.databaseUrl, next.databaseUrl)) names.push('DATABASE_URL');
+  return names;
+}

@@ -1,0 +1,69 @@
+import { accessSync, constants } from 'node:fs';
+import type { Config, LogLevel } from '../config/config.ts';
+import { needRestart } from '../config/need-restart.ts';
+import { ConfigError } from '../config/settings.ts';
+import { filesOfUrl } from '../store/open.ts';
+import type { Log } from '../telemetry/logger.ts';
+
+export interface RereadParts {
+  readonly log: Log;
+  /** Reads the configuration as it is now. @throws ConfigError */
+  readonly read: () => Config;
+  readonly setLogLevel: (level: LogLevel) => void;
+  readonly setOrigins: (origins: readonly string[]) => void;
+}
+
+/**
+ * Rereads, on SIGHUP, what can change while the service runs: the log level, the origins of browsers, the log file (after it
+ * was renamed, as logrotate does), and the files of passwords and certificates, which new connections use. Logs what was reread,
+ * and which changed settings need a restart. If a setting is not valid, the service continues with the ones before.
+ * Does nothing on Windows, where a closed console sends this signal.
+ */
+export function rereadOnSignal(started: Config, parts: RereadParts): void {
+  if (process.platform === 'win32') return;
+  let config = started;
+  process.on('SIGHUP', () => {
+    config = reread(started, config, parts);
+  });
+}
+
+/** Returns the configuration that is in force then. */
+function reread(started: Config, before: Config, parts: RereadParts): Config {
+  const { log, read, setLogLevel, setOrigins } = parts;
+  const logFile = log.reopen();
+  let now: Config;
+  try {
+    now = read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const { problems } = error;
+    log.logger.error(
+      { problems },
+      'the settings were not reread: correct them, and send SIGHUP again',
+    );
+    return before;
+  }
+  const what = {
+    logLevel: now.logLevel,
+    corsOrigins: now.corsOrigins,
+    logFile: logFile ?? 'none',
+    databaseUrlFile: now.databaseUrlFile ?? 'none',
+    certificates: filesOfUrl(now.databaseUrl).map(stateOf),
+    needRestart: needRestart(started, now),
+  };
+  setOrigins(now.corsOrigins);
+  // Logged at either level, since one of them may be higher than info.
+  setLogLevel('info');
+  log.logger.info(what, 'reread the settings');
+  setLogLevel(now.logLevel);
+  return now;
+}
+
+function stateOf(path: string): string {
+  try {
+    accessSync(path, constants.R_OK);
+    return path;
+  } catch (error) {
+    return `${path}: ${(error as Error).message}`;
+  }
+}
