@@ -196,10 +196,13 @@ test('every package that src/ imports is listed in dependencies', () => {
 const OF_ONE_ENGINE = {
   sqlite: [
     'backup',
+    'backup-before-migration',
+    'backup-thread',
     'open-files',
     'path',
     'reserved-ids',
     'restore',
+    'thread-failure',
     'turns',
     'writer-client',
     'writer-thread',

@@ -1,21 +1,26 @@
 import type { Command } from 'commander';
 import { backupStore } from '../store/backup.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { say } from './terminal/output.ts';
+import { counted, grouped, say } from './terminal/output.ts';
 
 export function backupCommand(): Command {
   return databaseCommand(
     'backup',
-    'copy the database to a new file; safe while the service runs',
-    'npx store-orders backup backups/2026-11-20.db',
+    'copy the database to a new file, and check it; safe while the service runs',
+    'npx store-orders backup /backup/2026-11-20.db',
   )
-    .argument('<file>', 'the copy; must not exist yet')
+    .argument('<file>', 'the copy; must not exist yet, and its folder must')
     .action(backup);
 }
 
 async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   // Without migration: a new release can back up the store that the old release still serves.
   const { databaseUrl } = databaseConfig(flags);
-  await backupStore(databaseUrl, file);
-  say(`Wrote ${file}.`);
+  const { bytes, findings, leftovers } = await backupStore(databaseUrl, file);
+  const { pending, shipped, cancelled } = findings.orders;
+  const orders = counted(pending + shipped + cancelled, 'order');
+  say(`Wrote ${file}, ${orders} in ${grouped(bytes)} bytes, and checked it.`);
+  for (const each of leftovers) {
+    say(`${each} is of a backup that was interrupted, unless one runs now; delete it.`);
+  }
 }

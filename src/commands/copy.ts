@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { contentOf } from '../config/config.ts';
+import { contentOf } from '../config/database-url.ts';
 import { copyStore } from '../store/copy.ts';
 import { databaseLabel, databaseUrlProblem } from '../store/open.ts';
 import { warnOfPassword } from './database.ts';

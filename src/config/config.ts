@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { ENVIRONMENTS, type Environment } from '../keys/api-key.ts';
-import { databaseUrlProblem, isSameDatabase } from '../store/open.ts';
+import { readDatabaseUrl, urlSource } from './database-url.ts';
 import {
+  COUNT,
+  DURATION,
   oneOf,
   parseBaseUrl,
+  parseCount,
   parseDate,
+  parseDuration,
   parseHost,
   parseOrigins,
   parsePort,
@@ -32,6 +35,8 @@ export const DEFAULTS = {
   DRAIN_SECONDS: '5',
   STOP_LIMIT_SECONDS: '10',
   LOG_LEVEL: 'info',
+  BACKUP_EVERY: '24h',
+  BACKUP_KEEP: '7',
 } as const;
 
 const ORIGINS = 'origins such as https://shop.example, with commas between them, or *';
@@ -41,6 +46,7 @@ type Variable =
   | 'BASE_URL'
   | 'CORS_ORIGINS'
   | 'STAGING_BASE_URL'
+  | 'BACKUP_DIR'
   | 'DATABASE_URL_FILE';
 
 export interface Config {
@@ -74,6 +80,16 @@ export interface Config {
   readonly drainMs: number;
   readonly stopLimitMs: number;
   readonly logLevel: LogLevel;
+  /** Undefined unless the service makes backups of its own. */
+  readonly backups: BackupSettings | undefined;
+}
+
+/** How the service makes backups of its own. */
+export interface BackupSettings {
+  readonly folder: string;
+  readonly everyMs: number;
+  /** Number of backups that are kept. */
+  readonly keep: number;
 }
 
 /**
@@ -103,6 +119,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
+  const backups = readBackups(settings, databaseUrl);
   if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
     settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);
   }
@@ -125,6 +142,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     drainMs: drainMs!,
     stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,
+    backups,
   });
 }
 
@@ -148,53 +166,19 @@ export function readDatabaseConfig(environment: Settings, flags: Settings = {}):
   return { databaseUrl: databaseUrl!, environment: isSet ? environmentName : undefined };
 }
 
-/** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
-function readDatabaseUrl(settings: SettingsReader<Variable>): string | undefined {
-  const { problems } = settings;
-  const isInFile = settings.isSet('DATABASE_URL_FILE');
-  if (isInFile && settings.isSet('DATABASE_URL')) {
-    const both = `${settings.nameOf('DATABASE_URL')} or ${settings.nameOf('DATABASE_URL_FILE')}`;
-    problems.push(`set ${both}, not both`);
-    return undefined;
+/** SQLite only: PostgreSQL has tools of its own, and several nodes. */
+function readBackups(
+  settings: SettingsReader<Variable>,
+  databaseUrl: string | undefined,
+): BackupSettings | undefined {
+  const everyMs = settings.read('BACKUP_EVERY', parseDuration, DURATION);
+  const keep = settings.read('BACKUP_KEEP', parseCount, COUNT);
+  const folder = settings.given('BACKUP_DIR');
+  if (folder === undefined) return undefined;
+  if (databaseUrl !== undefined && !databaseUrl.startsWith('sqlite:')) {
+    settings.problems.push('BACKUP_DIR is for SQLite; use the tools of PostgreSQL');
   }
-  const url = isInFile
-    ? settings.read('DATABASE_URL_FILE', contentOf, 'a file that can be read')
-    : settings.read('DATABASE_URL', (text) => text, 'a URL');
-  if (url === undefined) return undefined;
-  const problem = databaseUrlProblem(url);
-  if (problem === undefined) return url;
-  const where = isInFile
-    ? `what ${settings.nameOf('DATABASE_URL_FILE')} holds`
-    : settings.nameOf('DATABASE_URL');
-  // A malformed URL is not shown, since a password could be anywhere in it.
-  const shown = /^sqlite:|^[\w./-]*$/.test(url) ? `, not "${url}"` : '';
-  problems.push(`${where} ${problem}${shown}`);
-  return undefined;
-}
-
-/**
- * Returns a function that reads the current URL. Only user and password may change: another database would be another
- * store, for which the list held by the service would be wrong. A file that is unreadable or contains any other URL
- * is ignored.
- */
-function urlSource(file: string | undefined, url: string): () => string {
-  if (file === undefined) return () => url;
-  let last = url;
-  return () => {
-    const now = contentOf(file);
-    const isUsable = now !== undefined && databaseUrlProblem(now) === undefined;
-    if (isUsable && isSameDatabase(now, url)) last = now;
-    return last;
-  };
-}
-
-/** Returns the trimmed content of a file, or undefined if it cannot be read. */
-export function contentOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
+  return { folder, everyMs: everyMs!, keep: keep! };
 }
 
 function readEnvironmentName(settings: SettingsReader<Variable>): Environment | undefined {

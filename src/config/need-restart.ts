@@ -16,6 +16,9 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   CONSOLE: ({ hasConsole }) => hasConsole,
   DRAIN_SECONDS: ({ drainMs }) => drainMs,
   STOP_LIMIT_SECONDS: ({ stopLimitMs }) => stopLimitMs,
+  BACKUP_DIR: ({ backups }) => backups?.folder,
+  BACKUP_EVERY: ({ backups }) => backups?.everyMs,
+  BACKUP_KEEP: ({ backups }) => backups?.keep,
 };
 
 /** Returns the variables that differ between two configurations and take effect with a restart only. */

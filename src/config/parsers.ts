@@ -26,6 +26,23 @@ export function parseSeconds(text: string): number | undefined {
   return seconds <= MAX_SECONDS ? seconds * 1_000 : undefined;
 }
 
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const DURATION = 'a time such as 30m, 6h or 1d, up to 365d';
+
+/** Parses a whole number with a unit; without one it is seconds. Returns milliseconds. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,8})([smhd]?)$/.exec(text) ?? [];
+  if (count === undefined) return undefined;
+  const ms = Number(count) * UNITS_MS[(unit || 's') as keyof typeof UNITS_MS];
+  return ms <= 365 * UNITS_MS.d ? ms : undefined;
+}
+
+export const COUNT = 'a number from 1 to 1000';
+
+export function parseCount(text: string): number | undefined {
+  return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 1_000 ? Number(text) : undefined;
+}
+
 /** Parses a base URL; returns it without its version prefix. */
 export function parseBaseUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;

@@ -15,6 +15,7 @@ import { within } from '../store/within.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
+import { Backups } from './backups.ts';
 import { buildPublicListener } from './public-listener.ts';
 import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
@@ -118,7 +119,18 @@ export class Service {
     const address = await this.#server.listen(config);
     this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
     if (!this.#isClosing) this.#whyNotServing = '';
+    this.#startBackups();
     return address;
+  }
+
+  #startBackups(): void {
+    const { databaseUrl, backups: settings } = this.#config;
+    if (settings === undefined) return;
+    const metrics = this.#metrics;
+    const onFailure = () => metrics.backupFailures.inc();
+    const backups = new Backups(databaseUrl, settings, this.#logger, onFailure);
+    metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest() });
+    this.#endings.push(backups.start());
   }
 
   /** @throws StoreUnavailable if the service was stopped during startup */
@@ -202,6 +214,9 @@ async function openForService(
     },
     onConnection: (what, details) => logger.debug(details, what),
     onWaiting,
+    onBackup: (file, problems) =>
+      logger.info({ file, problems }, 'made a backup before the migration'),
+    ...(config.backups && { backupFolder: config.backups.folder }),
   });
   await claim(store, config);
   return store;

@@ -1,20 +1,30 @@
 import type { Findings } from './consistency.ts';
 import { copyStore } from './copy.ts';
 import { isPostgresUrl } from './postgres/address.ts';
-import { copySqlite, makeBackup } from './sqlite/backup.ts';
+import { type Backup, copySqlite, makeBackup } from './sqlite/backup.ts';
+import { backupInThread } from './sqlite/backup-thread.ts';
 import { sqlitePath } from './sqlite/path.ts';
 import { type Restored, restoreSqlite } from './sqlite/restore.ts';
 import { StoreNotUsable } from './store.ts';
 
 /**
- * Copies the store to an SQLite database at `file`, which must not exist; the store may be in use meanwhile.
- * @throws StoreNotUsable
+ * Copies the store to an SQLite database at `file`, which must not exist, and checks the copy; the store may be in use
+ * meanwhile.
+ * @throws StoreNotUsable, also if the store does not pass the check
  */
-export async function backupStore(url: string, file: string): Promise<void> {
-  await makeBackup(file, async (partial) => {
+export async function backupStore(url: string, file: string): Promise<Backup> {
+  return makeBackup(file, async (partial) => {
     if (!isPostgresUrl(url)) copySqlite(sqlitePath(url), partial);
     else await copyStore(url, `sqlite:${partial}`, { isMove: false, onProgress: () => {} });
   });
+}
+
+/**
+ * Like `backupStore`, for the SQLite store of a service: requests are served meanwhile.
+ * @throws StoreNotUsable
+ */
+export function backupBesideService(url: string, file: string): Promise<Backup> {
+  return backupInThread({ path: sqlitePath(url), target: file, mustBeSound: true });
 }
 
 /**

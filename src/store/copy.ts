@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { leapAbove } from '../orders/ids.ts';
+import { compare } from './consistency.ts';
 import { databaseLabel, openStore } from './open.ts';
 import { isPostgresUrl } from './postgres/address.ts';
 import { openPostgresSource, openPostgresTarget } from './postgres/copy.ts';
@@ -47,6 +48,9 @@ export async function copyStore(
       if (found !== copied) {
         throw new StoreNotUsable('the copy differs from the source; nothing was moved');
       }
+      const { revision, orders } = source.status;
+      const { problems } = compare({ revision, ...orders }, await target.counts());
+      if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
       if (isMove) await moveAway(from, to, source);
       await target.complete(statusOfCopy(source));
     } finally {
@@ -56,6 +60,11 @@ export async function copyStore(
   } finally {
     await source.close();
   }
+}
+
+function inconsistent(from: string, problems: readonly string[]): string {
+  const summary = `${databaseLabel(from)} failed the check; nothing was copied:`;
+  return [summary, ...problems].join('\n  ');
 }
 
 /** A backup that is put to use begins another history, in which its ids may have been given. */

@@ -18,6 +18,13 @@ export interface OpenOptions {
   /** Create the database if it does not exist; otherwise a missing database is an error. */
   readonly create: boolean;
   readonly purpose: Purpose;
+  /**
+   * Called with the backup that a service makes before it migrates an SQLite store, and what a check of it has found, which does
+   * not prevent the migration.
+   */
+  readonly onBackup?: (file: string, problems: readonly string[]) => void;
+  /** The folder of that backup; by default that of the database. */
+  readonly backupFolder?: string;
   /** Called after the schema was migrated, with the number of migrations before and after. */
   readonly onMigrated?: (from: number, to: number) => void;
   /** Called with what a migration of the schema waits for, whenever that changes. */

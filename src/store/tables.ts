@@ -114,6 +114,8 @@ export interface Source {
 export interface Target {
   insert(table: Table, rows: readonly Cells[]): Promise<void>;
   rows(table: Table): AsyncIterable<readonly Cells[]>;
+  /** Returns the row of `countsSql`. */
+  counts(): Promise<readonly bigint[]>;
   /** Turns the database, durably, into the store described by `status`. */
   complete(status: StoreStatus): Promise<void>;
   close(): Promise<void>;

@@ -1,10 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { Environment } from '../keys/api-key.ts';
-import { idsLeft } from '../orders/ids.ts';
-import { ORDER_STATUSES } from '../orders/order.ts';
-import { FAULTS, type Fault, type Store, type StoreStatus } from '../store/store.ts';
-import { within } from '../store/within.ts';
+import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { registerBackups } from './backup-metrics.ts';
+import { registerStore, type StoreSource } from './store-metrics.ts';
 
 /** Default metrics that are removed: `promtool check metrics` rejects their names, and others have the same data. */
 const MISNAMED = [
@@ -14,8 +13,6 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_histogram',
   'nodejs_eventloop_utilization_summary',
 ];
-/** Timeout of the store status in a scrape. */
-const STATUS_WITHIN_MS = 1_000;
 const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 
@@ -26,8 +23,7 @@ export interface MetricsSources {
   readonly environment: Environment;
   /** The database, without its password. */
   readonly database: string;
-  /** Returns undefined until the store is open. */
-  readonly store: () => Pick<Store, 'status' | 'engine'> | undefined;
+  readonly store: StoreSource;
   readonly isReady: () => Promise<boolean>;
 }
 
@@ -60,6 +56,7 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
       labelNames: ['operation'] as const,
       registers,
     }),
+    ...registerBackups(registry),
     ...registerDeprecation(registry),
     listRefreshes: new Counter({
       name: 'store_orders_list_refreshes_total',
@@ -156,11 +153,7 @@ function registerProcess(registry: Registry): void {
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 }
 
-function registerBuildInfo(
-  registry: Registry,
-  environment: Environment,
-  store: MetricsSources['store'],
-): void {
+function registerBuildInfo(registry: Registry, environment: Environment, store: StoreSource): void {
   const { node, sqlite = '' } = process.versions;
   const build = { version: VERSION, commit: COMMIT, node, sqlite, environment };
   new Gauge({
@@ -182,64 +175,6 @@ function registerReady(registry: Registry, isReady: () => Promise<boolean>): voi
     registers: [registry],
     async collect() {
       this.set((await isReady()) ? 1 : 0);
-    },
-  });
-}
-
-function registerStore(registry: Registry, database: string, store: MetricsSources['store']): void {
-  registerStatus(registry, store, {
-    name: 'store_orders_store_info',
-    help: 'Always 1; the labels say which store is served.',
-    labelNames: ['store', 'database'],
-    set: (gauge, { storeId }) => gauge.set({ store: storeId, database }, 1),
-  });
-  new Gauge({
-    name: 'store_orders_schema_version',
-    help: 'Migrations of the schema that the store is used with, by engine.',
-    labelNames: ['engine'] as const,
-    registers: [registry],
-    collect() {
-      const engine = store()?.engine;
-      if (engine !== undefined) this.set({ engine: engine.name }, engine.schema);
-    },
-  });
-  registerStatus(registry, store, {
-    name: 'store_orders_ids_left',
-    help: 'Ids that are left for new orders.',
-    set: (gauge, { freeIds }) => gauge.set(Number(idsLeft(freeIds))),
-  });
-  registerStatus(registry, store, {
-    name: 'store_orders_orders',
-    help: 'Orders in the store, by status.',
-    labelNames: ['status'],
-    set: (gauge, { orders }) => {
-      for (const status of ORDER_STATUSES) gauge.set({ status }, Number(orders[status]));
-    },
-  });
-}
-
-interface StatusGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames?: readonly string[];
-  readonly set: (gauge: Gauge<string>, status: StoreStatus) => void;
-}
-
-/** Registers a gauge of the store's status. While the store is unavailable, its status is unknown, and there is no sample. */
-function registerStatus(
-  registry: Registry,
-  store: MetricsSources['store'],
-  { name, help, labelNames = [], set }: StatusGauge,
-): void {
-  new Gauge<string>({
-    ...{ name, help, labelNames: [...labelNames], registers: [registry] },
-    async collect() {
-      this.reset();
-      if (labelNames.length === 0) this.remove();
-      const opened = store();
-      if (opened === undefined) return;
-      const status = await within(STATUS_WITHIN_MS, () => opened.status()).catch(() => undefined);
-      if (status !== undefined) set(this, status);
     },
   });
 }

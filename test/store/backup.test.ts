@@ -4,8 +4,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { backupStore, restoreStore } from '../../src/store/backup.ts';
+import { copyStore } from '../../src/store/copy.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { ENGINES, open } from './engines.ts';
+import { ENGINES, open, queryDatabase } from './engines.ts';
 
 test('backups and restored databases are synced to disk, with their folders', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
@@ -35,6 +36,37 @@ test('a failed backup leaves no file', async (t) => {
   const missing = `sqlite:${join(temporaryFolder(t), 'none.db')}`;
   await assert.rejects(backupStore(missing, join(folder, 'backup.db')), /does not exist/);
   assert.deepEqual(fs.readdirSync(folder), []);
+});
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a store that fails the check is neither backed up nor copied`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url, 'service');
+    await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+    await queryDatabase(url, 'UPDATE store SET pending = 7');
+    const folder = temporaryFolder(t);
+    const problem = /failed the check.*\n.*1 pending orders, and the store has counted 7/;
+    await assert.rejects(backupStore(url, join(folder, 'backup.db')), problem);
+    assert.deepEqual(fs.readdirSync(folder), []);
+    const target = `sqlite:${join(folder, 'copy.db')}`;
+    const copying = copyStore(url, target, { isMove: true, onProgress: () => {} });
+    await assert.rejects(copying, problem);
+    assert.equal((await store.status()).movedTo, undefined);
+  });
+}
+
+test('a backup names what an interrupted one has left, and needs its folder', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  await open(t, url, 'service');
+  const folder = temporaryFolder(t);
+  const left = join(folder, 'a.db.01234567-89ab-cdef-0123-456789abcdef.partial');
+  fs.writeFileSync(left, '');
+  const { leftovers, findings, bytes } = await backupStore(url, join(folder, 'b.db'));
+  assert.deepEqual([leftovers, findings.problems], [[left], []]);
+  assert.equal(bytes, fs.statSync(join(folder, 'b.db')).size);
+  const nowhere = backupStore(url, join(folder, 'unmounted', 'b.db'));
+  await assert.rejects(nowhere, /unmounted does not exist: make it, or mount its disk/);
+  assert.equal(fs.existsSync(join(folder, 'unmounted')), false);
 });
 
 test('a backup that is not accepted is not restored', async (t) => {

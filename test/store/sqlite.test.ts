@@ -48,11 +48,11 @@ test('databases, backups and the folders created for them are accessible to thei
   const url = `sqlite:${join(folder, 'a.db')}`;
   const store = await openStore(url, OPTIONS);
   await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
-  await backupStore(url, join(folder, 'backups', 'b.db'));
-  const modes = ['.', 'a.db', 'a.db-wal', 'a.db-shm', 'backups', 'backups/b.db'].map((name) =>
+  await backupStore(url, join(folder, 'b.db'));
+  const modes = ['.', 'a.db', 'a.db-wal', 'a.db-shm', 'b.db'].map((name) =>
     (statSync(join(folder, name)).mode & 0o777).toString(8),
   );
-  assert.deepEqual(modes, ['700', '600', '600', '600', '700', '600']);
+  assert.deepEqual(modes, ['700', '600', '600', '600', '600']);
   await store.close();
 });
 
@@ -73,7 +73,7 @@ function oldDatabase(t: TestContext) {
   db.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = 1;
-    UPDATE store SET revision = 4, cancelled = 1, shipped = 1, pending = 1;
+    UPDATE store SET revision = 4, cancelled = 2, shipped = 1, pending = 1;
     INSERT INTO orders (id, status, revision) VALUES (1, 'cancelled', 3), (2, 'shipped', 4),
       (3, 'pending', 1), (4, 'cancelled', 2);
     INSERT INTO order_events VALUES (1, 1, 'placed', 10, NULL), (1, 3, 'cancelled', 30, 'key_a'),

@@ -6,6 +6,7 @@ import { diagnoseDatabase } from '../../store/open.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from '../database.ts';
 import { CommandFailed, counted, table, writeJson, writeOut } from '../terminal/output.ts';
 import { terminal } from '../terminal/terminal.ts';
+import { backupsOf } from './backups.ts';
 import { configurationOf, programOf, userOf } from './configuration.ts';
 import { portsOf } from './ports.ts';
 import { storeOf } from './store.ts';
@@ -56,6 +57,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
     ...[programOf(), ...userOf(), ...configurationOf(config, urlFileOf(flags))],
     ...(await portsOf(config)),
     ...(await diagnoseDatabase(databaseUrl)),
+    ...backupsOf(config),
     ...(await storeOf(config)),
   ];
 }

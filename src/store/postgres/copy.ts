@@ -1,3 +1,4 @@
+import { countsSql } from '../consistency.ts';
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
   type Cell,
@@ -9,7 +10,7 @@ import {
   type Target,
 } from '../tables.ts';
 import { newSession } from './connection.ts';
-import { migrate } from './schema.ts';
+import { KNOWN_MIGRATIONS, migrate } from './schema.ts';
 import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
 import { present, readStatus } from './store-row.ts';
 import { BULK } from './time-limits.ts';
@@ -17,6 +18,9 @@ import { arrayOf, byteaArray, textArray } from './values.ts';
 
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;
+
+/** A target has the schema of this release. */
+const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 
 /**
  * Opens a read-only snapshot of the store at `url`.
@@ -53,6 +57,10 @@ export async function openPostgresTarget(url: string): Promise<Target> {
   return {
     insert: (table, rows) => insert(session, table, rows),
     rows: (table) => inOneTransaction(session, rowsOf(session, table)),
+    counts: async () => {
+      const [row] = await session.query({ text: countsSql(SCHEMA) });
+      return row!.map((text) => BigInt(text!));
+    },
     complete: (status) => complete(session, status),
     close: () => session.end(),
   };

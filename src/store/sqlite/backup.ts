@@ -6,34 +6,75 @@ import {
   existsSync,
   fsyncSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statfsSync,
+  statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { checkSqlite } from './check.ts';
 import { makeFile, makeFolder, readableLocation, readDatabase } from './connection.ts';
-import { withOpenErrors } from './errors.ts';
+import { isFull, withOpenErrors } from './errors.ts';
 import { missingMigrations } from './schema.ts';
 
+/** A backup that was made. */
+export interface Backup {
+  readonly bytes: number;
+  /** What a check of the backup has found; without problems, unless they were allowed. */
+  readonly findings: Findings;
+  /** Temporary files in its folder that an interrupted backup has left, or one that is running now. */
+  readonly leftovers: readonly string[];
+}
+
 /**
- * Makes a backup at `target`, which must not exist. `copy` writes the database to a temporary file beside it, which
- * is renamed to `target` once it is complete and synced.
+ * Makes a backup at `target`, which must not exist, in a folder that must: a missing one can be a disk that is not mounted.
+ * `copy` writes the database to a temporary file beside it, which is checked, and renamed to `target` once it is complete and
+ * synced.
+ * @param mustBeSound whether a store that fails the check is refused
  * @throws StoreNotUsable
  */
 export async function makeBackup(
   target: string,
   copy: (partial: string) => Promise<void>,
-): Promise<void> {
+  mustBeSound = true,
+): Promise<Backup> {
+  const folder = dirname(resolve(target));
   if (existsSync(target)) throw new StoreNotUsable(`${target} already exists`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StoreNotUsable(`the folder ${folder} does not exist: make it, or mount its disk`);
+  }
+  const leftovers = partialsIn(folder);
+  let findings: Findings | undefined;
   await writeWhole(target, {
     write: async (partial) => {
       await copy(partial);
       markAsBackup(partial);
+      findings = checkSqlite(partial);
+      if (mustBeSound) expectSound(findings, 'the store failed the check; no backup was written');
     },
     putInPlace: (partial) => renameSync(partial, target),
   });
+  return { bytes: statSync(target).size, findings: findings!, leftovers };
+}
+
+/** @throws StoreNotUsable with all problems, if there are any */
+export function expectSound({ schemaDifferences, problems }: Findings, summary: string): void {
+  const all = [...schemaDifferences, ...problems];
+  if (all.length > 0) throw new StoreNotUsable([`${summary}:`, ...all].join('\n  '));
+}
+
+const PARTIAL = /\.[0-9a-f]{8}-[0-9a-f-]{27}\.partial$/;
+
+/** Returns the temporary files of backups in a folder. */
+export function partialsIn(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => PARTIAL.test(name));
+  return names.map((name) => join(folder, name));
 }
 
 /** The two steps of writing a file atomically: write a temporary file, then put it in place. */
@@ -49,8 +90,10 @@ export interface WholeFile {
  */
 export async function writeWhole(target: string, { write, putInPlace }: WholeFile): Promise<void> {
   const partial = `${target}.${randomUUID()}.partial`;
-  const cannotWrite = (error: unknown) =>
-    new StoreNotUsable(`cannot write ${target}: ${(error as Error).message}`);
+  const cannotWrite = (error: unknown) => {
+    const reason = isFull(error) ? fullDisk(target) : (error as Error).message;
+    return new StoreNotUsable(`cannot write ${target}: ${reason}`);
+  };
   try {
     makeFolder(dirname(target));
     accessSync(dirname(target), constants.W_OK | constants.X_OK);
@@ -64,11 +107,21 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
     putInPlace(partial);
     syncToDisk(dirname(target));
   } catch (error) {
-    for (const file of [partial, `${partial}-wal`, `${partial}-shm`, `${partial}-journal`]) {
-      if (existsSync(file)) rmSync(file);
-    }
-    throw error instanceof StoreNotUsable ? error : cannotWrite(error);
+    const failure = error instanceof StoreNotUsable && !isFull(error) ? error : cannotWrite(error);
+    for (const suffix of ['', '-wal', '-shm', '-journal'])
+      rmSync(partial + suffix, { force: true });
+    throw failure;
   }
+}
+
+/** Names the disk that is full: that of the target, or of temporary files, which sorting can need. */
+function fullDisk(target: string): string {
+  const disks = [dirname(resolve(target)), process.env.SQLITE_TMPDIR ?? tmpdir()].map((folder) => {
+    const { bavail, bsize } = statfsSync(folder);
+    return { folder, free: bavail * bsize };
+  });
+  const [fullest] = disks.sort((one, other) => one.free - other.free);
+  return `the disk of ${fullest!.folder} is full (${Math.floor(fullest!.free / 2 ** 20)} MiB free)`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { countsSql } from '../consistency.ts';
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
   type Cell,
@@ -11,9 +12,12 @@ import {
 } from '../tables.ts';
 import { expectExists, makeDurable, openForReading, openForWriting } from './connection.ts';
 import { withOpenErrors } from './errors.ts';
-import { expectSchema, migrate, missingMigrations } from './schema.ts';
+import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
 import { readStatus, STORE_COLUMNS } from './store-row.ts';
+
+/** A target has the schema of this release. */
+const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 
 /**
  * Opens a read-only snapshot of the store at `path`.
@@ -68,6 +72,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
         }
       },
       rows: (table) => rowsOf(db, table),
+      counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
       complete: async (status) => complete(session, status),
       close: async () => db.close(),
     };

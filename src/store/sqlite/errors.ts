@@ -83,6 +83,14 @@ export function isCorrupt(error: unknown): boolean {
   return resultCode(error) === SQLITE_CORRUPT;
 }
 
+/** Returns whether a disk is full. */
+export function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isCode =
+    resultCode(error) === SQLITE_FULL || (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isCode || isFull(error.cause);
+}
+
 /** Returns whether a file could not be opened or created. */
 export function isCannotOpen(error: unknown): boolean {
   return resultCode(error) === SQLITE_CANTOPEN;

@@ -5,6 +5,7 @@ import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { needsOperator, type Store, StoreUnavailable } from '../store.ts';
 import { countActivity } from './activity.ts';
+import { backupBeforeMigration } from './backup-before-migration.ts';
 import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
@@ -35,6 +36,7 @@ const COMMAND_LOCK_WAIT_MS = 10_000;
  */
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
+  if (options.purpose === 'service') await backupBeforeMigration(path, options);
   const usability = new Usability(path);
   const writer = await startWriter(path, options, (error) => usability.end(error));
   try {

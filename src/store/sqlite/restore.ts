@@ -18,7 +18,7 @@ import type { FreeIds } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
 import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
-import { copySqlite, makeUsable, syncToDisk, writeWhole } from './backup.ts';
+import { copySqlite, expectSound, makeUsable, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { fileIdentity, readDatabase } from './connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from './errors.ts';
@@ -46,7 +46,8 @@ export async function restoreSqlite(
   target: string,
   accept: (backup: Findings) => void,
 ): Promise<Restored> {
-  const source = sound(file, checkSqlite(file));
+  const source = checkSqlite(file);
+  expectSound(source, `${file} failed the check; nothing was restored`);
   accept(source);
   const wasThere = existsSync(target);
   // Resolves symbolic links: otherwise the link would be replaced, and its target stay in use.
@@ -60,7 +61,10 @@ export async function restoreSqlite(
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
-      sound(partial, checkSqlite(partial));
+      expectSound(
+        checkSqlite(partial),
+        `the copy of ${file} failed the check; nothing was restored`,
+      );
       makeUsable(partial);
       if (process.getuid?.() === 0) giveLike(partial, wasThere ? path : dirname(resolve(path)));
       if (wasThere) chmodSync(partial, statSync(path).mode);
@@ -90,14 +94,6 @@ function idsGivenBy(old: DatabaseSync): FreeIds[] {
     if (!isCorrupt(error)) throw error;
     return [];
   }
-}
-
-function sound(path: string, findings: Findings): Findings {
-  const problems = [...findings.schemaDifferences, ...findings.problems];
-  if (problems.length === 0) return findings;
-  throw new StoreNotUsable(
-    [`${path} failed the check; nothing was restored:`, ...problems].join('\n  '),
-  );
 }
 
 /** Refuses to replace a database by mistake: one of another program, of another environment, or moved elsewhere. */

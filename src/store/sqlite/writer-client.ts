@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import type { Answer, Failure, Loss, Ready, Request, WriterData } from './writer-thread.ts';
+import { StoreUnavailable } from '../store.ts';
+import { errorOf, type Failure } from './thread-failure.ts';
+import type { Answer, Loss, Ready, Request, WriterData } from './writer-thread.ts';
 
 /** A .ts file in a clone, a .js file in the npm package. */
 const WRITER_THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -85,10 +86,4 @@ export class WriterClient {
     this.#isOpen = false;
     if (isUnexpected) throw error;
   }
-}
-
-function errorOf({ failure, message, fault }: Failure): Error {
-  if (failure === 'not_usable') return new StoreNotUsable(message);
-  if (failure === 'unavailable') return new StoreUnavailable(message, fault ?? 'failed');
-  return new Error(`the writer thread failed: ${message}`);
 }

@@ -2,8 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
-import type { Fault } from '../store.ts';
-import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import { StoreNotUsable } from '../store.ts';
 import { describeSchema } from './catalog.ts';
 import {
   fileIdentity,
@@ -17,6 +16,7 @@ import { FILES_COMPARED_MS, OpenFiles } from './open-files.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
 import { giveId, recordOrigin } from './store-row.ts';
+import { type Failure, failureOf } from './thread-failure.ts';
 import { applyCommands } from './writer.ts';
 
 /** Start parameters of the thread. */
@@ -32,13 +32,6 @@ export interface WriterData {
 
 export type Request = { readonly commands: readonly StoreCommand[] } | 'close';
 
-/** An error as sent between threads; structured cloning does not preserve the class of an Error. */
-export interface Failure {
-  readonly failure: 'not_usable' | 'unavailable' | 'bug';
-  readonly message: string;
-  /** Present if `failure` is "unavailable". */
-  readonly fault?: Fault;
-}
 /** The first answer. */
 export interface Ready {
   readonly ready: true;
@@ -87,15 +80,6 @@ function probeForWriting(db: DatabaseSync): void {
     if (db.isTransaction) db.exec('ROLLBACK');
     if (!isBusy(error)) throw error;
   }
-}
-
-function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
-  if (error instanceof StoreUnavailable) {
-    return { failure: 'unavailable', message, fault: error.fault };
-  }
-  return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
 }
 
 function answer(produce: () => Answer): void {

@@ -1,0 +1,58 @@
+import { Counter, Gauge, type Registry } from '@prometheus-io/client';
+
+/** The latest good backup that the service has made. */
+export interface LatestBackup {
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Backups of the service, asked for when the metrics are. */
+export interface BackupSource {
+  readonly everyMs: number;
+  readonly latest: () => LatestBackup | undefined;
+}
+
+/** Without samples until `observeBackups` is called: in a service that makes no backups. */
+export function registerBackups(registry: Registry) {
+  let source: BackupSource | undefined;
+  const gauge = (name: string, help: string, value: (from: BackupSource) => number | undefined) =>
+    new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect() {
+        this.remove();
+        const found = source && value(source);
+        if (found !== undefined) this.set(found);
+      },
+    });
+  gauge(
+    'store_orders_backup_age_seconds',
+    'Age of the last good backup that the service has made.',
+    ({ latest }) => ageOf(latest()),
+  );
+  gauge(
+    'store_orders_backup_bytes',
+    'Size of the last good backup that the service has made.',
+    ({ latest }) => latest()?.bytes,
+  );
+  gauge(
+    'store_orders_backup_interval_seconds',
+    'How often the service makes a backup.',
+    ({ everyMs }) => everyMs / 1_000,
+  );
+  const failures = new Counter({
+    name: 'store_orders_backup_failures_total',
+    help: 'Backups of the service that failed.',
+    registers: [registry],
+  });
+  return {
+    backupFailures: failures,
+    observeBackups: (from: BackupSource) => {
+      source = from;
+    },
+  };
+}
+
+function ageOf(backup: LatestBackup | undefined): number | undefined {
+  return backup && Math.max(0, (Date.now() - backup.at) / 1_000);
+}

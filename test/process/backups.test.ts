@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import {
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../postgres.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { run, serve } from './program.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../src/store/migrations/', import.meta.url));
+
+const backupsIn = (folder: string) =>
+  readdirSync(folder).filter((name) => /^store-orders-.*Z\.db$/.test(name));
+
+/** Reads a metric without labels. */
+async function metric(operations: string, name: string): Promise<number | undefined> {
+  const text = await (await fetch(`${operations}/metrics`)).text();
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+  return value === undefined ? undefined : Number(value);
+}
+
+const settings = (folder: string, every: string) => ({
+  BACKUP_DIR: folder,
+  BACKUP_EVERY: every,
+  BACKUP_KEEP: '2',
+});
+
+test('a service makes backups of its own, checks them, and keeps the latest', async (t) => {
+  const folder = temporaryFolder(t);
+  const leftover =
+    'store-orders-2026-01-01T00-00-00-000Z.db.01234567-89ab-cdef-0123-456789abcdef.partial';
+  for (const name of [leftover, 'store-orders-2026-01-01T00-00-00-000Z.db', 'other.db']) {
+    writeFileSync(join(folder, name), '');
+  }
+  const { operations, call } = await serve(t, ['--sample', '50'], { env: settings(folder, '1s') });
+  await eventually(async () => assert.equal(backupsIn(folder).length, 2));
+  const first = backupsIn(folder)[1]!;
+  assert.equal((await call('DELETE', '/v1/store/orders/1')).status, 204);
+  await eventually(async () => assert.ok(!backupsIn(folder).includes(first)));
+  const names = backupsIn(folder);
+  assert.ok(names.length <= 2 && !names.some((name) => name.startsWith('store-orders-2026-01-01')));
+  assert.ok(readdirSync(folder).includes('other.db') && !readdirSync(folder).includes(leftover));
+  const restored = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const { code, stderr } = await run([
+    'restore',
+    join(folder, names.at(-1)!),
+    '--database',
+    restored,
+  ]);
+  assert.equal(code, 0, stderr);
+  assert.ok((await metric(operations, 'store_orders_backup_age_seconds'))! < 60);
+  assert.ok((await metric(operations, 'store_orders_backup_bytes'))! > 1_000);
+  assert.equal(await metric(operations, 'store_orders_backup_interval_seconds'), 1);
+  assert.equal(await metric(operations, 'store_orders_backup_failures_total'), 0);
+});
+
+test('services that share the folder make one backup, when it is due', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const env = settings(folder, '1h');
+  await serve(t, [], { database, env });
+  const second = await serve(t, [], { database, env, expectsKey: false });
+  await eventually(async () => assert.equal(backupsIn(folder).length, 1));
+  await eventually(async () =>
+    assert.ok((await metric(second.operations, 'store_orders_backup_age_seconds'))! < 60),
+  );
+  assert.equal(backupsIn(folder).length, 1);
+});
+
+test('a backup that fails is logged and counted, and made when it can be', async (t) => {
+  const folder = join(temporaryFolder(t), 'unmounted');
+  const { operations, stdout } = await serve(t, [], { env: settings(folder, '1s') });
+  await eventually(async () =>
+    assert.ok((await metric(operations, 'store_orders_backup_failures_total'))! > 0),
+  );
+  await eventually(async () =>
+    assert.match(stdout(), /"level":50.*unmounted does not exist.*the backup failed/),
+  );
+  assert.equal(await metric(operations, 'store_orders_backup_age_seconds'), undefined);
+  mkdirSync(folder);
+  await eventually(async () => assert.ok(backupsIn(folder).length > 0));
+});
+
+/** Makes a store of an earlier release. */
+function olderStore(t: TestContext, count: number): string {
+  const path = join(temporaryFolder(t), 'store.db');
+  const db = new DatabaseSync(path);
+  for (const name of globSync('*.sqlite.sql', { cwd: MIGRATIONS }).sort().slice(0, count)) {
+    db.exec(readFileSync(join(MIGRATIONS, name), 'utf8'));
+  }
+  db.exec(`PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = ${count}`);
+  db.close();
+  return path;
+}
+
+test('a service makes a backup before it migrates, and logs where', async (t) => {
+  const path = olderStore(t, 9);
+  const { stdout } = await serve(t, [], { database: `sqlite:${path}` });
+  const line = stdout()
+    .split('\n')
+    .find((each) => each.includes('made a backup before the migration'));
+  const { file } = JSON.parse(line!);
+  assert.match(file, /store\.db\.schema-9-\d{4}-.*Z\.db$/);
+  const { stdout: checked, code } = await run(['check', '--json', '--database', `sqlite:${file}`]);
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(checked).schema.has, 9);
+});
+
+test('a service does not migrate without a backup; the command does', async (t) => {
+  const path = olderStore(t, 9);
+  const folder = join(temporaryFolder(t), 'unmounted');
+  const database = ['--database', `sqlite:${path}`];
+  const flags = ['--port', '0', '--operations-port', '0'];
+  const { code, stderr } = await run(['serve', ...flags, ...database], {
+    env: { BACKUP_DIR: folder },
+  });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /the backup before its migration failed: .*unmounted does not exist.*store-orders migrate/,
+  );
+  assert.equal((await run(['migrate', ...database])).code, 0);
+  rmSync(folder, { force: true });
+});
+
+test('doctor finds a backup that is overdue, and a folder that is missing', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const found = async (dir: string) => {
+    const env = { PORT: '0', OPERATIONS_PORT: '0', BACKUP_DIR: dir, BACKUP_EVERY: '1h' };
+    const { stdout } = await run(['doctor', '--json', '--database', database], { env });
+    const { findings } = JSON.parse(stdout);
+    const { level, found: text } = findings.find(
+      ({ subject }: { subject: string }) => subject === 'backups',
+    );
+    return `${level}: ${text}`;
+  };
+  assert.match(await found(join(folder, 'none')), /^problem: .*none does not exist/);
+  assert.match(await found(folder), /^warning: there is no backup in/);
+  const old = join(folder, 'store-orders-2026-01-01T00-00-00-000Z.db');
+  writeFileSync(old, '');
+  utimesSync(old, 0, 0);
+  assert.match(await found(folder), /^warning: the latest backup is of 2026-01-01T00:00:00\.000Z/);
+  const now = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  writeFileSync(join(folder, `store-orders-${now}.db`), '');
+  assert.match(await found(folder), /^ok: the latest backup is of /);
+});
+
+test('BACKUP_DIR is refused on PostgreSQL, and what is no time or number too', async () => {
+  const env = { BACKUP_DIR: '/backup', BACKUP_EVERY: 'daily', BACKUP_KEEP: '0' };
+  const { code, stderr } = await run(['serve', '--database', 'postgres://a@b/c'], { env });
+  assert.equal(code, 2);
+  assert.match(stderr, /BACKUP_DIR is for SQLite/);
+  assert.match(
+    stderr,
+    /BACKUP_EVERY must be a time such as 30m, 6h or 1d, up to 365d, not "daily"/,
+  );
+  assert.match(stderr, /BACKUP_KEEP must be a number from 1 to 1000, not "0"/);
+});
