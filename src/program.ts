@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { auditCommand } from './commands/audit.ts';
 import { backupCommand } from './commands/backup.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { changesCommand } from './commands/changes.ts';
@@ -75,6 +76,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
     idsCommand(),
     backupCommand(),
     restoreCommand(),
+    auditCommand(),
     checkCommand(),
     doctorCommand(),
     copyCommand(),

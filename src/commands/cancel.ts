@@ -16,6 +16,7 @@ export function cancelCommand(): Command {
 async function cancel(ids: readonly string[], flags: ChangeFlags): Promise<void> {
   const commands = ids.map((text) => ({ type: 'cancel', id: orderIdArgument(text) }) as const);
   await changeOrders(commands, flags, {
+    command: 'cancel',
     done: 'cancelled',
     wasSo: 'was already cancelled',
     reasons: {

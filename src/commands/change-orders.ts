@@ -1,7 +1,9 @@
 import { nameOf } from '../orders/batch.ts';
 import type { OrderCommand } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
+import { actionOf } from '../store/action.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
+import { applyRecorded, namesOf } from './recorded.ts';
 import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
 /** Orders of one command, and so of one transaction. */
@@ -11,6 +13,8 @@ type OutcomeName = ReturnType<typeof nameOf>;
 
 /** Messages of a command that changes orders. */
 export interface ChangeWords {
+  /** Name of the command. */
+  readonly command: string;
   /** Outcome of a changed order, and its message. */
   readonly done: OutcomeName;
   /** Message for an order that was already in the target state, which is not a failure. */
@@ -38,7 +42,10 @@ export async function changeOrders(
   if (commands.length > MAX_ORDERS) {
     throw new UsageError(`at most ${MAX_ORDERS} orders at a time, not ${commands.length}`);
   }
-  const outcomes = await withStore(flags, 'write', (store) => store.apply(commands));
+  const action = actionOf(words.command, namesOf(commands.map(({ id }) => id)));
+  const outcomes = await withStore(flags, 'write', (store) =>
+    applyRecorded(store, action, commands),
+  );
   const results = commands.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
   const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
   if (flags.json) await writeJson(results);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { contentOf } from '../config/database-url.ts';
+import { actionOf } from '../store/action.ts';
 import { copyStore } from '../store/copy.ts';
 import { databaseLabel, databaseUrlProblem } from '../store/open.ts';
 import { warnOfPassword } from './database.ts';
@@ -57,6 +58,7 @@ async function copy(flags: CopyFlags): Promise<void> {
   try {
     const { orders } = await copyStore(from, to, {
       isMove: true,
+      action: actionOf('copy', `from ${databaseLabel(from)} to ${databaseLabel(to)}`),
       onProgress: (what, done, total) => {
         if (what === 'Verifying' && !isVerifying) {
           isVerifying = true;

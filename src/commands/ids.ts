@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { type FreeIds, idsLeft } from '../orders/ids.ts';
 import { parseInt64 } from '../orders/order.ts';
+import { actionOf } from '../store/action.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { applyRecorded } from './recorded.ts';
 import { grouped, table, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
 interface IdsFlags extends DatabaseFlags {
@@ -51,7 +53,7 @@ async function limitIds(flags: IdsFlags, text: string): Promise<FreeIds> {
     throw new UsageError(`--last must be an int64 above 0, not "${text}"`);
   }
   const [free] = await withStore(flags, 'write', (store) =>
-    store.apply([{ type: 'limitIds', last }]),
+    applyRecorded(store, actionOf('ids', `--last ${last}`), [{ type: 'limitIds', last }]),
   );
   return free!;
 }

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { formatTimestamp } from '../orders/timestamp.ts';
+import { actionOf } from '../store/action.ts';
 import type { ImportRecord } from '../store/imports.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { applyRecorded } from './recorded.ts';
 import {
   CommandFailed,
   grouped,
@@ -87,7 +89,9 @@ async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void>
   await withStore(flags, 'write', async (store) => {
     const found = (await store.imports()).filter(({ source }) => source.startsWith(digest));
     if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
-    await store.apply([{ type: 'forgetImport', source: found[0]!.source }]);
+    const { source, name = '' } = found[0]!;
+    const action = actionOf('imports forget', `${source.slice(0, DIGITS)} ${name}`.trim());
+    await applyRecorded(store, action, [{ type: 'forgetImport', source }]);
     say(`Forgot the import ${digest}.`);
   });
 }

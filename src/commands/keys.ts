@@ -10,7 +10,9 @@ import {
 } from '../keys/api-key.ts';
 import { SCOPES, type Scope } from '../keys/scopes.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
+import { actionOf } from '../store/action.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { applyRecorded } from './recorded.ts';
 import {
   CommandFailed,
   naturalNumber,
@@ -104,7 +106,8 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const secret = newSecret(environment);
     const limits = { scopes: flags.scope, cancelsPerHour };
     const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
-    await store.apply([{ type: 'createKey', key }]);
+    const what = `${key.id} "${name}"`;
+    await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
     if (flags.json) await writeJson({ ...keyRecord(key), secret });
     else await writeOut(`${secret}\n`);
     say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
@@ -188,9 +191,11 @@ function keyRecord(key: ApiKey) {
 }
 
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
-  const [outcome] = await withStore(flags, 'write', (store) =>
-    store.apply([{ type: 'revokeKey', id }]),
-  );
-  if (outcome === 'key_not_found') throw new CommandFailed(`there is no key ${id}`);
+  const outcome = await withStore(flags, 'write', async (store) => {
+    const key = (await store.keys()).find((each) => each.id === id);
+    if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
+    const action = actionOf('keys revoke', `${id} "${key.name}"`);
+    return (await applyRecorded(store, action, [{ type: 'revokeKey', id }]))[0];
+  });
   say(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { actionOf } from '../store/action.ts';
 import type { MigrationStep } from '../store/migration-steps.ts';
 import { databaseLabel, openStore, planMigrations } from '../store/open.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
@@ -26,15 +27,19 @@ export function migrateCommand(): Command {
 async function migrate(flags: DatabaseFlags): Promise<void> {
   const { databaseUrl } = databaseConfig(flags);
   const label = databaseLabel(databaseUrl);
+  let steps: string | undefined;
   let done = `The schema of ${label} is up to date.`;
   const store = await openStore(databaseUrl, {
     create: true,
     purpose: 'migration',
     onMigrated: (from, to) => {
+      steps = `schema ${from} → ${to}`;
       done = from === 0 ? `Made the store ${label}.` : `Migrated ${label}: schema ${from} → ${to}.`;
     },
     onWaiting: say,
   });
+  if (steps !== undefined)
+    await store.apply([{ type: 'audit', action: actionOf('migrate', steps) }]);
   await store.close();
   say(done);
 }

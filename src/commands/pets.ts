@@ -1,9 +1,11 @@
+import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
+import { actionOf } from '../store/action.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import/check.ts';
 import { PAUSE_MS } from './import/placer.ts';
@@ -43,6 +45,8 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
     }
     refuseProblems(input, problems, count);
     await withStore(flags, 'create', async (store) => {
+      const action = actionOf('pets import', `${basename(input.name)}, ${counted(count, 'pet')}`);
+      await store.apply([{ type: 'audit', action }]);
       for await (const rows of read()) {
         const pets = rows.flatMap((row) => (row.problem === undefined ? row.value : []));
         for (let from = 0; from < pets.length; from += BATCH) {

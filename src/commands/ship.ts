@@ -34,6 +34,7 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
     return at === undefined ? ({ type: 'ship', id } as const) : ({ type: 'ship', id, at } as const);
   });
   await changeOrders(commands, flags, {
+    command: 'ship',
     done: 'shipped',
     wasSo: 'was already shipped',
     reasons: {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Order } from '../orders/order.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
-import type { OrderEvent } from '../store/store.ts';
+import type { OrderEvent, Store } from '../store/store.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, table, writeJson, writeOut } from './terminal/output.ts';
@@ -22,7 +22,9 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
   await withStore(flags, 'read', async (store) => {
     const [order] = await store.find([id]);
     if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
-    const history = await store.history(id);
+    const events = await store.history(id);
+    const operators = await store.operators(events.map(({ revision }) => revision));
+    const history = events.map((event) => ({ ...event, operator: operatorOf(event, operators) }));
     if (flags.json) await writeJson(record(order, history));
     else await writeOut(describe(order, history));
   });
@@ -31,7 +33,18 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
 /** Shown as the author of changes made without an API key; not a valid key id. */
 const OPERATOR = 'operator';
 
-function record({ id, petId, quantity, shipDate, complete, status }: Order, history: OrderEvent[]) {
+/** An event, and who has caused it by a command: user@host. */
+type ShownEvent = OrderEvent & { readonly operator: string | undefined };
+
+function operatorOf(
+  { revision, by }: OrderEvent,
+  operators: Awaited<ReturnType<Store['operators']>>,
+): string | undefined {
+  const record = by === undefined ? operators.get(revision) : undefined;
+  return record && `${record.user}@${record.host}`;
+}
+
+function record({ id, petId, quantity, shipDate, complete, status }: Order, history: ShownEvent[]) {
   return {
     id,
     petId,
@@ -39,25 +52,26 @@ function record({ id, petId, quantity, shipDate, complete, status }: Order, hist
     shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
     complete,
     status,
-    history: history.map(({ revision, type, at, by }) => ({
+    history: history.map(({ revision, type, at, by, operator }) => ({
       revision,
       type,
       at: formatTimestamp(at),
       by: by ?? OPERATOR,
+      operator,
     })),
   };
 }
 
-function describe(order: Order, history: OrderEvent[]): string {
+function describe(order: Order, history: ShownEvent[]): string {
   const { history: events, ...fields } = record(order, history);
   const rows = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, String(value)]);
-  const lines = events.map(({ at, type, revision, by }) => [
+  const lines = events.map(({ at, type, revision, by, operator }) => [
     at,
     type,
     `revision ${revision}`,
-    by === OPERATOR ? 'by an operator' : `with ${by}`,
+    by === OPERATOR ? `by ${operator ?? 'an operator'}` : `with ${by}`,
   ]);
   return `${table(rows)}\n\n${lines.length === 0 ? 'no history' : table(lines)}\n`;
 }

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { actionOf } from '../store/action.ts';
 import { expectEnvironment } from '../store/claim.ts';
 import { databaseLabel, openStore } from '../store/open.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import { applyRecorded } from './recorded.ts';
 import { say } from './terminal/output.ts';
 
 export function takeBackCommand(): Command {
@@ -19,7 +21,10 @@ async function takeBack(flags: DatabaseFlags): Promise<void> {
     const { movedTo, environment } = await store.status();
     expectEnvironment(databaseUrl, environment, wanted);
     const label = databaseLabel(databaseUrl);
-    await store.apply([{ type: 'takeBack' }]);
+    if (movedTo !== undefined) {
+      const action = actionOf('take-back', `from ${movedTo}`);
+      await applyRecorded(store, action, [{ type: 'takeBack' }]);
+    }
     say(
       movedTo === undefined
         ? `The store ${label} was not moved.`

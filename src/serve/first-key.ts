@@ -3,6 +3,7 @@ import { say } from '../commands/terminal/output.ts';
 import type { Config } from '../config/config.ts';
 import { urlHost } from '../config/parsers.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
+import { actionOf } from '../store/action.ts';
 import type { Store } from '../store/store.ts';
 
 /** Ids searched for a pending order, which the printed example cancels. */
@@ -18,6 +19,8 @@ export async function printFirstKey(
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
   const [outcome] = await store.apply([{ type: 'createFirstKey', key }]);
   if (outcome === 'unchanged') return;
+  const action = actionOf('serve', `made the key ${key.id} "${key.name}"`);
+  await store.apply([{ type: 'audit', action }]);
 
   const { address, port } = listening;
   const origin = `http://${urlHost(address)}:${port}`;

@@ -8,6 +8,7 @@ import { LiveCors } from '../http/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
+import { actionOf } from '../store/action.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { databaseLabel, openStore } from '../store/open.ts';
 import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
@@ -206,9 +207,11 @@ async function openForService(
   logger: Logger,
   { onMade, onWaiting }: { onMade: () => void; onWaiting: (reason: string) => void },
 ): Promise<Store> {
+  let steps: string | undefined;
   const store = await openStore(config.databaseUrl, {
     ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
     onMigrated: (from, to) => {
+      steps = `schema ${from} → ${to}`;
       if (from === 0) onMade();
       else logger.info({ from, to }, 'migrated the schema');
     },
@@ -219,6 +222,7 @@ async function openForService(
     ...(config.backups && { backupFolder: config.backups.folder }),
   });
   await claim(store, config);
+  if (steps !== undefined) await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);
   return store;
 }
 

@@ -1,3 +1,5 @@
+import { actionOf } from './action.ts';
+import type { Action } from './audit.ts';
 import type { Findings } from './consistency.ts';
 import { copyStore } from './copy.ts';
 import { isPostgresUrl } from './postgres/address.ts';
@@ -30,17 +32,19 @@ export function backupBesideService(url: string, file: string): Promise<Backup> 
 /**
  * Replaces the SQLite database at `url`, which must not be in use, by the backup in `file`.
  * @param accept called with the findings about the backup before anything is changed; may throw to refuse it
+ * @param action recorded in the restored store
  * @throws StoreNotUsable
  */
 export async function restoreStore(
   url: string,
   file: string,
   accept: (backup: Findings) => void,
+  action: Action = actionOf('restore', file),
 ): Promise<Restored> {
   if (isPostgresUrl(url)) {
     throw new StoreNotUsable(
       '"restore" is for SQLite; "copy --from sqlite:FILE" brings a backup into an empty PostgreSQL database',
     );
   }
-  return restoreSqlite(file, sqlitePath(url), accept);
+  return restoreSqlite(file, sqlitePath(url), { accept, action });
 }

@@ -5,6 +5,7 @@ import type { OrderCommand } from '../orders/lifecycle.ts';
 import type { OrderDraft, OrderId } from '../orders/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
 import type { Pet } from '../pets/pet.ts';
+import type { Action } from './audit.ts';
 import type { ImportRecord } from './imports.ts';
 
 /** Every write command. */
@@ -21,6 +22,11 @@ export type StoreCommand =
   | { readonly type: 'takeBack' }
   /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
   | { readonly type: 'limitIds'; readonly last: OrderId }
+  /**
+   * Records an action, in one transaction with the commands after it. The revisions that these make are recorded as made by it.
+   * Returns the id of the record.
+   */
+  | { readonly type: 'audit'; readonly action: Action }
   | { readonly type: 'createKey'; readonly key: ApiKey }
   /** Stores the key unless its environment already has one. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
@@ -59,6 +65,8 @@ export type StoreCommand =
       readonly source: string;
       readonly run: string;
       readonly orders: readonly OrderDraft[];
+      /** Id of the record of the import. */
+      readonly auditId: bigint;
     }
   /** Records that an import is finished. Until then repeating it is harmless, and from then on it is refused. */
   | { readonly type: 'endImport'; readonly source: string; readonly run: string }
@@ -74,6 +82,7 @@ interface Outcomes {
   moveAway: 'moved' | 'changed';
   takeBack: 'taken_back' | 'unchanged';
   limitIds: FreeIds;
+  audit: bigint;
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   recordKeyUse: 'recorded';

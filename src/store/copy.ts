@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { leapAbove } from '../orders/ids.ts';
+import type { Action } from './audit.ts';
 import { compare } from './consistency.ts';
 import { databaseLabel, openStore } from './open.ts';
 import { isPostgresUrl } from './postgres/address.ts';
-import { openPostgresSource, openPostgresTarget } from './postgres/copy.ts';
-import { openSqliteSource, openSqliteTarget } from './sqlite/copy.ts';
+import { openPostgresSource, openPostgresTarget, whilePostgresMoved } from './postgres/copy.ts';
+import { openSqliteSource, openSqliteTarget, whileSqliteMoved } from './sqlite/copy.ts';
 import { sqlitePath } from './sqlite/path.ts';
 import { StoreNotUsable, type StoreStatus } from './store.ts';
-import { type Cells, type Source, TABLES, type Table } from './tables.ts';
+import { AUDIT, type Cells, type Source, TABLES, type Table } from './tables.ts';
 
 export interface CopyOptions {
   /**
@@ -15,6 +16,8 @@ export interface CopyOptions {
    * the source, whatever is written meanwhile.
    */
   readonly isMove: boolean;
+  /** Recorded in the copy and, if it is a move, in the source. */
+  readonly action?: Action;
   /** Called repeatedly with the number of rows copied or verified so far. */
   readonly onProgress: (what: 'Copying' | 'Verifying', done: number, total: number) => void;
 }
@@ -29,7 +32,7 @@ export interface CopyOptions {
 export async function copyStore(
   from: string,
   to: string,
-  { isMove, onProgress }: CopyOptions,
+  { isMove, action, onProgress }: CopyOptions,
 ): Promise<StoreStatus> {
   const source = await openSource(from);
   try {
@@ -41,9 +44,11 @@ export async function copyStore(
       const total = await countRows(source);
       const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
         onProgress(what, done, total);
-      const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) =>
-        target.insert(table, rows),
-      );
+      let lastRecord = 0n;
+      const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
+        if (table === AUDIT) lastRecord = rows.at(-1)![0] as bigint;
+        return target.insert(table, rows);
+      });
       const found = await digestOf(target, TABLES, progress('Verifying'));
       if (found !== copied) {
         throw new StoreNotUsable('the copy differs from the source; nothing was moved');
@@ -51,8 +56,13 @@ export async function copyStore(
       const { revision, orders } = source.status;
       const { problems } = compare({ revision, ...orders }, await target.counts());
       if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
-      if (isMove) await moveAway(from, to, source);
-      await target.complete(statusOfCopy(source));
+      if (action !== undefined) await target.insert(AUDIT, [auditRow(lastRecord + 1n, action)]);
+      const complete = () => target.complete(statusOfCopy(source));
+      if (isMove && !source.isBackup) {
+        await moveAway(from, to, source, action);
+        // Under a lock: the source cannot be taken back while the copy becomes a store.
+        await whileMoved(from, to, complete);
+      } else await complete();
     } finally {
       await target.close();
     }
@@ -72,6 +82,19 @@ function statusOfCopy({ status, isBackup }: Source): StoreStatus {
   return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
+/** Runs `complete` while the source is marked as moved to `to`. @throws StoreNotUsable if it is not, nothing being done then */
+async function whileMoved(from: string, to: string, complete: () => Promise<void>): Promise<void> {
+  const label = databaseLabel(to);
+  await (isPostgresUrl(from)
+    ? whilePostgresMoved(from, label, complete)
+    : whileSqliteMoved(sqlitePath(from), label, complete));
+}
+
+/** The cells of AUDIT. */
+function auditRow(id: bigint, { command, user, host, what }: Action): Cells {
+  return [id, BigInt(Date.now()), command, user, host, what];
+}
+
 async function openSource(url: string): Promise<Source> {
   return isPostgresUrl(url) ? openPostgresSource(url) : openSqliteSource(sqlitePath(url));
 }
@@ -88,20 +111,25 @@ function refuseMoved({ movedTo }: StoreStatus, to: string): void {
 }
 
 /**
- * Marks the source as moved before the copy becomes a store, so that there are never two. If the copy fails after
- * that, it can be repeated into the same database.
+ * Marks the source as moved before the copy becomes a store, so that there are never two; a backup is not marked, since every
+ * restore of it is a separate store. If the copy fails after that, it can be repeated into the same database.
  * @throws StoreNotUsable if the store has changed since it was copied
  */
-async function moveAway(from: string, to: string, source: Source): Promise<void> {
+async function moveAway(
+  from: string,
+  to: string,
+  source: Source,
+  action: Action | undefined,
+): Promise<void> {
   const { movedTo, revision } = source.status;
-  // A backup is left unmarked: every restore of it is a separate store.
-  if (movedTo !== undefined || source.isBackup) return;
+  if (movedTo !== undefined) return;
   const changed =
     'the store changed while it was copied; stop what writes to it, and copy it again';
   const store = await openStore(from, { create: false, purpose: 'write' });
   try {
     const command = { type: 'moveAway', to: databaseLabel(to), revision } as const;
-    const [outcome] = await store.apply([command]);
+    const record = action === undefined ? [] : [{ type: 'audit', action } as const];
+    const outcome = (await store.apply([...record, command])).at(-1);
     if (outcome === 'changed') throw new StoreNotUsable(changed);
     // The store now accepts no writes, so tables whose changes do not show in the revision can be compared.
     if (!(await hasChanged(from, source))) return;
@@ -117,7 +145,8 @@ async function hasChanged(url: string, before: Source): Promise<boolean> {
   const now = await openSource(url);
   try {
     if (now.status.revision !== before.status.revision) return true;
-    const others = TABLES.filter(({ hasRevision }) => !hasRevision).map(withoutKeyUse);
+    // The move itself is recorded.
+    const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
     return (await digestOf(now, others)) !== (await digestOf(before, others));
   } finally {
     await now.close();

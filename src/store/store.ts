@@ -5,6 +5,7 @@ import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
 import type { ActivityPage, ActivityQuery } from './activity.ts';
+import type { AuditRecord } from './audit.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
 import type { ChangePage, FeedStart } from './feed.ts';
 import type { ImportRecord } from './imports.ts';
@@ -156,6 +157,12 @@ export interface Store extends ChangeSource {
 
   /** Returns the unfinished imports, and the latest finished ones, the latest first. */
   imports(): Promise<ImportRecord[]>;
+
+  /** Returns the latest records of what operators have done, up to `limit`, the latest first. */
+  audit(limit: number): Promise<AuditRecord[]>;
+
+  /** Returns the records of those of the revisions that commands have made, by revision. */
+  operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
 
   pet(id: bigint): Promise<Pet | undefined>;
 

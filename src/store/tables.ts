@@ -14,6 +14,20 @@ export interface Table {
   readonly key: readonly string[];
 }
 
+/** What operators have done by commands. */
+export const AUDIT: Table = {
+  name: 'audit',
+  columns: {
+    id: 'integer',
+    at: 'integer',
+    command: 'text',
+    os_user: 'text',
+    host: 'text',
+    what: 'text',
+  },
+  key: ['id'],
+};
+
 /** All tables that are copied; the row of the table store is copied separately. */
 export const TABLES: readonly Table[] = [
   {
@@ -43,6 +57,13 @@ export const TABLES: readonly Table[] = [
       complete_before: 'boolean',
     },
     key: ['order_id', 'revision', 'type'],
+  },
+  AUDIT,
+  {
+    name: 'operator_revisions',
+    hasRevision: true,
+    columns: { revision: 'integer', audit_id: 'integer' },
+    key: ['revision'],
   },
   { name: 'pets', columns: { id: 'integer', name: 'text', tag: 'text' }, key: ['id'] },
   {
@@ -138,6 +159,9 @@ export function expectNotMovedAway(movedTo: unknown): void {
   if (movedTo === null || movedTo === undefined) return;
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
 }
+
+/** Message for the operator if a store was taken back while it was copied. */
+export const TAKEN_BACK = 'the store was taken back while it was copied; nothing was moved';
 
 /** Message for the operator if the row of the table store is missing. */
 export const COPY_NOT_COMPLETE = 'a copy into it has not ended; run "store-orders copy" again';

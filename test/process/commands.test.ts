@@ -123,7 +123,7 @@ test('show prints an order and its history', async (t) => {
   const text = (await cli('show', '9007199254740993')).stdout;
   assert.match(text, /^id +9007199254740993\npetId +4\nquantity +2\n/);
   assert.match(text, /shipDate +2026-11-20T00:00:00.000Z\ncomplete +true\nstatus +shipped\n/);
-  assert.match(text, /placed +revision 1 +by an operator\n.* shipped +revision 2 +by an operator/);
+  assert.match(text, /placed +revision 1 +by \S+@\S+\n.* shipped +revision 2 +by \S+@\S+/);
   const { stdout } = await cli('show', '9007199254740993', '--json');
   assert.match(stdout, /"id": 9007199254740993,/);
   assert.deepEqual(

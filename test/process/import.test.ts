@@ -181,7 +181,7 @@ test('an import killed after it placed its last row places nothing when it is ru
   const orders = Array.from({ length: 30 }, () => ({ status: 'pending', quantity: 1n }) as const);
   const begin = { source, run, from: 0, highestId: 0n, name: 'a', total: 30, isAgain: false };
   await store.apply([{ type: 'beginImport', ...begin }]);
-  await store.apply([{ type: 'importOrders', source, run, orders }]);
+  await store.apply([{ type: 'importOrders', source, run, orders, auditId: 1n }]);
   const again = await cli(['import', path, '--json']);
   assert.deepEqual(JSON.parse(again.stdout), { imported: 0, skipped: 30, dryRun: false });
   const { orders: counts } = await store.status();

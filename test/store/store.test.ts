@@ -73,7 +73,7 @@ for (const { name, newDatabase } of ENGINES) {
       () => store.apply([{ type: 'createKey', key }]),
       () => store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]),
       () => store.apply([{ type: 'importProgress', source: 'x' }]),
-      () => store.apply([{ type: 'importOrders', source: 'x', run: 'y', orders: [] }]),
+      () => store.apply([{ type: 'importOrders', source: 'x', run: 'y', orders: [], auditId: 1n }]),
       () => moveAway(1n),
     ]) {
       await assert.rejects(refused(), { name: 'StoreUnavailable', message: /was moved to/ });
@@ -367,6 +367,7 @@ for (const { name, newDatabase } of ENGINES) {
         type: 'importOrders',
         source,
         run,
+        auditId: 1n,
         orders: ids.map((id) => ({ id, status: 'pending' as const, quantity: 7n })),
       },
     ]);

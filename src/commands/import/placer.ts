@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderDraft, OrderId } from '../../orders/order.ts';
+import { actionOf } from '../../store/action.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
-import { CommandFailed } from '../terminal/output.ts';
+import { CommandFailed, counted } from '../terminal/output.ts';
 
 /** Pause between two transactions, for other writers. */
 export const PAUSE_MS = 4;
@@ -28,6 +29,8 @@ export class Placer {
   readonly #store: Store;
   readonly #import: Checked;
   readonly #run = randomUUID();
+  /** Id of the record of the import. */
+  #auditId = 0n;
   #toPassOver: number;
   #batch: { at: string; order: OrderDraft }[] = [];
   /** Number of rows placed, including those of earlier runs. */
@@ -47,8 +50,13 @@ export class Placer {
     const placer = new Placer(store, checked);
     const { source, highestId, placedBefore: from, name, count: total, isAgain } = checked;
     const begin = { source, run: placer.#run, from, highestId, name, total, isAgain };
-    const [outcome] = await store.apply([{ type: 'beginImport', ...begin }]);
-    if (outcome !== 'begun') throw new CommandFailed(REASONS[outcome!]);
+    const action = actionOf('import', `${name}, ${counted(total, 'row')}, ${source.slice(0, 12)}`);
+    const [auditId, outcome] = await store.apply([
+      { type: 'audit', action },
+      { type: 'beginImport', ...begin },
+    ]);
+    if (outcome !== 'begun') throw new CommandFailed(REASONS[outcome as keyof typeof REASONS]);
+    placer.#auditId = auditId as bigint;
     return placer;
   }
 
@@ -67,11 +75,9 @@ export class Placer {
     if (this.#batch.length === 0) return;
     const batch = this.#batch;
     this.#batch = [];
-    const { source } = this.#import;
     const orders = batch.map(({ order }) => order);
-    const [outcome] = await this.#store.apply([
-      { type: 'importOrders', source, run: this.#run, orders },
-    ]);
+    const names = { source: this.#import.source, run: this.#run, auditId: this.#auditId };
+    const [outcome] = await this.#store.apply([{ type: 'importOrders', ...names, orders }]);
     if (outcome!.refusal !== undefined) {
       const row = 'index' in outcome! ? batch[outcome.index] : undefined;
       const where = row === undefined ? '' : `${row.at}: order ${row.order.id} `;

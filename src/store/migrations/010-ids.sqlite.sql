@@ -21,10 +21,16 @@ ALTER TABLE store ADD COLUMN reserved_id INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE store ADD COLUMN last_id INTEGER NOT NULL DEFAULT 9223372036854775807;
 ALTER TABLE store ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 
--- "restore" leaves it in a database of an earlier release, which has no column for the ids that were given before.
-CREATE TABLE IF NOT EXISTS restored (reserved_id INTEGER NOT NULL) STRICT;
+-- "restore" leaves it in a database of an earlier release, which has no column for the ids that were given before, and no
+-- table for its record: migration 012.
+CREATE TABLE IF NOT EXISTS restored (
+  reserved_id INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  os_user     TEXT    NOT NULL,
+  host        TEXT    NOT NULL,
+  what        TEXT    NOT NULL
+) STRICT;
 UPDATE store SET reserved_id = coalesce((SELECT max(reserved_id) FROM restored), 0);
-DROP TABLE restored;
 
 -- The highest id that is taken or reserved, of those that the store may give.
 CREATE VIEW highest_id AS

@@ -6,6 +6,7 @@ import {
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
+  TAKEN_BACK,
   type Table,
   type Target,
 } from '../tables.ts';
@@ -64,6 +65,26 @@ export async function openPostgresTarget(url: string): Promise<Target> {
     complete: (status) => complete(session, status),
     close: () => session.end(),
   };
+}
+
+/**
+ * Runs `complete` while the store is marked as moved to `label`, under a lock that excludes all writers.
+ * @throws StoreNotUsable if it is not marked so
+ */
+export async function whilePostgresMoved(
+  url: string,
+  label: string,
+  complete: () => Promise<void>,
+): Promise<void> {
+  const session = await newSession(url, BULK);
+  try {
+    await session.query({ text: 'BEGIN' });
+    const [row] = await session.query({ text: 'SELECT moved_to FROM store FOR UPDATE' });
+    if (row?.[0] !== label) throw new StoreNotUsable(TAKEN_BACK);
+    await complete();
+  } finally {
+    session.destroy();
+  }
 }
 
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */

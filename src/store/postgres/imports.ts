@@ -78,7 +78,7 @@ export async function importOrders(
 /** @throws StoreUnavailable, for which `isGuardError` is true if the store has changed since it was read */
 async function tryToImportOrders(
   session: Session,
-  { source, run, orders }: ImportOrders,
+  { source, run, orders, auditId }: ImportOrders,
 ): Promise<OutcomeOf<ImportOrders>> {
   const ids = orders.flatMap(({ id }) => id ?? []);
   const [inTurn, freeIds, known] = await Promise.all([
@@ -93,7 +93,7 @@ async function tryToImportOrders(
   if (outcome.refusal !== undefined) return outcome;
   const claim = [source, run, freeIds.highest, orders.length];
   if (batch.changed.size === 0) await session.write(SQL.claim, claim);
-  else await session.write(SQL.claimAndWrite, [...changeValues(batch), ...claim]);
+  else await session.write(SQL.claimAndWrite, [...changeValues(batch), ...claim, auditId]);
   return outcome;
 }
 
@@ -133,6 +133,8 @@ const SQL = {
   claim: { text: 'SELECT store_orders_claim_import($1, $2, $3, $4)' },
   claimAndWrite: writeStatement('import', {
     claim: 'store_orders_claim_import($18, $19, $20, $21)',
+    parts: `,
+      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $22 FROM turn)`,
   }),
   // It reserves no ids any more.
   end: {

@@ -7,6 +7,7 @@ import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import type { Store } from '../store.ts';
 import { countActivity } from './activity.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
+import { readAudit, readOperators } from './audit.ts';
 import { describeSchema } from './catalog.ts';
 import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
@@ -36,20 +37,19 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   };
   await prepareSchema(currentUrl(), options);
   const isService = options.purpose === 'service';
+  const limits = isService ? SERVICE : PATIENT;
   const origin = new Origin();
-  const connect = (limits: TimeLimits, prepare = async (_: Session) => {}) =>
-    new Connection(() => parseAddress(currentUrl()), limits, {
+  const connect = (own: TimeLimits = limits, prepare = async (_: Session) => {}) =>
+    new Connection(() => parseAddress(currentUrl()), own, {
       welcome: async (session) => {
         await origin.confirm(session);
         await prepare(session);
       },
       onConnection: options.onConnection,
     });
-  const reading = connect(isService ? SERVICE : PATIENT);
   // Pages and feeds read more than others should wait for.
+  const [reading, paging, changes] = [connect(), connect(), new Changes(connect())];
   const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
-  const paging = connect(isService ? SERVICE : PATIENT);
-  const changes = new Changes(connect(isService ? SERVICE : PATIENT));
   const writing = connect(isService ? SERVICE_WRITES : PATIENT, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
   let closing: Promise<unknown> | undefined;
@@ -65,6 +65,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),
     history: async (id) => orderHistory(await reading.session(), id),
     scan: (visit, from) => scanOrders(currentUrl(), visit, from),
+    audit: async (limit) => readAudit(await reading.session(), limit),
+    operators: async (revisions) => readOperators(await reading.session(), revisions),
     imports: async () => readImports(await reading.session()),
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),

@@ -29,6 +29,11 @@ export async function readStatus(session: Session): Promise<StoreStatus | undefi
   };
 }
 
+export async function readRevision(session: Session): Promise<bigint> {
+  const [row] = await session.query({ text: 'SELECT revision FROM store' });
+  return BigInt(present(row)[0]!);
+}
+
 /** Assigns an id to a store without one. Only the first of several concurrent nodes sets it. */
 export async function giveId(session: Session): Promise<void> {
   await session.write(SQL.giveId, [randomBytes(8).toString('hex')]);

@@ -1,14 +1,16 @@
 import { isBatchCommand } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
+import type { Action } from '../audit.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { Sequence } from '../sequence.ts';
+import { recordAction, recordOperator } from './audit.ts';
 import type { Connection } from './connection.ts';
 import { beginImport, endImport, forgetImport, importOrders, importProgress } from './imports.ts';
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { changeLockedOrders, changeOrders } from './orders.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
-import { limitIds, moveAway, recordEnvironment, takeBack } from './store-row.ts';
+import { limitIds, moveAway, readRevision, recordEnvironment, takeBack } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The write half of the PostgreSQL engine. */
@@ -52,13 +54,37 @@ async function applyCommands(
   if (commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type)) {
     return [await carryOut(session, commands[0]!)];
   }
-  const evenIfMoved = commands.every(({ type }) => type === 'takeBack');
-  const carryOutAll = async () => {
-    const outcomes: OutcomeOf<StoreCommand>[] = [];
-    for (const command of commands) outcomes.push(await carryOut(session, command));
-    return outcomes;
-  };
-  return inTransaction(session, carryOutAll, { evenIfMoved });
+  const [first, ...rest] = commands;
+  const evenIfMoved = commands.every(({ type }) => type === 'takeBack' || type === 'audit');
+  const work = () =>
+    first?.type === 'audit'
+      ? carryOutRecorded(session, first.action, rest)
+      : carryOutAll(session, commands);
+  return inTransaction(session, work, { evenIfMoved });
+}
+
+/** Carries out commands in a transaction that excludes all other writers. */
+async function carryOutAll(
+  session: Session,
+  commands: readonly StoreCommand[],
+): Promise<OutcomeOf<StoreCommand>[]> {
+  if (commands.every(isBatchCommand)) return changeLockedOrders(session, commands);
+  const outcomes: OutcomeOf<StoreCommand>[] = [];
+  for (const command of commands) outcomes.push(await carryOut(session, command));
+  return outcomes;
+}
+
+/** Carries out commands as one action of an operator. */
+async function carryOutRecorded(
+  session: Session,
+  action: Action,
+  commands: readonly StoreCommand[],
+): Promise<OutcomeOf<StoreCommand>[]> {
+  const auditId = await recordAction(session, action);
+  const first = (await readRevision(session)) + 1n;
+  const outcomes = await carryOutAll(session, commands);
+  await recordOperator(session, { first, last: await readRevision(session) }, auditId);
+  return [auditId, ...outcomes];
 }
 
 async function carryOut(session: Session, command: StoreCommand): Promise<OutcomeOf<StoreCommand>> {
@@ -74,6 +100,8 @@ async function carryOut(session: Session, command: StoreCommand): Promise<Outcom
       return moveAway(session, command.to, command.revision);
     case 'takeBack':
       return takeBack(session);
+    case 'audit':
+      return recordAction(session, command.action);
     case 'limitIds':
       return limitIds(session, command.last);
     case 'createKey':

@@ -32,8 +32,7 @@ export function checkSqlite(path: string): Findings {
       };
       db.exec('BEGIN');
       const damage = damageOf(db);
-      const differences =
-        schema.has === schema.knows ? schemaDifferences('sqlite', describeSchema(db)) : [];
+      const differences = schema.has === schema.knows ? differencesOf(db) : [];
       const store = rowOf(db);
       const { orders, problems } = countsOf(db, store as unknown as Counters, {
         ...schema,
@@ -50,6 +49,16 @@ export function checkSqlite(path: string): Findings {
       };
     }),
   );
+}
+
+/** Compares the schema; one on corrupt pages cannot be read. */
+function differencesOf(db: DatabaseSync): string[] {
+  try {
+    return schemaDifferences('sqlite', describeSchema(db));
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return [];
+  }
 }
 
 /**

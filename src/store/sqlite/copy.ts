@@ -7,14 +7,23 @@ import {
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
+  TAKEN_BACK,
   type Table,
   type Target,
 } from '../tables.ts';
-import { expectExists, makeDurable, openForReading, openForWriting } from './connection.ts';
+import {
+  expectExists,
+  makeDurable,
+  openForReading,
+  openForWriting,
+  retryWhileBusy,
+} from './connection.ts';
 import { withOpenErrors } from './errors.ts';
 import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
 import { readStatus, STORE_COLUMNS } from './store-row.ts';
+
+const LOCK_WAIT_MS = 10_000;
 
 /** A target has the schema of this release. */
 const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
@@ -77,6 +86,26 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       close: async () => db.close(),
     };
   });
+}
+
+/**
+ * Runs `complete` while the store is marked as moved to `label`, under its write lock.
+ * @throws StoreNotUsable if it is not marked so
+ */
+export async function whileSqliteMoved(
+  path: string,
+  label: string,
+  complete: () => Promise<void>,
+): Promise<void> {
+  const { db } = withOpenErrors(path, () => openForWriting(path, false));
+  try {
+    withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
+    const row = db.prepare('SELECT moved_to FROM store').get();
+    if (row?.moved_to !== label) throw new StoreNotUsable(TAKEN_BACK);
+    await complete();
+  } finally {
+    db.close();
+  }
 }
 
 function closingOnError<T>(db: DatabaseSync, use: () => T): T {

@@ -1,6 +1,7 @@
 import { Batch } from '../../orders/batch.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { FINISHED_IMPORTS_KEPT, type ImportRecord } from '../imports.ts';
+import { recordOperator } from './audit.ts';
 import { findKnown } from './orders.ts';
 import type { Row, Session } from './session.ts';
 import { readFreeIds } from './store-row.ts';
@@ -52,7 +53,7 @@ function importFromRow([source, name, placed, total, begunAt, finishedAt]: Row):
 /** Places the next rows of an import, inside a transaction. */
 export function importOrders(
   session: Session,
-  { source, run, orders }: CommandOf<'importOrders'>,
+  { source, run, orders, auditId }: CommandOf<'importOrders'>,
 ): OutcomeOf<CommandOf<'importOrders'>> {
   const [inTurn] = session.query(SQL.inTurn, source, run);
   if (inTurn === undefined) return { refusal: 'out_of_turn' };
@@ -60,7 +61,8 @@ export function importOrders(
   const batch = new Batch({ orders: findKnown(session, ids), freeIds: readFreeIds(session) });
   const outcome = batch.placeAll(orders);
   if (outcome.refusal !== undefined) return outcome;
-  writeBatch(session, batch);
+  const revision = writeBatch(session, batch);
+  if (revision > 0n) recordOperator(session, { first: revision, last: revision }, auditId);
   session.write(SQL.advance, orders.length, source);
   return outcome;
 }

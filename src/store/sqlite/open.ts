@@ -5,6 +5,7 @@ import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { needsOperator, type Store, StoreUnavailable } from '../store.ts';
 import { countActivity } from './activity.ts';
+import { readAudit, readOperators } from './audit.ts';
 import { backupBeforeMigration } from './backup-before-migration.ts';
 import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
@@ -158,6 +159,8 @@ function storeOf(
     activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
+    audit: (limit) => guarded(() => readAudit(session, limit)),
+    operators: (revisions) => guarded(() => readOperators(session, revisions)),
     imports: () => guarded(() => readImports(session)),
     pet: (id) => guarded(() => findPet(session, id)),
     keys: (digests) => guarded(() => readKeys(session, digests)),

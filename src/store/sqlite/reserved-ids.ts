@@ -1,13 +1,19 @@
 import { DatabaseSync } from 'node:sqlite';
 import { ALL_IDS, type FreeIds, leapAbove } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
+import type { Action } from '../audit.ts';
 
 /**
- * Reserves the ids that may have been given after the backup `path` was made, in the histories of `given` too.
- * The backup may have the schema of an earlier release: migration 010 then finds the reservation in a table.
+ * Begins another history of the backup at `path`: records the restore, and reserves the ids that may have been given since the
+ * backup was made, in the histories of `given` too. The backup may have the schema of an earlier release, without a place for
+ * either: the migrations then find both in the table restored.
  * @returns the next id that the store gives
  */
-export function reserveIds(path: string, given: readonly FreeIds[]): OrderId {
+export function beginHistory(
+  path: string,
+  given: readonly FreeIds[],
+  { command, user, host, what }: Action,
+): OrderId {
   const db = new DatabaseSync(path, { readBigInts: true });
   try {
     const own = freeIdsOf(db);
@@ -16,17 +22,25 @@ export function reserveIds(path: string, given: readonly FreeIds[]): OrderId {
       highest: highest.reduce((a, b) => (a > b ? a : b)),
       last: own.last,
     });
-    if (has(db, 'store', 'reserved_id'))
+    const record = [Date.now(), user, host, what];
+    if (has(db, 'audit', 'what')) {
       db.prepare('UPDATE store SET reserved_id = ?').run(reserved);
-    else {
-      db.exec('CREATE TABLE IF NOT EXISTS restored (reserved_id INTEGER NOT NULL) STRICT');
-      db.prepare('INSERT INTO restored VALUES (?)').run(reserved);
+      db.prepare(RECORD).run(command, ...record);
+    } else {
+      db.exec(RESTORED);
+      db.prepare('INSERT INTO restored VALUES (?, ?, ?, ?, ?)').run(reserved, ...record);
     }
     return reserved + 1n;
   } finally {
     db.close();
   }
 }
+
+const RECORD = 'INSERT INTO audit (command, at, os_user, host, what) VALUES (?, ?, ?, ?, ?)';
+
+/** As in migration 010. */
+const RESTORED = `CREATE TABLE IF NOT EXISTS restored (reserved_id INTEGER NOT NULL, at INTEGER NOT NULL,
+  os_user TEXT NOT NULL, host TEXT NOT NULL, what TEXT NOT NULL) STRICT`;
 
 /** Returns the ids that a store of this release or an earlier one may give. */
 export function freeIdsOf(db: DatabaseSync): FreeIds {

@@ -16,13 +16,14 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FreeIds } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
+import type { Action } from '../audit.ts';
 import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
 import { copySqlite, expectSound, makeUsable, syncToDisk, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { fileIdentity, readDatabase } from './connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from './errors.ts';
-import { freeIdsOf, reserveIds } from './reserved-ids.ts';
+import { beginHistory, freeIdsOf } from './reserved-ids.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
 
 /** The result of a restore. */
@@ -34,17 +35,23 @@ export interface Restored {
   readonly nextId: OrderId;
 }
 
+export interface RestoreOptions {
+  /** Called with the findings about the backup before anything is changed; may throw to refuse it. */
+  readonly accept: (backup: Findings) => void;
+  /** Recorded in the restored store. */
+  readonly action: Action;
+}
+
 /**
  * Replaces the database at `target` by a copy of the store in `file`, and keeps the old one beside it. The backup is
  * checked before and after it is copied, and put in place in one step, with no log of the old database left.
- * @param accept called with the findings about the backup before anything is changed; may throw to refuse it
  * @throws StoreNotUsable, with nothing changed, if `file` is not sound, or the database is in use or must not be
  *   replaced
  */
 export async function restoreSqlite(
   file: string,
   target: string,
-  accept: (backup: Findings) => void,
+  { accept, action }: RestoreOptions,
 ): Promise<Restored> {
   const source = checkSqlite(file);
   expectSound(source, `${file} failed the check; nothing was restored`);
@@ -74,7 +81,7 @@ export async function restoreSqlite(
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       withOpenErrors(path, () =>
         lockedAlone(path, (old) => {
-          nextId = reserveIds(partial, old === undefined ? [] : idsGivenBy(old));
+          nextId = beginHistory(partial, old === undefined ? [] : idsGivenBy(old), action);
           syncToDisk(partial);
           setAside(path, kept);
           if (wasThere) keep(path, kept);

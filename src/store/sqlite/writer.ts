@@ -1,11 +1,13 @@
 import { isBatchCommand } from '../../orders/batch.ts';
+import type { Action } from '../audit.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import { recordAction, recordOperator } from './audit.ts';
 import { beginImport, endImport, forgetImport, importOrders, importProgress } from './imports.ts';
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { changeOrders } from './orders.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
-import { limitIds, moveAway, recordEnvironment, takeBack } from './store-row.ts';
+import { limitIds, moveAway, readStatus, recordEnvironment, takeBack } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -18,12 +20,35 @@ export function applyCommands(
   commands: readonly StoreCommand[],
   lockWaitMs: number,
 ): OutcomeOf<StoreCommand>[] {
-  const carryOutAll = () =>
-    commands.every(isBatchCommand)
-      ? changeOrders(session, commands)
-      : commands.map((command) => carryOut(session, command));
-  const evenIfMoved = commands.every(({ type }) => type === 'takeBack');
-  return inTransaction(session, carryOutAll, { lockWaitMs, evenIfMoved });
+  const [first, ...rest] = commands;
+  const evenIfMoved = commands.every(({ type }) => type === 'takeBack' || type === 'audit');
+  const work = () =>
+    first?.type === 'audit'
+      ? carryOutRecorded(session, first.action, rest)
+      : carryOutAll(session, commands);
+  return inTransaction(session, work, { lockWaitMs, evenIfMoved });
+}
+
+function carryOutAll(
+  session: Session,
+  commands: readonly StoreCommand[],
+): OutcomeOf<StoreCommand>[] {
+  return commands.every(isBatchCommand)
+    ? changeOrders(session, commands)
+    : commands.map((command) => carryOut(session, command));
+}
+
+/** Carries out commands as one action of an operator. */
+function carryOutRecorded(
+  session: Session,
+  action: Action,
+  commands: readonly StoreCommand[],
+): OutcomeOf<StoreCommand>[] {
+  const auditId = recordAction(session, action);
+  const first = readStatus(session).revision + 1n;
+  const outcomes = carryOutAll(session, commands);
+  recordOperator(session, { first, last: readStatus(session).revision }, auditId);
+  return [auditId, ...outcomes];
 }
 
 function carryOut(session: Session, command: StoreCommand): OutcomeOf<StoreCommand> {
@@ -39,6 +64,8 @@ function carryOut(session: Session, command: StoreCommand): OutcomeOf<StoreComma
       return moveAway(session, command.to, command.revision);
     case 'takeBack':
       return takeBack(session);
+    case 'audit':
+      return recordAction(session, command.action);
     case 'limitIds':
       return limitIds(session, command.last);
     case 'createKey':

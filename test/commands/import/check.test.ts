@@ -21,7 +21,7 @@ test('an interrupted import continues with exactly the rows that were not placed
 });
 
 test('an import that another run has continued does not begin', async () => {
-  const store = { apply: async () => ['out_of_turn'] } as unknown as Store;
+  const store = { apply: async () => [1n, 'out_of_turn'] } as unknown as Store;
   const checked = {
     source: 'a',
     name: 'a',

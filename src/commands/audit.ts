@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { toJson } from '../json/to-json.ts';
+import { formatTimestamp } from '../orders/timestamp.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { naturalNumber, say, table, writeOut } from './terminal/output.ts';
+
+const MAX_RECORDS = 1_000_000;
+
+interface AuditFlags extends DatabaseFlags {
+  readonly limit: string;
+  readonly ndjson?: true;
+}
+
+export function auditCommand(): Command {
+  return databaseCommand(
+    'audit',
+    'show what operators have done by commands: keys, imports, restores, copies, migrations, cancels and shipments',
+    'npx store-orders audit\nnpx store-orders audit --ndjson --limit 1000000 > audit.ndjson',
+  )
+    .option('--limit <count>', 'how many of the latest records', '100')
+    .option('--ndjson', 'as NDJSON, the oldest first')
+    .action(audit);
+}
+
+async function audit(flags: AuditFlags): Promise<void> {
+  const limit = naturalNumber('--limit', flags.limit, MAX_RECORDS);
+  const latest = await withStore(flags, 'read', (store) => store.audit(limit));
+  const records = latest
+    .toReversed()
+    .map(({ at, ...rest }) => ({ at: formatTimestamp(at), ...rest }));
+  if (flags.ndjson) {
+    for (const record of records) await writeOut(`${toJson(record)}\n`);
+    return;
+  }
+  if (records.length === 0) {
+    say('Nothing is recorded yet.');
+    return;
+  }
+  const rows = records.map(({ at, user, host, command, what }) => [
+    at,
+    `${user}@${host}`,
+    command,
+    what,
+  ]);
+  await writeOut(`${table([['TIME', 'USER', 'COMMAND', 'WHAT'], ...rows])}\n`);
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { backupStore, restoreStore } from '../../src/store/backup.ts';
+import { copyStore } from '../../src/store/copy.ts';
+import { checkStore } from '../../src/store/open.ts';
+import { whilePostgresMoved } from '../../src/store/postgres/copy.ts';
+import { whileSqliteMoved } from '../../src/store/sqlite/copy.ts';
+import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, open } from './engines.ts';
+
+const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+const actionOf = (command: string, what = '') => ({ command, user: 'kim', host: 'desk', what });
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: what an operator does is recorded with it, and the revisions that it makes`, async (t) => {
+    const store = await open(t, await newDatabase(t));
+    await store.apply([place(1n), place(2n)]);
+    const cancels = [1n, 2n].map((id) => ({ type: 'cancel', id }) as const);
+    const [first, ...outcomes] = await store.apply([
+      { type: 'audit', action: actionOf('cancel', '1, 2') },
+      ...cancels,
+    ]);
+    assert.deepEqual([first, outcomes], [1n, ['cancelled', 'cancelled']]);
+    const [second] = await store.apply([{ type: 'audit', action: actionOf('pets import') }]);
+    assert.equal(second, 2n);
+    // One transaction, so one revision.
+    assert.equal((await store.status()).revision, 2n);
+    const operators = await store.operators([1n, 2n, 3n]);
+    assert.deepEqual([...operators.keys()], [2n]);
+    const { at, ...record } = operators.get(2n)!;
+    assert.deepEqual(record, { id: 1n, ...actionOf('cancel', '1, 2') });
+    assert.ok(Math.abs(at - Date.now()) < 60_000);
+    assert.deepEqual(
+      (await store.audit(10)).map(({ command }) => command),
+      ['pets import', 'cancel'],
+    );
+    assert.equal((await store.audit(1)).length, 1);
+  });
+
+  test(`${name}: records are kept over copies and backups, which are recorded too`, async (t) => {
+    const [url, copy] = [await newDatabase(t), await newDatabase(t)];
+    const before = await open(t, url);
+    await before.apply([{ type: 'audit', action: actionOf('import', 'a.csv') }, place(1n)]);
+    await before.close();
+    const options = { isMove: true, action: actionOf('copy'), onProgress: () => {} };
+    await copyStore(url, copy, options);
+    const commandsIn = async (at: string) => {
+      const store = await open(t, at, 'read');
+      const records = (await store.audit(10)).map(({ command }) => command);
+      assert.equal((await store.operators([1n])).get(1n)?.what, 'a.csv');
+      await store.close();
+      return records;
+    };
+    assert.deepEqual(await commandsIn(url), ['copy', 'import']);
+    assert.deepEqual(await commandsIn(copy), ['copy', 'import']);
+    const file = join(temporaryFolder(t), 'backup.db');
+    await backupStore(copy, file);
+    const restored = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+    await restoreStore(restored, file, () => {}, actionOf('restore'));
+    assert.deepEqual(await commandsIn(restored), ['restore', 'copy', 'import']);
+    assert.deepEqual((await checkStore(restored)).problems, []);
+  });
+
+  test(`${name}: a copy does not become a store if the source was taken back meanwhile`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    await store.apply([{ type: 'moveAway', to: 'there', revision: 0n }]);
+    const whileMoved = (complete: () => Promise<void>) =>
+      name === 'SQLite'
+        ? whileSqliteMoved(sqlitePath(url), 'there', complete)
+        : whilePostgresMoved(url, 'there', complete);
+    let isTakenBack = false;
+    let taking: Promise<unknown> | undefined;
+    await whileMoved(async () => {
+      taking = store.apply([{ type: 'takeBack' }]).then(() => {
+        isTakenBack = true;
+      });
+      // Waits for the lock until the copy is complete.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.equal(isTakenBack, false);
+    });
+    await taking;
+    await assert.rejects(
+      whileMoved(async () => assert.fail('it must not be completed')),
+      /was taken back while it was copied/,
+    );
+  });
+}
