@@ -1,7 +1,7 @@
 // npm run build: writes dist/, the program as the npm package has it. It has the layout of the repository, with .js in
 // the place of .ts, so that every file finds the others as it does in a clone.
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { COMMIT } from '../src/version.ts';
 
@@ -26,3 +26,18 @@ cpSync(`${ROOT}contract`, `${ROOT}dist/contract`, {
   filter: (path) => !path.includes('released'),
 });
 writeFileSync(`${ROOT}dist/commit`, COMMIT);
+writeFileSync(`${ROOT}npm-shrinkwrap.json`, `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
+
+/**
+ * The dependencies of a user, in the versions of package-lock.json, with which the program was tested. npm reads it under this
+ * name only; "postpack" deletes it, since a clone has package-lock.json.
+ */
+function shrinkwrap() {
+  const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8'));
+  const { devDependencies: _, workspaces: __, ...root } = lock.packages[''];
+  const used = Object.entries<{ dev?: boolean; link?: boolean }>(lock.packages).filter(
+    ([path, { dev, link }]) =>
+      path.startsWith('node_modules/') && !dev && !link && !/^node_modules\/node-/.test(path),
+  );
+  return { ...lock, packages: { '': root, ...Object.fromEntries(used) } };
+}

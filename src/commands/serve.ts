@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
 import { type Config, DEFAULTS, readConfig } from '../config/config.ts';
+import { withSettingsFile } from '../config/settings.ts';
+import { misspelt } from '../config/similar-names.ts';
 import { buildAdmin } from '../http/admin.ts';
 import { printFirstKey } from '../serve/first-key.ts';
 import { LiveLogLevel } from '../serve/live-log-level.ts';
@@ -10,7 +12,6 @@ import { shutdownOnSignal } from '../serve/shutdown.ts';
 import { databaseLabel } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createLog, type Log } from '../telemetry/logger.ts';
-import { startTraces } from '../telemetry/traces.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { addSamples, sampleCount } from './sample.ts';
@@ -72,7 +73,9 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not create a first key')
     .addHelpText(
       'after',
-      '\nBy environment only: STAGING_BASE_URL, PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, CORS_ORIGINS',
+      `\nBy environment only, or in the file that SETTINGS_FILE names: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CONSOLE, CORS_ORIGINS,
+PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL, and OTEL_EXPORTER_OTLP_ENDPOINT with other variables of
+OpenTelemetry. README.md has all settings.`,
     )
     .action(serve);
 }
@@ -109,6 +112,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const log = await createLog(config.logLevel);
   const database = databaseLabel(config.databaseUrl);
   const { environment } = config;
+  warnOfMisspelt(log);
   log.logger.info({ version: VERSION, commit: COMMIT, database, environment }, 'starting');
   await serveUntilStopped(config, read, log, steps);
 }
@@ -119,8 +123,8 @@ async function serveUntilStopped(
   log: Log,
   steps: FirstSteps,
 ): Promise<void> {
-  const traces = await startTraces(terminal().env, log.logger);
-  const service = new Service(config, log.logger, traces);
+  const service = new Service(config, log.logger);
+  await service.startTraces(terminal().env);
   const operations = buildAdmin({
     whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),
@@ -153,6 +157,16 @@ async function serveUntilStopped(
     if (ending.hasBegun) return;
     await Promise.allSettled([service.close(), operations.close()]);
     throw error;
+  }
+}
+
+/** Warns of variables that have no effect, and resemble some that have. */
+function warnOfMisspelt({ logger }: Log): void {
+  for (const [name, meant] of misspelt(withSettingsFile(terminal().env))) {
+    logger.warn(
+      { name, meant },
+      'a variable of this name has no effect; it resembles one that has',
+    );
   }
 }
 

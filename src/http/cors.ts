@@ -13,7 +13,7 @@ const MAX_AGE_S = 600;
 /** The CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol) for scripts of some origins. */
 export interface Cors {
   /** Returns the headers of every response to a request. */
-  readonly headersFor: (request: IncomingMessage) => HeaderList;
+  readonly headersFor: (request: Pick<IncomingMessage, 'headers'>) => HeaderList;
   /** Returns the headers of the answer to a preflight request; undefined for any other request. */
   readonly preflight: (request: IncomingMessage) => HeaderList | undefined;
 }
@@ -31,7 +31,7 @@ export class LiveCors implements Cors {
     this.#current = corsFor(origins);
   }
 
-  headersFor(request: IncomingMessage): HeaderList {
+  headersFor(request: Pick<IncomingMessage, 'headers'>): HeaderList {
     return this.#current.headersFor(request);
   }
 
@@ -47,8 +47,9 @@ export function corsFor(origins: readonly string[]): Cors {
     origin !== undefined && (isForAll || origins.includes(origin));
   // A response that depends on the origin says so, to caches, whatever the origin is.
   const vary = origins.length === 0 || isForAll ? [] : ['vary', 'Origin'];
+  // For all origins every response has the headers, whatever the request: a cache may hand it to any.
   const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => {
-    if (!allowed(origin)) return vary;
+    if (!isForAll && !allowed(origin)) return vary;
     const allowOrigin = ['access-control-allow-origin', isForAll ? '*' : origin!];
     return [...vary, ...allowOrigin, 'access-control-expose-headers', EXPOSED];
   };

@@ -44,6 +44,8 @@ export class Router {
       ...route,
       ...{ operation: 'none', version: 'none' },
       takesBody: false,
+      // 405 and Allow need no scope: they tell nothing that the contract does not.
+      scope: undefined,
       handle: (exchange) => sendError(exchange, 'method_not_allowed', ['allow', allow]),
     };
   }

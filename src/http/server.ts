@@ -75,7 +75,7 @@ export function buildServer({
     if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     turns.take(request.socket, response, () => begin(exchange));
   });
-  const broken = clientErrorListeners(logger, metrics, turns, bodies);
+  const broken = clientErrorListeners(logger, metrics, { turns, bodies, cors });
   server.on('clientError', broken.clientError);
   server.on('checkExpectation', broken.checkExpectation);
 

@@ -8,15 +8,14 @@ import { LiveCors } from '../http/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
-import { actionOf } from '../store/action.ts';
-import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
-import { databaseLabel, openStore } from '../store/open.ts';
+import { databaseLabel } from '../store/open.ts';
 import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import type { Traces } from '../telemetry/traces.ts';
+import { startTraces, type Traces } from '../telemetry/traces.ts';
 import { Backups } from './backups.ts';
+import { openForService } from './open-for-service.ts';
 import { buildPublicListener } from './public-listener.ts';
 import { watchClock } from './watch-clock.ts';
 import { watchStore } from './watch-store.ts';
@@ -34,7 +33,7 @@ const RETRY_MS = 500;
 export class Service {
   readonly #config: Config;
   readonly #logger: Logger;
-  readonly #traces: Traces | undefined;
+  #traces: Traces | undefined;
   readonly #metrics: Metrics;
   readonly #clock = new KeyClock();
   readonly #cors: LiveCors;
@@ -50,9 +49,7 @@ export class Service {
   /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
 
-  /** @param traces undefined unless requests are traced; closed with the service */
-  constructor(config: Config, logger: Logger, traces: Traces | undefined) {
-    this.#traces = traces;
+  constructor(config: Config, logger: Logger) {
     this.#config = config;
     this.#cors = new LiveCors(config.corsOrigins);
     this.#logger = logger;
@@ -163,6 +160,12 @@ export class Service {
     );
   }
 
+  /** Traces requests, if an endpoint is set; before `listen`. */
+  async startTraces(environment: NodeJS.ProcessEnv): Promise<void> {
+    const onFailure = () => this.#metrics.traceFailures.inc();
+    this.#traces = await startTraces(environment, this.#logger, onFailure);
+  }
+
   /** Lets scripts of these origins use the service from now on. */
   allowOrigins(origins: readonly string[]): void {
     this.#cors.allow(origins);
@@ -198,46 +201,6 @@ export class Service {
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
     await this.#traces?.close(Math.min(TRACES_WITHIN_MS, this.#config.stopLimitMs / 2));
-  }
-}
-
-/** Opens the store and verifies that this service may serve it. @throws StoreNotUsable, StoreUnavailable */
-async function openForService(
-  config: Config,
-  logger: Logger,
-  { onMade, onWaiting }: { onMade: () => void; onWaiting: (reason: string) => void },
-): Promise<Store> {
-  let steps: string | undefined;
-  const store = await openStore(config.databaseUrl, {
-    ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
-    onMigrated: (from, to) => {
-      steps = `schema ${from} → ${to}`;
-      if (from === 0) onMade();
-      else logger.info({ from, to }, 'migrated the schema');
-    },
-    onConnection: (what, details) => logger.debug(details, what),
-    onWaiting,
-    onBackup: (file, problems) =>
-      logger.info({ file, problems }, 'made a backup before the migration'),
-    ...(config.backups && { backupFolder: config.backups.folder }),
-  });
-  await claim(store, config);
-  if (steps !== undefined) await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);
-  return store;
-}
-
-/**
- * Verifies that the store was not moved and belongs to the environment of the service, so that keys of another
- * environment give no access to it. Records the environment if the store has none.
- * @throws StoreNotUsable otherwise, after closing the store
- */
-async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
-  try {
-    expectNotMoved(databaseUrl, (await store.status()).movedTo);
-    expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
-  } catch (error) {
-    await store.close();
-    throw error;
   }
 }
 

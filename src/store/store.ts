@@ -88,6 +88,15 @@ export class StoreNotUsable extends Error {
 /** Receives a batch of orders; resolves to false to stop the scan. */
 export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
 
+/** Sizes in bytes. */
+export interface StoreSizes {
+  readonly database: number;
+  /** Of SQLite's write-ahead log; it grows while a reader keeps it from restarting. */
+  readonly log?: number;
+  /** Left on the disk of an SQLite database. */
+  readonly free?: number;
+}
+
 /** The database engine, and the number of schema migrations in this release. */
 export interface Engine {
   readonly name: 'sqlite' | 'postgresql';
@@ -170,6 +179,8 @@ export interface Store extends ChangeSource {
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
 
   status(): Promise<StoreStatus>;
+
+  sizes(): Promise<StoreSizes>;
 
   /** Resolves once every connection that requests need is there. */
   connected(): Promise<void>;

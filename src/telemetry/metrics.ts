@@ -57,6 +57,11 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
       registers,
     }),
     ...registerBackups(registry),
+    traceFailures: new Counter({
+      name: 'store_orders_trace_export_failures_total',
+      help: 'Exports of traces that failed, also for an endpoint that is not valid.',
+      registers,
+    }),
     ...registerDeprecation(registry),
     listRefreshes: new Counter({
       name: 'store_orders_list_refreshes_total',

@@ -36,21 +36,26 @@ export interface RequestSpan {
   readonly end: (status: number | undefined, attributes: Attributes) => void;
 }
 
-/** Returns undefined unless an endpoint is set; the packages of OpenTelemetry are loaded only then. */
+/**
+ * Returns undefined unless a valid endpoint is set; the packages of OpenTelemetry are loaded only then.
+ * @param onFailure called whenever traces cannot be exported
+ */
 export async function startTraces(
   environment: Environment,
   logger: Logger,
+  onFailure: () => void,
 ): Promise<Traces | undefined> {
   const endpoint = endpointOf(environment);
   if (endpoint === undefined) return undefined;
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
+    onFailure();
     logger.error(
       'traces are not exported: the endpoint of OpenTelemetry is not an http or https URL',
     );
     return undefined;
   }
   const api = await import('@opentelemetry/api');
-  const sayLost = lossesTo(logger);
+  const sayLost = lossesTo(logger, onFailure);
   const warn = (reason: string) => logger.warn({ reason }, 'a setting of OpenTelemetry is ignored');
   const listeners = { error: sayLost, warn, info() {}, debug() {}, verbose() {} };
   const logLevel = api.DiagLogLevel.WARN;
@@ -172,9 +177,10 @@ function samplerOf(
 }
 
 /** Returns a function that logs why spans are lost, now and then; the service goes on. */
-function lossesTo(logger: Logger): (reason: string) => void {
+function lossesTo(logger: Logger, onFailure: () => void): (reason: string) => void {
   let saidAt = Number.NEGATIVE_INFINITY;
   return (text) => {
+    onFailure();
     if (performance.now() - saidAt < SAY_LOST_EVERY_MS) return;
     saidAt = performance.now();
     // The exporter gives errors as JSON with a stack.

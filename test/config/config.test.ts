@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig, readDatabaseConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/settings.ts';
+import { misspelt, VARIABLES } from '../../src/config/similar-names.ts';
+import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
@@ -164,4 +168,28 @@ test('the stop limit is at most one hour', () => {
   for (const name of ['DRAIN_SECONDS', 'STOP_LIMIT_SECONDS']) {
     assert.throws(() => readConfig({ [name]: '3601' }), new RegExp(`${name} must be`));
   }
+});
+
+test('names that resemble a variable are found, and no others', () => {
+  const environment = {
+    ...{ DATABSE_URL: 'a', database_url: 'b', LOGLEVEL: 'c', BACKUPDIR: 'd', CONSOL: 'e' },
+    ...{ HOST: 'f', HOSTNAME: 'g', HOME: 'h', PORTS: 'i', PATH: 'j', BACKUP_DIR: 'k', USER: 'l' },
+  };
+  assert.deepEqual(misspelt(environment), [
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['BACKUPDIR', 'BACKUP_DIR'],
+    ['CONSOL', 'CONSOLE'],
+  ]);
+});
+
+test('serve --help names every setting', async () => {
+  const { stdout } = await run(['serve', '--help']);
+  // SETTINGS_FILE and the file of the URL have a place in the text of their own.
+  for (const name of VARIABLES) assert.ok(stdout.includes(name), name);
+});
+
+test('sqlite:~/ is the home folder', () => {
+  assert.equal(sqlitePath('sqlite:~/orders.db'), join(homedir(), 'orders.db'));
 });

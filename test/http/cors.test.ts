@@ -66,6 +66,28 @@ test('"*" allows every origin, and the responses do not depend on it', async (t)
   const { headers } = await call('GET', '/v2/store/summary', { origin: 'https://any.example' });
   assert.equal(headers['access-control-allow-origin'], '*');
   assert.equal(headers.vary, undefined);
+  const plain = await call('GET', '/v2/store/summary');
+  assert.equal(plain.headers['access-control-allow-origin'], '*');
+});
+
+test('what is refused before it is a request has the headers too', async (t) => {
+  for (const setting of [ORIGIN, '*']) {
+    const service = await startService(t, { CORS_ORIGINS: setting });
+    const head = `GET /v1/store/orders HTTP/1.1\r\nHost: a\r\nOrigin: ${ORIGIN}\r\n`;
+    for (const [bytes, status] of [
+      [`${head}Expect: something\r\n\r\n`, 417],
+      [`${head}A: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+      [`${head}Content-Length: x\r\n\r\n`, 400],
+    ] as const) {
+      const text = await service.raw(bytes);
+      assert.match(text, new RegExp(`^HTTP/1.1 ${status} `));
+      assert.match(
+        text,
+        new RegExp(`\r\naccess-control-allow-origin: ${setting.replace('*', '\\*')}\r\n`),
+      );
+      assert.equal(/\r\nvary: Origin\r\n/.test(text), setting !== '*');
+    }
+  }
 });
 
 test('an origin that no browser sends is refused in the configuration', async (t) => {

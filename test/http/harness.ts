@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
@@ -43,6 +44,8 @@ export interface Service {
   readonly newKey: (limits: Partial<Pick<ApiKey, 'scopes' | 'cancelsPerHour'>>) => Promise<string>;
   /** Everything logged so far. */
   readonly log: () => string;
+  /** Sends bytes as they are; resolves to everything that is received until the connection closes. */
+  readonly raw: (bytes: string) => Promise<string>;
   /** Sends a request, by default with a valid key, and checks the response against the contract. */
   readonly call: (
     method: string,
@@ -102,6 +105,18 @@ export async function startService(
     return another;
   };
 
+  const raw: Service['raw'] = async (bytes) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await once(socket, 'close');
+    return text;
+  };
+
   const call: Service['call'] = async (method, path, headers = {}, body) => {
     const sent = request({
       ...{ host: '127.0.0.1', port, agent, method, path },
@@ -129,6 +144,7 @@ export async function startService(
     key,
     newKey,
     log: () => lines.join(''),
+    raw,
     call,
   };
 }

@@ -43,6 +43,29 @@ test('an unknown path is 404', async (t) => {
   }
 });
 
+test('another method is 405 with Allow for a key without the scope of the path too', async (t) => {
+  const { call, newKey } = await startService(t);
+  const authorization = `Bearer ${await newKey({ scopes: ['changes:read'] })}`;
+  for (const [method, path] of [
+    ['GET', ORDERS],
+    ['DELETE', `${ORDERS}/1`],
+    ['POST', '/v2/store/orders/1/cancel'],
+  ] as const) {
+    assert.equal((await call(method, path, { authorization })).status, 403);
+    const { status, headers } = await call('PUT', path, { authorization });
+    assert.equal(status, 405);
+    assert.ok(String(headers.allow).startsWith(method));
+  }
+});
+
+test('a URL of any length beyond the limit is 414, also with headers behind it', async (t) => {
+  const { raw } = await startService(t);
+  for (const length of [9_000, 33_000, 40_000, 64_000, 100_000]) {
+    const text = await raw(`GET /${'x'.repeat(length)} HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n`);
+    assert.match(text, /^HTTP\/1\.1 414 /, String(length));
+  }
+});
+
 test('a URL that cannot be decoded is 400', async (t) => {
   const { call } = await startService(t);
   for (const path of [`${ORDERS}/%`, `${ORDERS}/%zz`, `${ORDERS}/%c3%28`, '/%ff']) {

@@ -4,6 +4,10 @@ import { test } from 'node:test';
 import type { PlaceOrderCommand } from '../../src/orders/placement.ts';
 import { backupStore, restoreStore } from '../../src/store/backup.ts';
 import { copyStore } from '../../src/store/copy.ts';
+import { newSession } from '../../src/store/postgres/connection.ts';
+import { readFeed } from '../../src/store/postgres/feed.ts';
+import type { Session } from '../../src/store/postgres/session.ts';
+import { PATIENT } from '../../src/store/postgres/time-limits.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -88,4 +92,30 @@ test('a position behind an event that PostgreSQL has lost is gone, whatever came
   await store.apply([place(2n)]);
   assert.equal(await store.feed(lost, 1), undefined);
   assert.deepEqual(await idsBehind(store, kept), [2n]);
+});
+
+test('PostgreSQL: a page of changes does not depend on changes made while it is read', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  await store.apply([place(1n)]);
+  await store.apply([place(2n)]);
+  const session = await newSession(url, PATIENT);
+  t.after(() => session.end());
+  const made = Promise.withResolvers<void>();
+  const query: Session['query'] = async (statement, values) => {
+    if (statement.name !== 'position') await made.promise;
+    const rows = await session.query(statement, values);
+    if (statement.name === 'position') {
+      await store.apply([place(3n)]);
+      made.resolve();
+    }
+    return rows;
+  };
+  const page = await readFeed({ query } as Session, 'start', 2);
+  assert.equal(page!.now.revision, 2n);
+  assert.deepEqual(
+    page!.changes.map(({ order }) => order.id),
+    [1n, 2n],
+  );
+  assert.equal(page!.isMore, false);
 });

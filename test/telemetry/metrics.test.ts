@@ -26,7 +26,9 @@ test('every fault is exported from the start, at 0', async () => {
 
 test('metrics are served while the store is unavailable, without the number of orders', async () => {
   const status = () => Promise.reject(new StoreUnavailable('gone', 'unreachable'));
-  const text = await made({ store: () => ({ status, engine: { name: 'sqlite', schema: 7 } }) });
+  const text = await made({
+    store: () => ({ status, sizes: status, engine: { name: 'sqlite', schema: 7 } }),
+  });
   assert.match(text, /^store_orders_schema_version\{engine="sqlite"\} 7$/m);
   assert.doesNotMatch(text, /^store_orders_(orders\{|ids_left )/m);
 });

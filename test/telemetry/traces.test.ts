@@ -114,9 +114,12 @@ test('a collector that cannot be reached delays neither requests nor the stop, a
 test('settings of OpenTelemetry that are wrong are said, and passwords are not', async () => {
   const lines: string[] = [];
   const logger = createLogger('trace', { write: (line) => lines.push(line) });
+  let failures = 0;
   const started = async (environment: Record<string, string>) => {
     lines.length = 0;
-    const traces = await startTraces(environment, logger);
+    const traces = await startTraces(environment, logger, () => {
+      failures += 1;
+    });
     await traces?.close(100);
     return traces !== undefined;
   };
@@ -127,6 +130,7 @@ test('settings of OpenTelemetry that are wrong are said, and passwords are not',
   assert.equal(await started({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }), false);
   assert.equal(await started({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' }), false);
   assert.match(lines.join(''), /not an http or https URL/);
+  assert.equal(failures, 1);
   assert.equal(await started({ ...endpoint, OTEL_TRACES_SAMPLER: '' }), true);
   assert.match(lines.join(''), /"endpoint":"http:\/\/127.0.0.1:9"/);
   assert.doesNotMatch(lines.join(''), /secret|ignored/);

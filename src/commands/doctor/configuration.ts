@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
+import { type Settings, withSettingsFile } from '../../config/settings.ts';
+import { misspelt } from '../../config/similar-names.ts';
 import { connectionsWithin, FILES_NEEDED, openFilesLimit } from '../../http/connection/limit.ts';
 import { type Finding, ok, warning } from '../../store/diagnosis.ts';
 import { databaseLabel } from '../../store/open.ts';
@@ -38,6 +40,13 @@ export function configurationOf(config: Config, urlFile: string | undefined): Fi
     ...rightsOf(urlFile),
     stopOf((drainMs + stopLimitMs) / 1_000),
   ];
+}
+
+/** Finds variables that are probably misspelt. */
+export function namesOf(environment: Settings): Finding[] {
+  return misspelt(withSettingsFile(environment)).map(([name, meant]) =>
+    warning('configuration', `${name} has no effect`, `if ${meant} is meant, rename it`),
+  );
 }
 
 function stopOf(seconds: number): Finding {

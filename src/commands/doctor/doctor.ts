@@ -7,7 +7,7 @@ import { type DatabaseFlags, databaseCommand, databaseSettings } from '../databa
 import { CommandFailed, counted, table, writeJson, writeOut } from '../terminal/output.ts';
 import { terminal } from '../terminal/terminal.ts';
 import { backupsOf } from './backups.ts';
-import { configurationOf, programOf, userOf } from './configuration.ts';
+import { configurationOf, namesOf, programOf, userOf } from './configuration.ts';
 import { portsOf } from './ports.ts';
 import { storeOf } from './store.ts';
 
@@ -55,6 +55,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   const { databaseUrl } = config;
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config, urlFileOf(flags))],
+    ...namesOf(terminal().env),
     ...(await portsOf(config)),
     ...(await diagnoseDatabase(databaseUrl)),
     ...backupsOf(config),

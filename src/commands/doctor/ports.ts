@@ -40,14 +40,14 @@ export async function portsOf(config: Config): Promise<Finding[]> {
 async function otherStoreOf(metrics: string, { databaseUrl }: Config): Promise<string | undefined> {
   const [, info] = /^store_orders_store_info\{(.*)\} 1$/m.exec(metrics) ?? [];
   if (info === undefined) return undefined;
-  const valueOf = (label: string) =>
+  const labelValue = (label: string) =>
     new RegExp(`(?:^|,)${label}="((?:[^"\\\\]|\\\\.)*)"`)
       .exec(info)?.[1]
       ?.replaceAll(/\\(.)/g, '$1');
-  const database = valueOf('database');
+  const database = labelValue('database');
   if (database === databaseLabel(databaseUrl)) return undefined;
   // The same database can have several names.
-  return (await storeIdAt(databaseUrl)) === valueOf('store') ? undefined : database;
+  return (await storeIdAt(databaseUrl)) === labelValue('store') ? undefined : database;
 }
 
 async function storeIdAt(url: string): Promise<string | undefined> {

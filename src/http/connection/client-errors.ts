@@ -2,7 +2,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { errorResponse, type Refusal } from '../errors.ts';
+import { type Cors, withCors } from '../cors.ts';
+import { errorResponse, type HeaderList, type Refusal } from '../errors.ts';
+import { MAX_URL_BYTES } from '../limits.ts';
 import { newRequestId, requestId } from '../request-id.ts';
 import { commonHeaders } from '../responses.ts';
 import type { Bodies } from './bodies.ts';
@@ -15,12 +17,17 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
+export interface ConnectionParts {
+  readonly turns: Pipelining;
+  readonly bodies: Bodies;
+  readonly cors: Cors;
+}
+
 /** Returns listeners that send Error records for input that never becomes a "request" event. */
 export function clientErrorListeners(
   logger: Logger,
   metrics: Metrics,
-  turns: Pipelining,
-  bodies: Bodies,
+  { turns, bodies, cors }: ConnectionParts,
 ) {
   const report = (refusal: Refusal, id: string, parser: string | undefined) => {
     const { status, code } = errorResponse(refusal);
@@ -29,9 +36,12 @@ export function clientErrorListeners(
     logger.info({ requestId: id, status, code, reason }, 'rejected a malformed request');
   };
 
-  const sendError = (socket: Socket, code: Refusal, id: string, reason: string | undefined) => {
-    report(code, id, reason);
-    socket.write(rawAnswer(code, id));
+  const sendError = (socket: Socket, code: Refusal, error: ClientError) => {
+    const id = newRequestId();
+    report(code, id, error.code);
+    socket.write(
+      rawAnswer(code, rawHeaders(code, id, cors.headersFor({ headers: originIn(error) }))),
+    );
     lingeringClose(socket);
   };
 
@@ -44,7 +54,7 @@ export function clientErrorListeners(
     if (pending !== undefined) endAfter(pending, socket);
     // The response was sent before the whole request had arrived; do not send a second one.
     else if (turns.isHalfRead(socket)) lingeringClose(socket);
-    else sendError(socket, code, newRequestId(), error.code);
+    else sendError(socket, code, error);
   };
 
   const checkExpectation = (request: IncomingMessage, response: ServerResponse): void => {
@@ -53,7 +63,7 @@ export function clientErrorListeners(
     turns.take(request.socket, response, () => {
       report(code, id, undefined);
       const { status, body } = errorResponse(code);
-      response.writeHead(status, rawHeaders(code, id));
+      response.writeHead(status, rawHeaders(code, id, cors.headersFor(request)));
       response.end(body, 'latin1');
     });
   };
@@ -95,19 +105,33 @@ function refusalOf({ code, rawPacket }: ClientError): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
   if (code !== 'HPE_HEADER_OVERFLOW') return BY_PARSER[code ?? ''] ?? 'bad_request';
-  // llhttp counts the request line as a header; without a line end in the first packet, the URL was too long.
-  const packet = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
-  return /^[A-Z-]+ [^\n]*$/.test(packet) ? 'uri_too_long' : 'headers_too_large';
+  // llhttp counts the request line as a header. The packet begins with that line, or has its end if it came in several.
+  const [line] = textOf(rawPacket).split('\n', 1);
+  const isUrl = /^[A-Z-]+ \S/.test(line!)
+    ? line!.length > MAX_URL_BYTES
+    : / HTTP\/1\.\d\r?$/.test(line!);
+  return isUrl ? 'uri_too_long' : 'headers_too_large';
 }
 
-function rawHeaders(code: Refusal, id: string): string[] {
+function textOf(rawPacket: unknown): string {
+  return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+}
+
+/** Returns the Origin header, if the packet has it: the parser has given up before the request was there. */
+function originIn({ rawPacket }: ClientError): { origin?: string } {
+  const [, origin] = /\norigin:[ \t]*([^\s,]+)[ \t]*\r?\n/i.exec(textOf(rawPacket)) ?? [];
+  return origin === undefined ? {} : { origin };
+}
+
+function rawHeaders(code: Refusal, id: string, cors: HeaderList): string[] {
   const { headers } = errorResponse(code);
   const date = new Date().toUTCString();
-  return [...commonHeaders(id), ...headers, 'date', date, 'connection', 'close'];
+  const own = [...commonHeaders(id), ...headers, 'date', date, 'connection', 'close'];
+  return [...withCors(own, cors)];
 }
 
-function rawAnswer(code: Refusal, id: string): string {
+function rawAnswer(code: Refusal, headers: readonly string[]): string {
   const { status, body } = errorResponse(code);
-  const head = rawHeaders(code, id).map((part, index) => part + (index % 2 === 0 ? ': ' : '\r\n'));
+  const head = headers.map((part, index) => part + (index % 2 === 0 ? ': ' : '\r\n'));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
 }

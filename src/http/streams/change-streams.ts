@@ -21,7 +21,7 @@ import {
   STREAM_POLL_MS,
 } from '../limits.ts';
 import { sendError, sendHead } from '../responses.ts';
-import { type EventsSince, eventsOf, HEARTBEAT, openingBytes } from './event-stream.ts';
+import { type EventsSince, eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
 import { drained, endSoon, isOpen, type Stream } from './stream.ts';
 
 export interface ChangeStreamsParts {
@@ -85,7 +85,7 @@ export class ChangeStreams {
     request.socket.once('end', () => response.destroy());
     const position = startPosition(after, page.now);
     response.write(openingBytes(position));
-    const stream: Stream = { response, key, position, isLive: false };
+    const stream: Stream = { response, key, position, isLive: false, isCatchingUp: false };
     this.#add(stream);
     await this.#writePage(stream, page);
     await this.#catchUp(stream);
@@ -131,6 +131,9 @@ export class ChangeStreams {
   /** Writes earlier changes until the stream has what the live ones have. A client whose stream fails resumes it. */
   async #catchUp(stream: Stream): Promise<void> {
     const { response } = stream;
+    // The stream may have fallen behind again before the loop has ended; two of them would write changes twice.
+    if (stream.isCatchingUp) return;
+    stream.isCatchingUp = true;
     try {
       while (isOpen(response) && !stream.isLive) {
         if (response.writableNeedDrain) {
@@ -144,6 +147,8 @@ export class ChangeStreams {
     } catch (error) {
       this.#parts.onError(error);
       response.destroy();
+    } finally {
+      stream.isCatchingUp = false;
     }
   }
 
@@ -236,10 +241,3 @@ export class ChangeStreams {
     this.#position = undefined;
   }
 }
-
-const HEADERS = [
-  ...['content-type', 'text/event-stream'],
-  ...['cache-control', 'no-store', 'vary', 'Accept'],
-  // nginx would buffer the events otherwise.
-  ...['x-accel-buffering', 'no'],
-];

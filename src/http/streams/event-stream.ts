@@ -41,3 +41,11 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
     return Buffer.concat(later.map(({ bytes }) => bytes));
   };
 }
+
+/** Of the response that is a stream. */
+export const HEADERS = [
+  ...['content-type', 'text/event-stream'],
+  ...['cache-control', 'no-store', 'vary', 'Accept'],
+  // nginx would buffer the events otherwise.
+  ...['x-accel-buffering', 'no'],
+];

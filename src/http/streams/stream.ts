@@ -12,6 +12,8 @@ export interface Stream {
   position: FeedPosition;
   /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */
   isLive: boolean;
+  /** Whether earlier changes are being read for it. */
+  isCatchingUp: boolean;
 }
 
 /** Ends a stream, and cuts it off if its client does not read the rest within STREAM_END_MS. */

@@ -37,10 +37,11 @@ export async function readFeed(
   if (isNow) return { changes: [], position: now, isMore: false, now };
   const from = startPosition(after, now);
   if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
+  const changes = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
   return changePage({
-    ...{ from, now },
-    changes: rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision),
-    isCut: rows.length > limit,
+    ...{ from, now, changes },
+    // Of those up to now: the page depends on nothing that its ETag does not name.
+    isCut: changes.length > limit,
     readOn: async (revision, id) => {
       const rest = await session.query(SQL.rest, [revision, BATCH, id]);
       return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };

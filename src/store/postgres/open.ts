@@ -22,6 +22,7 @@ import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
 import type { Session } from './session.ts';
+import { readSizes } from './sizes.ts';
 import { present, readStatus } from './store-row.ts';
 import { MIGRATIONS, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
@@ -71,14 +72,17 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
     status: async () => present(await readStatus(await reading.session())),
-    connected: async () => {
-      await Promise.all([reading, paging, writing].map((each) => each.session()));
-    },
+    sizes: async () => readSizes(await reading.session()),
+    connected: () => connectAll([reading, paging, writing]),
     close: async () => {
       closing ??= Promise.all([changes.close(), writer.close(), reading.close(), paging.close()]);
       await closing;
     },
   };
+}
+
+async function connectAll(connections: readonly Connection[]): Promise<void> {
+  await Promise.all(connections.map((each) => each.session()));
 }
 
 /** Migrates the schema, or expects it to be current, as the purpose is. */

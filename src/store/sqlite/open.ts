@@ -20,6 +20,7 @@ import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
 import { Session } from './session.ts';
+import { sizesOf } from './sizes.ts';
 import { readStatus } from './store-row.ts';
 import { Turns } from './turns.ts';
 import { WriterClient } from './writer-client.ts';
@@ -105,11 +106,11 @@ function openReading(location: Location): Reading {
 
 /** Whether a store can be used: once it is damaged, or its files were replaced, reads and writes are no longer reliable. */
 class Usability {
-  readonly #path: string;
+  readonly path: string;
   #end: Error | undefined;
 
   constructor(path: string) {
-    this.#path = path;
+    this.path = path;
   }
 
   /** Lets every later operation fail with `error`. */
@@ -123,7 +124,7 @@ class Usability {
     try {
       return await use();
     } catch (error) {
-      const failure = storeError(this.#path, error);
+      const failure = storeError(this.path, error);
       if (failure instanceof StoreUnavailable && needsOperator(failure.fault)) this.end(failure);
       throw failure;
     }
@@ -165,6 +166,7 @@ function storeOf(
     pet: (id) => guarded(() => findPet(session, id)),
     keys: (digests) => guarded(() => readKeys(session, digests)),
     status: () => guarded(() => readStatus(session)),
+    sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),
     close: () => {
       closing ??= close();

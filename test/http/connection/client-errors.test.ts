@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { Bodies } from '../../../src/http/connection/bodies.ts';
 import { clientErrorListeners } from '../../../src/http/connection/client-errors.ts';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
+import { corsFor } from '../../../src/http/cors.ts';
 import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -23,7 +24,9 @@ for (const [what, bytes, status, refusal] of [
     });
     const lines: string[] = [];
     const logger = createLogger('info', { write: (line) => lines.push(line) });
-    const { clientError } = clientErrorListeners(logger, metrics, new Pipelining(), new Bodies());
+    const { clientError } = clientErrorListeners(logger, metrics, {
+      ...{ turns: new Pipelining(), bodies: new Bodies(), cors: corsFor([]) },
+    });
     const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 });
     server.on('clientError', clientError);
     server.listen(0, '127.0.0.1');

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { actionOf } from '../store/action.ts';
+import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/** What a start is informed of. */
+interface StartListeners {
+  /** Called if the database did not exist and was created. */
+  readonly onMade: () => void;
+  /** Called with what the start waits for. */
+  readonly onWaiting: (reason: string) => void;
+}
+
+/** Opens the store and verifies that this service may serve it. @throws StoreNotUsable, StoreUnavailable */
+export async function openForService(
+  config: Config,
+  logger: Logger,
+  { onMade, onWaiting }: StartListeners,
+): Promise<Store> {
+  let steps: string | undefined;
+  const store = await openStore(config.databaseUrl, {
+    ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
+    onMigrated: (from, to) => {
+      steps = `schema ${from} → ${to}`;
+      if (from === 0) onMade();
+      else logger.info({ from, to }, 'migrated the schema');
+    },
+    onConnection: (what, details) => logger.debug(details, what),
+    onWaiting,
+    onBackup: (file, problems) =>
+      logger.info({ file, problems }, 'made a backup before the migration'),
+    ...(config.backups && { backupFolder: config.backups.folder }),
+  });
+  await claim(store, config);
+  if (steps !== undefined) await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);
+  return store;
+}
+
+/**
+ * Verifies that the store was not moved and belongs to the environment of the service, so that keys of another
+ * environment give no access to it. Records the environment if the store has none.
+ * @throws StoreNotUsable otherwise, after closing the store
+ */
+async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
+  try {
+    expectNotMoved(databaseUrl, (await store.status()).movedTo);
+    expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,9 @@
+import type { StoreSizes } from '../store.ts';
+import type { Session } from './session.ts';
+
+/** Returns the size of the database; log and disk are the server's. */
+export async function readSizes(session: Session): Promise<StoreSizes> {
+  const text = 'SELECT pg_database_size(current_database())';
+  const [row] = await session.query({ name: 'sizes', text });
+  return { database: Number(row![0]) };
+}
