@@ -1,40 +1,54 @@
 // "Upgrades" and "Upgrading nodes" of docs/operating.md, with the releases that came before.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { npm } from '../client/packed.ts';
 import { Cluster, freePort } from '../postgres.ts';
 import { Cancels } from '../process/cancels.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
+import { ENGINES } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { carryOutEveryOperation, runEveryCommand } from './every-operation.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Release 1.0.0, which had SQLite only. */
 const RELEASE = '6396602';
 /** The last commit with PostgreSQL and the schema before v2. */
 const BEFORE_V2 = 'e29270d';
+/** Each release, or state of the main branch, whose stores are in use, with the engines that it had. */
+const RELEASES: readonly (readonly [string, readonly string[]])[] = [
+  [RELEASE, ['SQLite']],
+  ['f78935a', ['SQLite', 'PostgreSQL']],
+  ['9ca6b94', ['SQLite', 'PostgreSQL']],
+];
 const ORDERS = 20_000;
 
-/** Checks out an earlier release and installs it. Returns undefined in a clone without history. */
+/** Not below node_modules, where Node.js runs no TypeScript. */
+const CHECKOUTS = mkdtempSync(join(tmpdir(), 'store-orders-releases-'));
+after(() => rmSync(CHECKOUTS, { recursive: true, force: true }));
+
+/** Checks out an earlier release and installs it, once. Returns undefined in a clone without history. */
 function earlier(t: TestContext, commit: string): RunOptions | undefined {
-  const folder = join(temporaryFolder(t), 'old');
-  mkdirSync(folder);
-  try {
-    const archive = execFileSync('git', ['archive', commit], {
-      cwd: ROOT,
-      maxBuffer: 1 << 28,
-      stdio: 'pipe',
-    });
-    execFileSync('tar', ['-x'], { cwd: folder, input: archive });
-  } catch {
+  const folder = join(CHECKOUTS, commit);
+  const { status } = spawnSync('git', ['cat-file', '-e', commit], { cwd: ROOT });
+  if (status !== 0) {
     t.skip(`this clone does not have the commit ${commit}`);
     return undefined;
   }
-  npm(['ci', '--omit=dev'], folder);
+  if (!existsSync(folder)) checkOut(commit, folder);
   return { program: [process.execPath, join(folder, 'bin/store-orders.js')] };
+}
+
+function checkOut(commit: string, folder: string): void {
+  const options = { cwd: ROOT, maxBuffer: 1 << 28, stdio: 'pipe' } as const;
+  const archive = execFileSync('git', ['archive', commit], options);
+  mkdirSync(folder);
+  execFileSync('tar', ['-x'], { cwd: folder, input: archive });
+  npm(['ci', '--omit=dev'], folder);
 }
 
 /** The store of an earlier release, with many orders. */
@@ -145,3 +159,37 @@ test('PostgreSQL: nodes are upgraded one by one under load, and none of the rele
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /newer than this release/);
 });
+
+for (const [commit, engines] of RELEASES) {
+  for (const { name, newDatabase } of ENGINES.filter((engine) => engines.includes(engine.name))) {
+    test(`${name}: every operation and command works on a store of ${commit} after its upgrade`, {
+      timeout: 200_000,
+    }, async (t) => {
+      const old = earlier(t, commit);
+      if (old === undefined) return;
+      const database = await newDatabase(t);
+      const input = Array.from({ length: 6 }, (_, index) => `{"id":${index + 1},"petId":1}\n`);
+      for (const [args, text] of [
+        [['import', '-'], input.join('')],
+        [['pets', 'import', '-'], '{"id":1,"name":"Ada"}\n'],
+      ] as const) {
+        const made = await run([...args, '--database', database], { ...old, input: text });
+        assert.equal(made.code, 0, made.stderr);
+      }
+      const before = await serve(t, [], { ...old, database });
+      assert.equal((await fetch(`${before.origin}/v1/store/orders`)).status, 401);
+      assert.equal(await before.stop(), 0);
+
+      const service = await serve(t, [], { database, expectsKey: false });
+      const { secret } = before;
+      const call: typeof service.call = (method, path, headers, body) =>
+        service.call(method, path, { authorization: `Bearer ${secret}`, ...headers }, body);
+      await carryOutEveryOperation({ ...service, call });
+      // Orders placed after the upgrade continue the ids.
+      const placed = await call('GET', '/v2/store/orders/7');
+      assert.equal(placed.status, 200);
+      assert.equal(await service.stop(), 0);
+      await runEveryCommand(t, database, () => newDatabase(t));
+    });
+  }
+}

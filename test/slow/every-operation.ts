@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { load } from 'js-yaml';
+import { type Running, run } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+/** A request of each operation, on a store that has the pending orders 1 to 6 and the pet 1: v1/listOrders. */
+const REQUESTS: Readonly<Record<string, Request>> = {
+  'v1/listOrders': { method: 'GET', path: '/v1/store/orders', status: 200 },
+  'v1/cancelOrder': { method: 'DELETE', path: '/v1/store/orders/1', status: 204 },
+  'v1/getPet': { method: 'GET', path: '/v1/pets/1', status: 200 },
+  'v2/listOrders': {
+    method: 'GET',
+    path: '/v2/store/orders?status=cancelled&petId=1',
+    status: 200,
+  },
+  'v2/placeOrder': {
+    ...{ method: 'POST', path: '/v2/store/orders', status: 201 },
+    headers: { ...JSON_BODY, 'idempotency-key': 'rehearsal' },
+    body: '{"petId":1,"quantity":2}',
+  },
+  'v2/getOrder': { method: 'GET', path: '/v2/store/orders/2', status: 200 },
+  'v2/getOrderHistory': { method: 'GET', path: '/v2/store/orders/1/history', status: 200 },
+  'v2/cancelOrder': { method: 'POST', path: '/v2/store/orders/2/cancel', status: 200 },
+  'v2/shipOrder': { method: 'POST', path: '/v2/store/orders/3/ship', status: 200 },
+  'v2/listChanges': { method: 'GET', path: '/v2/store/changes', status: 200 },
+  'v2/getSummary': { method: 'GET', path: '/v2/store/summary', status: 200 },
+  'v2/getActivity': {
+    ...{ method: 'GET', status: 200 },
+    path: '/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2099-01-01T00:00:00Z',
+  },
+};
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The operations of the contracts, as version/operationId. */
+function operations(): string[] {
+  return ['v1', 'v2'].flatMap((version) => {
+    const path = new URL(`../../contract/${version}.yaml`, import.meta.url);
+    const { paths } = load(readFileSync(path, 'utf8')) as {
+      paths: Record<string, Record<string, { operationId?: string }>>;
+    };
+    const found = Object.values(paths).flatMap((methods) => Object.values(methods));
+    return found.flatMap(({ operationId }) => (operationId ? `${version}/${operationId}` : []));
+  });
+}
+
+/** Carries out every operation of the contracts; an operation without a request in REQUESTS fails. */
+export async function carryOutEveryOperation({ call }: Running): Promise<void> {
+  for (const operation of operations()) {
+    const request = REQUESTS[operation];
+    assert.ok(request !== undefined, `${operation} is not rehearsed`);
+    const { method, path, headers, body, status } = request;
+    const answer = await call(method, path, headers, body);
+    assert.equal(answer.status, status, `${operation}: ${answer.body}`);
+  }
+}
+
+/** Runs every command of the program on a store that has order 4, and is not served; a command that is left out fails. */
+export async function runEveryCommand(
+  t: TestContext,
+  database: string,
+  emptyDatabase: () => Promise<string>,
+): Promise<void> {
+  const done = new Set(['serve', 'help']);
+  const command = async (args: readonly string[], on = database, input = '') => {
+    done.add(args[0]!);
+    const where = ['sample', 'copy', 'reference'].includes(args[0]!) ? [] : ['--database', on];
+    const env = { PORT: '0', OPERATIONS_PORT: '0' };
+    const result = await run([...args, ...where], { input, env });
+    assert.equal(result.code, 0, `${args.join(' ')}: ${result.stdout}${result.stderr}`);
+    return result;
+  };
+  const folder = temporaryFolder(t);
+  const backup = join(folder, 'backup.db');
+  const { stderr } = await command(['keys', 'create', '--name', 'rehearsal']);
+  await command(['keys', 'revoke', /key_\w+/.exec(stderr)![0]]);
+  await command(['migrate', '--plan']);
+  await command(['migrate']);
+  await command(['import', '-'], database, '{"id":4000000,"petId":1}\n{"petId":2}\n');
+  await command(['imports']);
+  await command(['pets', 'import', '-'], database, '{"id":7,"name":"Ada"}\n');
+  for (const args of [['list'], ['show', '4'], ['export'], ['changes'], ['audit'], ['ids']]) {
+    await command(args);
+  }
+  await command(['ship', '4']);
+  await command(['cancel', '5']);
+  await command(['backup', backup]);
+  const restored = `sqlite:${join(folder, 'restored.db')}`;
+  await command(['restore', backup], restored);
+  for (const on of [database, restored]) await command(['check'], on);
+  const { stdout } = await run(['doctor', '--json', '--database', database], {
+    env: { PORT: '0', OPERATIONS_PORT: '0' },
+  });
+  done.add('doctor');
+  const { findings } = JSON.parse(stdout);
+  const problems = findings.filter(({ level }: { level: string }) => level === 'problem');
+  // The PostgreSQL of the tests does not sync.
+  const others = problems.filter(({ subject }: { subject: string }) => subject !== 'durability');
+  assert.deepEqual(others, []);
+  await command(['copy', '--from', database, '--to', await emptyDatabase()]);
+  await command(['take-back']);
+  await command(['check']);
+  await command(['sample', '3']);
+  await command(['reference', '--base-url', 'https://api.example']);
+  const help = (await run(['--help'])).stdout;
+  const names = [...help.matchAll(/^ {2}([a-z-]+)(?: \S+)* {2,}\S/gm)].map(([, name]) => name!);
+  assert.deepEqual(
+    names.filter((name) => !done.has(name)),
+    [],
+  );
+}
