@@ -201,6 +201,7 @@ const OF_ONE_ENGINE = {
     'backup',
     'backup-before-migration',
     'backup-thread',
+    'given-ids',
     'open-files',
     'path',
     'reserved-ids',

@@ -197,6 +197,38 @@ test('SQLite: a copy of the file that is put in its place leaps', async (t) => {
   assert.deepEqual(await placed(`sqlite:${path}`), [BILLION]);
 });
 
+test('SQLite: a copy that is written over the file leaps, once', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, kept] = [join(folder, 'store.db'), join(folder, 'kept.db')];
+  await placed(`sqlite:${path}`, 2);
+  copyFileSync(path, kept);
+  await placed(`sqlite:${path}`);
+  copyFileSync(kept, path);
+  assert.deepEqual(await placed(`sqlite:${path}`), [BILLION]);
+  assert.deepEqual(await placed(`sqlite:${path}`), [BILLION + 1n]);
+  // Nothing was lost.
+  copyFileSync(path, kept);
+  copyFileSync(kept, path);
+  assert.deepEqual(await placed(`sqlite:${path}`), [BILLION + 2n]);
+});
+
+test('SQLite: a new store begins at 1, also where another one was deleted', async (t) => {
+  const path = join(temporaryFolder(t), 'store.db');
+  await placed(`sqlite:${path}`, 2);
+  rmSync(path);
+  assert.deepEqual(await placed(`sqlite:${path}`), [1n]);
+});
+
+test('SQLite: a last id below an order stays, whatever was given above it', async (t) => {
+  const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  await importOne(url, 7n);
+  await importOne(url, INT64_MAX);
+  const store = await openStore(url, { create: false, purpose: 'write' });
+  await store.apply([{ type: 'limitIds', last: FEW_IDS }]);
+  await store.close();
+  assert.deepEqual(await placed(url), [8n]);
+});
+
 test('PostgreSQL: an older copy in the place of the database leaps', async (t) => {
   const url = await newPostgresDatabase(t);
   await placed(url, 2);

@@ -64,6 +64,16 @@ export function recordOrigin(session: Session, origin: string): void {
   if (row !== undefined && row[0] !== origin) session.write(SQL.recordOrigin, origin);
 }
 
+/** Lets the ids leap above `given`, the highest id that was given, if the store does not have it any more. */
+export function reserveGiven(session: Session, given: OrderId): void {
+  const [row] = session.query(SQL.freeIds);
+  if (row === undefined) return;
+  const [highest, last] = row as readonly [bigint, bigint];
+  // Ids above the last one do not count.
+  if (given <= highest || given > last) return;
+  session.write(SQL.reserveAbove, leapAbove({ highest: given, last }));
+}
+
 export function recordEnvironment(session: Session, wanted: Environment): Environment {
   session.write(SQL.recordEnvironment, wanted);
   return session.query(SQL.environment)[0]![0] as Environment;
@@ -86,6 +96,7 @@ const SQL = {
   freeIds: 'SELECT id, last_id FROM highest_id',
   limitIds: 'UPDATE store SET last_id = ?',
   reserveIds: 'UPDATE store SET reserved_id = ? WHERE reserved_id > last_id',
+  reserveAbove: 'UPDATE store SET reserved_id = ?',
   origin: 'SELECT origin FROM store',
   recordOrigin: 'UPDATE store SET origin = ?',
   recordEnvironment: 'UPDATE store SET environment = ? WHERE environment IS NULL',

@@ -12,10 +12,11 @@ import {
   retryWhileBusy,
 } from './connection.ts';
 import { isBusy, storeError, withOpenErrors } from './errors.ts';
+import { GivenIds } from './given-ids.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './open-files.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
-import { giveId, recordOrigin } from './store-row.ts';
+import { giveId, readFreeIds, recordOrigin, reserveGiven } from './store-row.ts';
 import { type Failure, failureOf } from './thread-failure.ts';
 import { applyCommands } from './writer.ts';
 
@@ -62,8 +63,12 @@ function open() {
         throw new StoreNotUsable('it was replaced while it was being opened; try again');
       const session = new Session(db);
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
+      const given = new GivenIds(path);
+      // A new store begins at 1, also where another one was.
+      const before = migrated?.from === 0 ? 0n : given.highest;
+      retryWhileBusy(lockWaitMs, () => reserveGiven(session, before));
       if (data.givesId) retryWhileBusy(lockWaitMs, () => giveId(session));
-      return { session, migrated, files: new OpenFiles(path, db) };
+      return { session, migrated, given, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
       throw error;
@@ -80,6 +85,14 @@ function probeForWriting(db: DatabaseSync): void {
     if (db.isTransaction) db.exec('ROLLBACK');
     if (!isBusy(error)) throw error;
   }
+}
+
+const GIVING: readonly StoreCommand['type'][] = ['place', 'placeOrder', 'importOrders', 'limitIds'];
+
+/** Records the highest id beside the database, after commands that may have changed it. */
+function recordGiven(session: Session, given: GivenIds, commands: readonly StoreCommand[]): void {
+  if (commands.some(({ type }) => GIVING.includes(type)))
+    given.record(readFreeIds(session).highest);
 }
 
 function answer(produce: () => Answer): void {
@@ -108,17 +121,19 @@ function watch(files: OpenFiles): void {
 }
 
 answer(() => {
-  const { session, migrated, files } = open();
+  const { session, migrated, given, files } = open();
   watch(files);
   port.on('message', (request: Request) => {
     if (request === 'close') {
       session.close();
+      given.close();
       port.close();
       return;
     }
     answer(() => {
       files.expectUnchanged();
       const outcomes = applyCommands(session, request.commands, lockWaitMs);
+      recordGiven(session, given, request.commands);
       // Otherwise the commit may be in a file that nobody finds again.
       files.expectUnchanged();
       return { outcomes };
