@@ -179,6 +179,15 @@ test('doctor finds what a role of PostgreSQL may not do', async (t) => {
   assert.deepEqual(await found('rights'), ['problem: the database can only be read']);
 });
 
+test('doctor names what an interrupted backup or restore has left', async (t) => {
+  const path = newFile(t);
+  await (await open(t, `sqlite:${path}`, 'service')).close();
+  const left = `${path}.01234567-89ab-cdef-0123-456789abcdef.partial`;
+  writeFileSync(left, '');
+  const { of } = await doctor(`sqlite:${path}`);
+  assert.ok(of('files').some(({ level, found }) => level === 'warning' && found.includes(left)));
+});
+
 test('doctor does not take the service of another store for its own', async (t) => {
   const { operations, database } = await serve(t);
   const PORTS = { PORT: '0', OPERATIONS_PORT: new URL(operations).port };

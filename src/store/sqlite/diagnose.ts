@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../diagnosis.ts';
+import { partialsIn } from './backup.ts';
 
 /** A cancel waits for one sync, as long as no others wait with it. */
 const SLOW_SYNC_MS = 20;
@@ -36,7 +37,7 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
     const wrong = wrongKindOf(file);
     if (wrong !== undefined) return [problem('files', wrong, 'name another file in DATABASE_URL')];
     const folder = existingFolder(file);
-    const findings = [rightsOf(file, folder), diskOf(file, folder)];
+    const findings = [rightsOf(file, folder), diskOf(file, folder), ...leftoversIn(folder)];
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;
   } catch (error) {
@@ -75,6 +76,14 @@ function rightsOf(file: string, folder: string): Finding {
   if (open.length === 0) return ok('files', `${folder} can be written`);
   const found = `other users may read or write ${open.join(', ')}`;
   return warning('files', found, `chmod 600 ${open.join(' ')}`);
+}
+
+/** Names what a backup or a restore that was killed has left. */
+function leftoversIn(folder: string): Finding[] {
+  const left = mayUse(folder, constants.R_OK) ? partialsIn(folder) : [];
+  if (left.length === 0) return [];
+  const found = `temporary files of a backup or a restore that was interrupted, or runs now: ${left.join(', ')}`;
+  return [warning('files', found, 'delete them, unless one runs now')];
 }
 
 function mayUse(path: string, mode: number): boolean {
