@@ -200,6 +200,7 @@ const OF_ONE_ENGINE = {
   sqlite: [
     'backup',
     'backup-before-migration',
+    'backup-rotation',
     'backup-thread',
     'given-ids',
     'open-files',

@@ -38,9 +38,13 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
     },
     onWaiting: say,
   });
-  if (steps !== undefined)
-    await store.apply([{ type: 'audit', action: actionOf('migrate', steps) }]);
-  await store.close();
+  try {
+    if (steps !== undefined) {
+      await store.apply([{ type: 'audit', action: actionOf('migrate', steps) }]);
+    }
+  } finally {
+    await store.close();
+  }
   say(done);
 }
 

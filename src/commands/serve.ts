@@ -73,9 +73,9 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not create a first key')
     .addHelpText(
       'after',
-      `\nBy environment only, or in the file that SETTINGS_FILE names: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CONSOLE, CORS_ORIGINS,
-PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL, and OTEL_EXPORTER_OTLP_ENDPOINT with other variables of
-OpenTelemetry. README.md has all settings.`,
+      `\nBy environment, or in the file that SETTINGS_FILE names: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CONSOLE, CORS_ORIGINS,
+PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL. By environment only: OTEL_EXPORTER_OTLP_ENDPOINT, and other
+variables of OpenTelemetry. README.md has all settings.`,
     )
     .action(serve);
 }

@@ -33,22 +33,31 @@ export async function openForService(
       logger.info({ file, problems }, 'made a backup before the migration'),
     ...(config.backups && { backupFolder: config.backups.folder }),
   });
-  await claim(store, config);
-  if (steps !== undefined) await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);
+  try {
+    await claim(store, config);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  if (steps !== undefined) await recordMigration(store, steps, logger);
   return store;
 }
 
 /**
  * Verifies that the store was not moved and belongs to the environment of the service, so that keys of another
  * environment give no access to it. Records the environment if the store has none.
- * @throws StoreNotUsable otherwise, after closing the store
+ * @throws StoreNotUsable otherwise
  */
 async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
+  expectNotMoved(databaseUrl, (await store.status()).movedTo);
+  expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
+}
+
+/** Records who has migrated the schema. The service starts either way. */
+async function recordMigration(store: Store, steps: string, logger: Logger): Promise<void> {
   try {
-    expectNotMoved(databaseUrl, (await store.status()).movedTo);
-    expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
+    await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);
   } catch (error) {
-    await store.close();
-    throw error;
+    logger.warn({ err: error, steps }, 'the migration was not recorded');
   }
 }

@@ -127,7 +127,7 @@ export class Service {
     const metrics = this.#metrics;
     const onFailure = () => metrics.backupFailures.inc();
     const backups = new Backups(databaseUrl, settings, this.#logger, onFailure);
-    metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest() });
+    metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest });
     this.#endings.push(backups.start());
   }
 

@@ -4,7 +4,13 @@ import type { Findings } from './consistency.ts';
 import { copyStore } from './copy.ts';
 import { isPostgresUrl } from './postgres/address.ts';
 import { type Backup, copySqlite, makeBackup } from './sqlite/backup.ts';
-import { backupInThread } from './sqlite/backup-thread.ts';
+import {
+  type LatestBackup,
+  latestBackup,
+  type Rotated,
+  type Rotation,
+} from './sqlite/backup-rotation.ts';
+import { rotateInThread } from './sqlite/backup-thread.ts';
 import { sqlitePath } from './sqlite/path.ts';
 import { type Restored, restoreSqlite } from './sqlite/restore.ts';
 import { StoreNotUsable } from './store.ts';
@@ -22,11 +28,16 @@ export async function backupStore(url: string, file: string): Promise<Backup> {
 }
 
 /**
- * Like `backupStore`, for the SQLite store of a service: requests are served meanwhile.
- * @throws StoreNotUsable
+ * Makes a backup of a service's SQLite store if one is due; requests are served meanwhile. See `rotateBackups`.
+ * @throws StoreNotUsable, and errors of the file system
  */
-export function backupBesideService(url: string, file: string): Promise<Backup> {
-  return backupInThread({ path: sqlitePath(url), target: file, mustBeSound: true });
+export function rotateStore(url: string, rotation: Rotation): Promise<Rotated> {
+  return rotateInThread(sqlitePath(url), rotation);
+}
+
+/** Returns the latest backup that services have made of the SQLite store at `url`. @throws errors of the file system */
+export function latestBackupOf(url: string, folder: string): LatestBackup | undefined {
+  return latestBackup(sqlitePath(url), folder);
 }
 
 /**

@@ -8,7 +8,7 @@ import { openPostgresSource, openPostgresTarget, whilePostgresMoved } from './po
 import { openSqliteSource, openSqliteTarget, whileSqliteMoved } from './sqlite/copy.ts';
 import { sqlitePath } from './sqlite/path.ts';
 import { StoreNotUsable, type StoreStatus } from './store.ts';
-import { AUDIT, type Cells, type Source, TABLES, type Table } from './tables.ts';
+import { AUDIT, type Cells, type MovedIds, type Source, TABLES, type Table } from './tables.ts';
 
 export interface CopyOptions {
   /**
@@ -57,7 +57,7 @@ export async function copyStore(
       const { problems } = compare({ revision, ...orders }, await target.counts());
       if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
       if (action !== undefined) await target.insert(AUDIT, [auditRow(lastRecord + 1n, action)]);
-      const complete = () => target.complete(statusOfCopy(source));
+      const complete = (ids: MovedIds = {}) => target.complete({ ...statusOfCopy(source), ...ids });
       if (isMove && !source.isBackup) {
         await moveAway(from, to, source, action);
         // Under a lock: the source cannot be taken back while the copy becomes a store.
@@ -82,8 +82,12 @@ function statusOfCopy({ status, isBackup }: Source): StoreStatus {
   return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
-/** Runs `complete` while the source is marked as moved to `to`. @throws StoreNotUsable if it is not, nothing being done then */
-async function whileMoved(from: string, to: string, complete: () => Promise<void>): Promise<void> {
+/** Runs `complete` with the ids of the source, while it is marked as moved to `to`. @throws StoreNotUsable if it is not, nothing being done then */
+async function whileMoved(
+  from: string,
+  to: string,
+  complete: (ids: MovedIds) => Promise<void>,
+): Promise<void> {
   const label = databaseLabel(to);
   await (isPostgresUrl(from)
     ? whilePostgresMoved(from, label, complete)

@@ -131,6 +131,9 @@ export interface Source {
   close(): Promise<void>;
 }
 
+/** The ids of a store that was moved, which can have changed since its snapshot: opening it can let them leap. */
+export type MovedIds = Partial<Pick<StoreStatus, 'reservedId' | 'freeIds'>>;
+
 /** A database to copy into; no process can open it as a store until it is complete. */
 export interface Target {
   insert(table: Table, rows: readonly Cells[]): Promise<void>;

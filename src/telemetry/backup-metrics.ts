@@ -1,8 +1,7 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 
-/** The latest good backup that the service has made. */
-export interface LatestBackup {
-  /** When it was made, in milliseconds since the epoch. */
+/** When a backup was made, in milliseconds since the epoch, and its size. */
+interface MeasuredBackup {
   readonly at: number;
   readonly bytes: number;
 }
@@ -10,7 +9,8 @@ export interface LatestBackup {
 /** Backups of the service, asked for when the metrics are. */
 export interface BackupSource {
   readonly everyMs: number;
-  readonly latest: () => LatestBackup | undefined;
+  /** The latest good one. */
+  readonly latest: () => MeasuredBackup | undefined;
 }
 
 /** Without samples until `observeBackups` is called: in a service that makes no backups. */
@@ -53,6 +53,6 @@ export function registerBackups(registry: Registry) {
   };
 }
 
-function ageOf(backup: LatestBackup | undefined): number | undefined {
+function ageOf(backup: MeasuredBackup | undefined): number | undefined {
   return backup && Math.max(0, (Date.now() - backup.at) / 1_000);
 }

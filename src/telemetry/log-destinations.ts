@@ -6,7 +6,10 @@ export interface Destination {
   readonly write: (lines: string) => void;
   /** Flushes buffered lines; does not wait for a stalled reader or a full disk beyond a limit. */
   readonly end: () => Promise<void>;
-  /** Opens a log file again under its name, after it was renamed. Returns the name; undefined if there is no such file. */
+  /**
+   * Opens a log file again under its name, after it was renamed. Returns the name, or why that failed: the file that is open is
+   * used on then. Undefined if the log is not a file.
+   */
   readonly reopen: () => string | undefined;
 }
 
@@ -95,11 +98,15 @@ export function fileDestination(stdout: number, maxWaitingBytes = MAX_WAITING_BY
     reopen: () => {
       if (path === undefined) return undefined;
       flush();
-      const next = openSync(path, 'a', 0o600);
-      // Standard output itself stays open.
-      if (fd !== stdout) closeSync(fd);
-      fd = next;
-      return path;
+      try {
+        const next = openSync(path, 'a', 0o600);
+        // Standard output itself stays open.
+        if (fd !== stdout) closeSync(fd);
+        fd = next;
+        return path;
+      } catch (error) {
+        return `${path} was not opened again: ${(error as Error).message}`;
+      }
     },
   };
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   globSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +20,20 @@ import { run, serve } from './program.ts';
 const MIGRATIONS = fileURLToPath(new URL('../../src/store/migrations/', import.meta.url));
 
 const backupsIn = (folder: string) =>
-  readdirSync(folder).filter((name) => /^store-orders-.*Z\.db$/.test(name));
+  readdirSync(folder).filter((name) => /^store-orders-[0-9a-f]{8}-.*Z\.db$/.test(name));
+
+/** The beginning of the names of a database's backups. */
+function prefixOf(database: string): string {
+  const path = realpathSync(database.slice('sqlite:'.length));
+  return `store-orders-${createHash('sha256').update(path).digest('hex').slice(0, 8)}-`;
+}
+
+/** Makes an empty store, and returns its URL. */
+async function newStore(t: TestContext): Promise<string> {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  assert.equal((await run(['migrate', '--database', database])).code, 0);
+  return database;
+}
 
 /** Reads a metric without labels. */
 async function metric(operations: string, name: string): Promise<number | undefined> {
@@ -35,20 +49,26 @@ const settings = (folder: string, every: string) => ({
 });
 
 test('a service makes backups of its own, checks them, and keeps the latest', async (t) => {
-  const folder = temporaryFolder(t);
-  const leftover =
-    'store-orders-2026-01-01T00-00-00-000Z.db.01234567-89ab-cdef-0123-456789abcdef.partial';
-  for (const name of [leftover, 'store-orders-2026-01-01T00-00-00-000Z.db', 'other.db']) {
-    writeFileSync(join(folder, name), '');
-  }
-  const { operations, call } = await serve(t, ['--sample', '50'], { env: settings(folder, '1s') });
-  await eventually(async () => assert.equal(backupsIn(folder).length, 2));
-  const first = backupsIn(folder)[1]!;
+  const [folder, database] = [temporaryFolder(t), await newStore(t)];
+  const old = `${prefixOf(database)}2026-01-01T00-00-00-000Z.db`;
+  const leftover = `${old}.01234567-89ab-cdef-0123-456789abcdef.partial`;
+  // What operators have made of backups, backups of other stores, and one that a wrong clock has dated, stay.
+  const others = [`${old}.gz`, `${old}-wal`, 'store-orders-00000000-2026-01-01T00-00-00-000Z.db'];
+  for (const name of [leftover, old, ...others]) writeFileSync(join(folder, name), '');
+  const env = settings(folder, '1s');
+  const { operations, call } = await serve(t, ['--sample', '50'], { database, env });
+  const own = () => backupsIn(folder).filter((name) => name.startsWith(prefixOf(database)));
+  await eventually(async () => assert.ok(own().length === 2 && !own().includes(old)));
+  const first = own()[1]!;
   assert.equal((await call('DELETE', '/v1/store/orders/1')).status, 204);
-  await eventually(async () => assert.ok(!backupsIn(folder).includes(first)));
-  const names = backupsIn(folder);
-  assert.ok(names.length <= 2 && !names.some((name) => name.startsWith('store-orders-2026-01-01')));
-  assert.ok(readdirSync(folder).includes('other.db') && !readdirSync(folder).includes(leftover));
+  await eventually(async () => assert.ok(!own().includes(first)));
+  const names = own();
+  assert.ok(names.length <= 3);
+  const left = readdirSync(folder);
+  assert.deepEqual(
+    [leftover, ...others].map((name) => left.includes(name)),
+    [false, true, true, true],
+  );
   const restored = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const { code, stderr } = await run([
     'restore',
@@ -102,6 +122,15 @@ function olderStore(t: TestContext, count: number): string {
   return path;
 }
 
+test('a backup that cannot lock its folder is a failure', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, '.store-orders-backup-lock'), 'no database at all'.repeat(100));
+  const { operations } = await serve(t, [], { env: settings(folder, '1h') });
+  await eventually(async () =>
+    assert.equal(await metric(operations, 'store_orders_backup_failures_total'), 1),
+  );
+});
+
 test('a service makes a backup before it migrates, and logs where', async (t) => {
   const path = olderStore(t, 9);
   const { stdout } = await serve(t, [], { database: `sqlite:${path}` });
@@ -133,8 +162,7 @@ test('a service does not migrate without a backup; the command does', async (t) 
 });
 
 test('doctor finds a backup that is overdue, and a folder that is missing', async (t) => {
-  const folder = temporaryFolder(t);
-  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const [folder, database] = [temporaryFolder(t), await newStore(t)];
   const found = async (dir: string) => {
     const env = { PORT: '0', OPERATIONS_PORT: '0', BACKUP_DIR: dir, BACKUP_EVERY: '1h' };
     const { stdout } = await run(['doctor', '--json', '--database', database], { env });
@@ -146,12 +174,13 @@ test('doctor finds a backup that is overdue, and a folder that is missing', asyn
   };
   assert.match(await found(join(folder, 'none')), /^problem: .*none does not exist/);
   assert.match(await found(folder), /^warning: there is no backup in/);
-  const old = join(folder, 'store-orders-2026-01-01T00-00-00-000Z.db');
+  const old = join(folder, `${prefixOf(database)}2026-01-01T00-00-00-000Z.db`);
   writeFileSync(old, '');
-  utimesSync(old, 0, 0);
+  // A wrong clock has dated this one.
+  writeFileSync(old.replace('2026', '2099'), '');
   assert.match(await found(folder), /^warning: the latest backup is of 2026-01-01T00:00:00\.000Z/);
   const now = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  writeFileSync(join(folder, `store-orders-${now}.db`), '');
+  writeFileSync(join(folder, `${prefixOf(database)}${now}.db`), '');
   assert.match(await found(folder), /^ok: the latest backup is of /);
 });
 

@@ -329,3 +329,14 @@ test('ids that leave few to new orders are imported with a flag only, and "ids" 
     assert.equal((await run(['ids', '--last', wrong, ...database])).code, 2);
   }
 });
+
+test('an id above the last one that the store gives is imported, and takes none of the others', async (t) => {
+  const { cli } = commandLine(t);
+  await cli(['import', '-'], { input: '{"id":-5}\n' });
+  assert.equal((await cli(['ids', '--last', '5000'])).code, 0);
+  const input = '{"petId":1}\n{"id":1}\n{"id":9000}\n';
+  const { code, stderr } = await cli(['import', '-'], { input });
+  assert.equal(code, 0, stderr);
+  const ids = (await cli(['export', '--format', 'csv'])).stdout.match(/^-?\d+/gm);
+  assert.deepEqual(ids, ['-5', '1', '2', '9000']);
+});

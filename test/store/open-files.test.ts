@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { checkStore } from '../../src/store/open.ts';
@@ -62,6 +62,21 @@ for (const [words, lose] of LOSSES) {
     );
   });
 }
+
+test('SQLite: files beside the file that a link leads to are compared', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'real'));
+  const real = join(folder, 'real', 'store.db');
+  await (await open(t, `sqlite:${real}`, 'service')).close();
+  symlinkSync(real, join(folder, 'link.db'));
+  const store = await open(t, `sqlite:${join(folder, 'link.db')}`, 'service');
+  await store.apply([place(1n)]);
+  rmSync(`${real}-wal`);
+  await assert.rejects(store.apply([place(2n)]), isReplaced);
+  await store.close();
+  const again = await open(t, `sqlite:${real}`, 'service');
+  assert.equal((await again.find([1n])).length, 1);
+});
 
 test('SQLite: deleted files are noticed without any request', async (t) => {
   const { path, store } = await stored(t);

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
-import { latestBackupIn } from '../../serve/backups.ts';
+import { latestBackupOf } from '../../store/backup.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
 
 /** Looks at the backups that the service makes, if it makes any. */
-export function backupsOf({ backups }: Config): Finding[] {
+export function backupsOf({ backups, databaseUrl }: Config): Finding[] {
   if (backups === undefined) return [];
   const { folder, everyMs } = backups;
   if (!existsSync(folder)) {
@@ -13,10 +13,16 @@ export function backupsOf({ backups }: Config): Finding[] {
       problem('backups', `the folder ${folder} does not exist`, 'make it, or mount its disk'),
     ];
   }
-  const latest = latestBackupIn(folder);
   const advice = 'the running service makes them: see its log';
-  if (latest === undefined) return [warning('backups', `there is no backup in ${folder}`, advice)];
-  const found = `the latest backup is of ${formatTimestamp(latest.at)}`;
-  const isOverdue = Date.now() - latest.at > 2 * everyMs;
-  return [isOverdue ? warning('backups', found, advice) : ok('backups', found)];
+  try {
+    const latest = latestBackupOf(databaseUrl, folder);
+    if (latest === undefined)
+      return [warning('backups', `there is no backup in ${folder}`, advice)];
+    const found = `the latest backup is of ${formatTimestamp(latest.at)}`;
+    const isOverdue = Date.now() - latest.at > 2 * everyMs;
+    return [isOverdue ? warning('backups', found, advice) : ok('backups', found)];
+  } catch (error) {
+    // Such as a database that does not exist yet.
+    return [warning('backups', (error as Error).message, advice)];
+  }
 }

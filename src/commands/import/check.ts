@@ -92,7 +92,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
         check.count += 1;
         const problem =
           row.problem ??
-          checkOrder(row.at, row.value, existing, seen, check) ??
+          checkOrder(row.at, row.value, { existing, seen, check, last: source.freeIds.last }) ??
           lastIdProblem(row.value, source);
         if (problem !== undefined) problems.add(row.at, problem);
       }
@@ -107,8 +107,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
 
 /** Adds a problem if there are too few ids above the highest id in use for the orders without one. */
 function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds): void {
-  const isHigher = check.highestId > highestInStore && check.highestId <= last;
-  const highest = isHigher ? check.highestId : highestInStore;
+  const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
   if (BigInt(check.withoutId) <= last - highest) return;
   check.problems.add(
     check.lastWithoutId,
@@ -120,6 +119,8 @@ function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds):
 function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefined {
   const { highest, last } = source.freeIds;
   if (source.mayTakeLastIds || id === undefined || id <= highest || id > last) return undefined;
+  // Few are left already, as the operator knows.
+  if (last - highest < FEW_IDS) return undefined;
   const left = last - id;
   if (left >= FEW_IDS) return undefined;
   return `the id ${id} leaves ${left} ids for new orders; --allow-last-ids imports it all the same`;
@@ -133,17 +134,24 @@ async function ordersById(
   return new Map((await find(ids)).map((order) => [order.id, order]));
 }
 
+interface CheckParts {
+  readonly existing: ReadonlyMap<OrderId, Order>;
+  readonly seen: SeenIds;
+  readonly check: Check;
+  /** The last id that the store gives. */
+  readonly last: OrderId;
+}
+
 /** Counts an order of the file. @returns its problem, or undefined */
 function checkOrder(
   at: string,
   draft: OrderDraft,
-  existing: ReadonlyMap<OrderId, Order>,
-  seen: SeenIds,
-  check: Check,
+  { existing, seen, check, last }: CheckParts,
 ): string | undefined {
   const { id } = draft;
   if (id !== undefined) {
-    if (id > check.highestId) check.highestId = id;
+    // Ids above the last one are out of the way of those that the store gives.
+    if (id > check.highestId && id <= last) check.highestId = id;
     const repetition = seen.add(id, at);
     if (repetition !== undefined) return repetition;
   }

@@ -18,14 +18,14 @@ LANGUAGE plpgsql AS $$
 DECLARE
   highest bigint = store_orders_highest_id();
 BEGIN
-  NEW.reserved_id = least(NEW.last_id, CASE WHEN highest < 9223372036000000000
-    THEN highest / 1000000000 * 1000000000 + 999999999 ELSE 9223372036854775807 END);
+  NEW.reserved_id = least(NEW.last_id, CASE WHEN highest < 9223372035900000000
+    THEN (highest + 100000000) / 1000000000 * 1000000000 + 999999999 ELSE 9223372036854775807 END);
   RETURN NEW;
 END
 $$;
 
 -- A store that begins another history, without knowing which ids the other one has given, leaps to the next multiple of
--- 1,000,000,000: when it gets another id, when it is in another database, and when it is taken back after a move.
+-- 1,000,000,000, or to the one after if fewer than 100,000,000 ids were skipped: when it gets another id, when it is in another database, and when it is taken back after a move.
 CREATE TRIGGER leap BEFORE UPDATE OF id, origin, moved_to ON store
 FOR EACH ROW WHEN (OLD.id <> '' AND NEW.id <> '' AND NEW.id <> OLD.id
   OR OLD.origin <> '' AND NEW.origin <> '' AND NEW.origin <> OLD.origin

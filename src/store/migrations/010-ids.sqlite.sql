@@ -40,7 +40,7 @@ SELECT max(0, iif(reserved_id <= last_id, reserved_id, 0),
 FROM store;
 
 -- A store that begins another history, without knowing which ids the other one has given, leaps to the next multiple of
--- 1,000,000,000: when it gets another id, when its file is a copy or a backup, and when it is taken back after a move.
+-- 1,000,000,000, or to the one after if fewer than 100,000,000 ids were skipped: when it gets another id, when its file is a copy or a backup, and when it is taken back after a move.
 CREATE TRIGGER leap AFTER UPDATE OF id, origin, moved_to ON store
 WHEN OLD.id <> '' AND NEW.id <> '' AND NEW.id <> OLD.id
   OR OLD.origin <> '' AND NEW.origin <> '' AND NEW.origin <> OLD.origin
@@ -48,5 +48,6 @@ WHEN OLD.id <> '' AND NEW.id <> '' AND NEW.id <> OLD.id
   OR OLD.moved_to IS NOT NULL AND NEW.moved_to IS NULL
 BEGIN
   UPDATE store SET reserved_id = (SELECT min(last_id,
-    iif(id < 9223372036000000000, id / 1000000000 * 1000000000 + 999999999, 9223372036854775807)) FROM highest_id);
+    iif(id < 9223372035900000000, (id + 100000000) / 1000000000 * 1000000000 + 999999999, 9223372036854775807))
+    FROM highest_id);
 END;

@@ -3,6 +3,7 @@ import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
   type Cell,
   type Cells,
+  type MovedIds,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
@@ -68,20 +69,21 @@ export async function openPostgresTarget(url: string): Promise<Target> {
 }
 
 /**
- * Runs `complete` while the store is marked as moved to `label`, under a lock that excludes all writers.
+ * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under a lock that excludes all writers.
  * @throws StoreNotUsable if it is not marked so
  */
 export async function whilePostgresMoved(
   url: string,
   label: string,
-  complete: () => Promise<void>,
+  complete: (ids: MovedIds) => Promise<void>,
 ): Promise<void> {
   const session = await newSession(url, BULK);
   try {
     await session.query({ text: 'BEGIN' });
-    const [row] = await session.query({ text: 'SELECT moved_to FROM store FOR UPDATE' });
-    if (row?.[0] !== label) throw new StoreNotUsable(TAKEN_BACK);
-    await complete();
+    await session.query({ text: 'SELECT FROM store FOR UPDATE' });
+    const { movedTo, reservedId, freeIds } = present(await readStatus(session));
+    if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
+    await complete({ reservedId, freeIds });
   } finally {
     session.destroy();
   }

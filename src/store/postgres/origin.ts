@@ -52,7 +52,8 @@ export class Origin {
   async confirmIds(session: Session): Promise<void> {
     const server = await textOf(session, 'SELECT system_identifier FROM pg_control_system()');
     const tables = await textOf(session, TABLES);
-    await recordOrigin(session, [server, tables, this.#timelines.get(session)].join('/'));
+    const timeline = this.#timelines.get(session) || undefined;
+    await recordOrigin(session, [server, tables, timeline]);
     await reserveIds(session, this.#highestGiven);
   }
 
@@ -91,4 +92,4 @@ async function textOf(session: Session, text: string): Promise<string | undefine
 const TIMELINE = `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`;
 
 /** Other tables have other numbers, and so have those of another database. */
-const TABLES = `SELECT oid || '/' || 'store'::regclass::oid FROM pg_database WHERE datname = current_database()`;
+const TABLES = `SELECT oid || '.' || 'store'::regclass::oid FROM pg_database WHERE datname = current_database()`;

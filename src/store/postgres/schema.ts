@@ -108,7 +108,9 @@ async function runMigration(
   const [pid] = (await session.query({ text: 'SELECT pg_backend_pid()' }))[0]!;
   const onBlocked = (blockers: readonly string[]) =>
     options.onWaiting?.(`the migration ${name} waits for ${blockers.join('; ')}`);
-  const observer = plan.indexes.length + plan.locks.length > 0 && (await options.observe?.());
+  const mayWait = plan.indexes.length + plan.locks.length > 0;
+  // Without a further connection the migration runs, and names nothing.
+  const observer = mayWait && (await options.observe?.().catch(() => undefined));
   const stopWatching = observer ? watchBlockers(observer, pid!, onBlocked) : () => {};
   try {
     for (const index of plan.indexes) {

@@ -53,11 +53,30 @@ export async function limitIds(session: Session, last: OrderId): Promise<FreeIds
 }
 
 /**
- * Records where the store is, before anything is written. If the store was elsewhere, its ids leap: the trigger of migration
+ * Records where the store is (server, database with table, timeline), before anything is written. If the store was elsewhere, its ids leap: the trigger of migration
  * 010.
  */
-export async function recordOrigin(session: Session, origin: string): Promise<void> {
-  await session.write(SQL.recordOrigin, [origin]);
+export async function recordOrigin(
+  session: Session,
+  parts: readonly (string | number | undefined)[],
+): Promise<void> {
+  const [row] = await session.query({ text: 'SELECT origin FROM store' });
+  const before = row?.[0] ?? '';
+  const { origin, isSame } = mergeOrigins(
+    before.split('/'),
+    parts.map((part) => String(part ?? '')),
+  );
+  if (origin === before) return;
+  // By way of '' it does not leap: what was unknown is filled in. If another node was faster, it has done the same.
+  if (isSame) await session.write(SQL.recordOrigin, ['', before]);
+  await session.write(SQL.recordOrigin, [origin, isSame ? '' : before]);
+}
+
+/** A part that the role may not read is unknown, and neither the same nor another. */
+function mergeOrigins(before: readonly string[], now: readonly string[]) {
+  const isSame = now.every((part, at) => part === '' || !before[at] || part === before[at]);
+  const origin = now.map((part, at) => part || (isSame && before[at]) || '').join('/');
+  return { isSame, origin };
 }
 
 /** Lets the ids leap above `given`, an id that was given to an order, if the store does not have it any more. */
@@ -94,7 +113,7 @@ const SQL = {
   freeIds: { text: 'SELECT store_orders_highest_id(), last_id FROM store' },
   limitIds: { text: 'UPDATE store SET last_id = $1' },
   keepReserved: { text: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id' },
-  recordOrigin: { text: 'UPDATE store SET origin = $1 WHERE origin <> $1' },
+  recordOrigin: { text: 'UPDATE store SET origin = $1 WHERE origin = $2' },
   reserveIds: {
     text: `UPDATE store SET reserved_id = least($1, last_id)
       WHERE store_orders_highest_id() < least($2::bigint, last_id)`,

@@ -1,10 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { OpenOptions } from '../open-options.ts';
 import { StoreNotUsable } from '../store.ts';
 import { backupInThread } from './backup-thread.ts';
-import { readableLocation, readDatabase } from './connection.ts';
+import { readableLocation, readDatabase, retryWhileBusy } from './connection.ts';
+import { isBusy, storeError } from './errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from './schema.ts';
+
+/** How long another process may keep the database from being read. */
+const BUSY_MS = 1_000;
 
 /**
  * Makes a backup of a store that is about to be migrated: the way back to the release before.
@@ -20,8 +24,9 @@ export async function backupBeforeMigration(
   const name = `${basename(path)}.schema-${has}-${time}.db`;
   const target = join(backupFolder ?? dirname(resolve(path)), name);
   try {
-    const { findings } = await backupInThread({ path, target, mustBeSound: false });
+    const { findings } = await backupInThread(path, target);
     onBackup?.(target, findings.problems);
+    deleteOlder(target, has);
   } catch (error) {
     if (!(error instanceof StoreNotUsable)) throw error;
     throw new StoreNotUsable(
@@ -32,13 +37,24 @@ export async function backupBeforeMigration(
   }
 }
 
+/** Starts that fail again and again must not fill the disk: of each schema the latest backup is kept. */
+function deleteOlder(target: string, has: number): void {
+  const folder = dirname(target);
+  const [prefix] = basename(target).split(`.schema-${has}-`);
+  for (const name of readdirSync(folder)) {
+    const isOlder = name.startsWith(`${prefix}.schema-${has}-`) && name.endsWith('Z.db');
+    if (isOlder && name < basename(target)) rmSync(join(folder, name));
+  }
+}
+
 /** Returns the number of migrations that a database has; 0 for one that is missing, or is refused when it is opened. */
 function schemaOf(path: string): number {
   if (!existsSync(path)) return 0;
   try {
-    const missing = readDatabase(readableLocation(path), missingMigrations);
-    return KNOWN_MIGRATIONS - missing.length;
-  } catch {
+    const read = () => readDatabase(readableLocation(path), missingMigrations);
+    return KNOWN_MIGRATIONS - retryWhileBusy(BUSY_MS, read).length;
+  } catch (error) {
+    if (isBusy(error)) throw storeError(path, error);
     return 0;
   }
 }

@@ -152,7 +152,7 @@ function markAsBackup(path: string): void {
 /** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */
 export function makeUsable(path: string): void {
   changeDatabase(path, (db) => {
-    changeStore(db, { id: '', backup_at: null });
+    changeStore(db, { id: '', origin: '', backup_at: null });
     db.exec('PRAGMA journal_mode = WAL');
   });
 }

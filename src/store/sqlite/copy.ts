@@ -4,6 +4,7 @@ import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import {
   type Cell,
   type Cells,
+  type MovedIds,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
@@ -89,20 +90,20 @@ export async function openSqliteTarget(path: string): Promise<Target> {
 }
 
 /**
- * Runs `complete` while the store is marked as moved to `label`, under its write lock.
+ * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under its write lock.
  * @throws StoreNotUsable if it is not marked so
  */
 export async function whileSqliteMoved(
   path: string,
   label: string,
-  complete: () => Promise<void>,
+  complete: (ids: MovedIds) => Promise<void>,
 ): Promise<void> {
   const { db } = withOpenErrors(path, () => openForWriting(path, false));
   try {
     withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
-    const row = db.prepare('SELECT moved_to FROM store').get();
-    if (row?.moved_to !== label) throw new StoreNotUsable(TAKEN_BACK);
-    await complete();
+    const { movedTo, reservedId, freeIds } = readStatus(new Session(db));
+    if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
+    await complete({ reservedId, freeIds });
   } finally {
     db.close();
   }

@@ -65,7 +65,7 @@ function existingFolder(file: string): string {
 }
 
 function rightsOf(file: string, folder: string): Finding {
-  const files = [file, `${file}-wal`, `${file}-shm`].filter(existsSync);
+  const files = ['', '-wal', '-shm', '-ids'].map((suffix) => file + suffix).filter(existsSync);
   const unwritable = files.filter((path) => !mayUse(path, constants.R_OK | constants.W_OK));
   if (!mayUse(folder, constants.R_OK | constants.W_OK | constants.X_OK)) unwritable.push(folder);
   if (unwritable.length > 0) {

@@ -1,6 +1,7 @@
+import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailable } from '../store.ts';
+import { StoreNotUsable, StoreUnavailable } from '../store.ts';
 import { fileIdentity } from './connection.ts';
 
 /** How often the files are compared when nothing is written. */
@@ -19,15 +20,23 @@ type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>
  */
 export class OpenFiles {
   readonly #path: string;
+  /** SQLite has its other files beside the file that a link leads to. */
+  readonly #real: string;
   readonly #db: DatabaseSync;
   readonly #opened: Identities;
   #loss: StoreUnavailable | undefined;
 
-  /** @param db a connection that has written, so that all files exist */
+  /**
+   * @param db a connection that has written, so that all files exist
+   * @throws StoreNotUsable if one does not
+   */
   constructor(path: string, db: DatabaseSync) {
     this.#path = path;
+    this.#real = realpathSync(path);
     this.#db = db;
     this.#opened = this.#identities();
+    const missing = SUFFIXES.find((suffix) => this.#opened[suffix] === undefined);
+    if (missing !== undefined) throw new StoreNotUsable(`${this.#real}${missing} is missing`);
   }
 
   /**
@@ -45,7 +54,7 @@ export class OpenFiles {
     if (changed.length === 0) return undefined;
     const names = changed.map((suffix) => {
       const what = now[suffix] === undefined ? 'was deleted' : 'was replaced';
-      return `${resolve(this.#path)}${suffix} ${what}`;
+      return `${suffix === '' ? resolve(this.#path) : this.#real + suffix} ${what}`;
     });
     // Where another process may have opened the database since, writing to it could damage it.
     const mayRescue = changed.every((suffix) => suffix !== '' && now[suffix] === undefined);
@@ -61,16 +70,21 @@ export class OpenFiles {
   #checkpoint(): boolean {
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
     for (const until = performance.now() + RESCUE_MS; performance.now() < until; ) {
-      const row = this.#db.prepare('PRAGMA wal_checkpoint(FULL)').get()!;
-      if (row.busy === 0n && row.log === row.checkpointed) return true;
+      try {
+        const row = this.#db.prepare('PRAGMA wal_checkpoint(FULL)').get()!;
+        if (row.busy === 0n && row.log === row.checkpointed) return true;
+      } catch {
+        // Such as a full disk: the loss is reported either way.
+        return false;
+      }
       Atomics.wait(sleeper, 0, 0, RETRY_MS);
     }
     return false;
   }
 
   #identities(): Identities {
-    const identity = (suffix: string) => existing(`${this.#path}${suffix}`);
-    return { '': identity(''), '-wal': identity('-wal'), '-shm': identity('-shm') };
+    const beside = (suffix: string) => existing(this.#real + suffix);
+    return { '': existing(this.#path), '-wal': beside('-wal'), '-shm': beside('-shm') };
   }
 }
 

@@ -1,13 +1,14 @@
-import { statfsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { realpathSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { StoreSizes } from '../store.ts';
 
 /** Returns the sizes of the database at `path`. @throws errors of the file system */
 export function sizesOf(path: string): StoreSizes {
-  const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+  const file = realpathSync(path);
+  const { bavail, bsize } = statfsSync(dirname(file));
   return {
-    database: statSync(path).size,
-    log: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    database: statSync(file).size,
+    log: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     free: bavail * bsize,
   };
 }

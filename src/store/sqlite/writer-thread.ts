@@ -65,8 +65,8 @@ function open() {
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new GivenIds(path);
       // A new store begins at 1, also where another one was.
-      const before = migrated?.from === 0 ? 0n : given.highest;
-      retryWhileBusy(lockWaitMs, () => reserveGiven(session, before));
+      if (migrated?.from === 0) given.record(0n);
+      retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highest));
       if (data.givesId) retryWhileBusy(lockWaitMs, () => giveId(session));
       return { session, migrated, given, files: new OpenFiles(path, db) };
     } catch (error) {
