@@ -291,3 +291,23 @@ test('PostgreSQL: a node whose server has lost an order that it placed leaps', a
   }
   assert.equal(id, BILLION);
 });
+
+test('PostgreSQL: roles that may read less of the server than others do not leap in turns', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const role = `role_${new URL(url).pathname.slice(1)}`;
+  await placed(url);
+  for (const sql of [
+    `CREATE ROLE ${role} LOGIN`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`,
+    'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+  ]) {
+    await query(url, sql);
+  }
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${role}`));
+  const own = new URL(url);
+  own.username = role;
+  assert.deepEqual([await placed(own.href), await placed(url)], [[2n], [3n]]);
+  await query(url, "UPDATE store SET origin = ''");
+  assert.deepEqual([await placed(own.href), await placed(url)], [[4n], [5n]]);
+  assert.deepEqual(await placed(own.href), [6n]);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileDestination } from '../../src/telemetry/log-destinations.ts';
@@ -62,4 +62,19 @@ test('the buffer of unwritten log lines is bounded, and the log reports how many
   const [, lost] = /\{"level":40,"time":\d+,"lost":(\d+),"msg":"log lines were lost/.exec(read())!;
   assert.equal(kept + Number(lost), 1_000);
   assert.ok(kept < 300);
+});
+
+test('a log file that cannot be opened again is used on', {
+  skip: process.platform === 'linux' ? false : 'on Linux only',
+}, async (t) => {
+  const folder = join(temporaryFolder(t), 'logs');
+  mkdirSync(folder);
+  const fd = openSync(join(folder, 'a.log'), 'a+');
+  t.after(() => closeSync(fd));
+  const { write, end, reopen } = fileDestination(fd);
+  rmSync(folder, { recursive: true });
+  assert.match(reopen()!, /a\.log was not opened again: ENOENT/);
+  write('a line\n');
+  await end();
+  assert.equal(fstatSync(fd).size, 7);
 });
