@@ -60,11 +60,14 @@ for (const engine of ENGINES) {
 test('a backup of a PostgreSQL store is an SQLite store with the same contents', async (t: TestContext) => {
   const database = await newPostgresDatabase(t);
   await fill(database, 2_000);
-  const path = join(temporaryFolder(t), 'backups', 'today.db');
+  const path = join(temporaryFolder(t), 'today.db');
   const { code, stderr } = await run(['backup', path, '--database', database]);
   assert.equal(code, 0, stderr);
   const [original, backup] = [await contentsOf(database), await contentsOf(`sqlite:${path}`)];
   assert.notEqual(backup.status.storeId, original.status.storeId);
-  const status = { ...backup.status, storeId: original.status.storeId };
+  // A backup that is opened for writing has been put to use: it has another id, and its ids have leapt.
+  const { storeId, reservedId, freeIds } = original.status;
+  assert.ok(backup.status.reservedId > reservedId);
+  const status = { ...backup.status, storeId, reservedId, freeIds };
   assert.deepEqual({ ...backup, status }, original);
 });
