@@ -5,6 +5,8 @@ import { isNewEnough, NEEDED } from './needed-node.js';
 
 // Node.js would open a debugger for every process of this machine.
 process.on('SIGUSR1', () => {});
+// A service rereads its settings, as soon as it has read them; one in a terminal ends with the terminal.
+if (process.argv[2] === 'serve' && !process.stdout.isTTY) process.on('SIGHUP', () => {});
 
 /** The npm package has the program compiled, in dist/. */
 const isClone = existsSync(new URL('../src/main.ts', import.meta.url));

@@ -4,7 +4,7 @@ import { parseInt64 } from '../orders/order.ts';
 import { actionOf } from '../store/action.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
-import { grouped, table, UsageError, writeJson, writeOut } from './terminal/output.ts';
+import { grouped, say, table, UsageError, writeJson, writeOut } from './terminal/output.ts';
 
 interface IdsFlags extends DatabaseFlags {
   readonly last?: string;
@@ -45,6 +45,8 @@ async function ids(flags: IdsFlags): Promise<void> {
     ];
     await writeOut(`${table(rows)}\n`);
   }
+  if (left <= 0n)
+    say('New orders are refused until --last is set to an id that leaves room below it.');
 }
 
 async function limitIds(flags: IdsFlags, text: string): Promise<FreeIds> {

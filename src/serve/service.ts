@@ -154,10 +154,13 @@ export class Service {
   async whyNotReady(): Promise<string | undefined> {
     if (this.#whyNotServing !== '') return this.#whyNotServing;
     const usable = () => Promise.all([this.#listing!.current(), this.#openStore!.connected()]);
-    return within(READY_WITHIN_MS, usable).then(
-      () => undefined,
-      (error: Error) => error.message,
-    );
+    try {
+      const [{ moment }] = await within(READY_WITHIN_MS, usable);
+      this.#storeId = moment.storeId;
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   /** Traces requests, if an endpoint is set; before `listen`. */

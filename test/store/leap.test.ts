@@ -272,6 +272,20 @@ test('PostgreSQL: an older copy in the place of the database leaps', async (t) =
   assert.deepEqual(await placed(url, 2), [BILLION, BILLION + 1n]);
 });
 
+test('PostgreSQL: tables that are emptied and filled with older rows leap', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await placed(url, 2);
+  for (const table of ['store', 'orders', 'order_events']) {
+    await query(url, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+  }
+  await placed(url);
+  for (const table of ['store', 'orders', 'order_events']) {
+    await query(url, `TRUNCATE ${table}`);
+    await query(url, `INSERT INTO ${table} SELECT * FROM kept_${table}`);
+  }
+  assert.deepEqual(await placed(url), [BILLION]);
+});
+
 test('PostgreSQL: a node whose server has lost an order that it placed leaps', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url, 'service');

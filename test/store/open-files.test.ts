@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { checkStore } from '../../src/store/open.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
@@ -98,6 +99,22 @@ for (const suffixes of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
     assert.deepEqual((await checkStore(`sqlite:${path}`)).problems, []);
   });
 }
+
+test('SQLite: while a reader keeps the log from being written, the service tries again', async (t) => {
+  const { path, store } = await stored(t);
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM orders').get();
+  await store.apply([place(4n)]);
+  rmSync(`${path}-wal`);
+  await assert.rejects(store.apply([{ type: 'cancel', id: 1n }]), /do not kill the service/);
+  reader.close();
+  await eventually(() => assert.rejects(store.status(), /all changes are in the database file/));
+  const found = new DatabaseSync(path, { readOnly: true });
+  t.after(() => found.close());
+  // From the database file itself, as after a kill.
+  assert.deepEqual(Object.values(found.prepare('SELECT count(*) FROM orders').get()!), [4]);
+});
 
 test('SQLite: beside a database that another process has made in its place, nothing is written', async (t) => {
   const { path, store } = await stored(t);

@@ -100,8 +100,12 @@ function importsOf(imports: readonly ImportRecord[]): Finding[] {
 function idsOf(free: FreeIds): Finding {
   const found = `${grouped(idsLeft(free))} ids are left for new orders`;
   if (idsLeft(free) >= FEW_IDS) return ok('ids', found);
-  const advice = 'set a lower last id, with "store-orders ids --last"';
-  return warning('ids', `${found}: an order has the id ${free.highest}`, advice);
+  const advice = 'set another last id, with "store-orders ids --last"';
+  return warning(
+    'ids',
+    `${found}: those up to ${free.highest} are taken, and the last is ${free.last}`,
+    advice,
+  );
 }
 
 function clockOf(latestAt: number | undefined): Finding[] {

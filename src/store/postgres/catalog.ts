@@ -30,5 +30,6 @@ const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique 
 const TRIGGERS = `SELECT 'trigger ' || tgname FROM pg_trigger AS g JOIN pg_class AS t ON g.tgrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled <> 'D' ORDER BY tgname`;
 
-const FUNCTIONS = `SELECT 'function ' || proname || '(' || pg_get_function_identity_arguments(oid) || ')' AS line FROM pg_proc
+const FUNCTIONS = `SELECT 'function ' || proname || '(' || pg_get_function_identity_arguments(oid) || ') '
+    || left(md5(prosrc), 8) AS line FROM pg_proc
   WHERE pronamespace = ${HERE} AND proname LIKE 'store\\_orders\\_%' ORDER BY line`;

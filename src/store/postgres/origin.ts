@@ -91,5 +91,6 @@ async function textOf(session: Session, text: string): Promise<string | undefine
 
 const TIMELINE = `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`;
 
-/** Other tables have other numbers, and so have those of another database. */
-const TABLES = `SELECT oid || '.' || 'store'::regclass::oid FROM pg_database WHERE datname = current_database()`;
+/** Other tables have other numbers, and so have those of another database, and tables that were emptied and filled again. */
+const TABLES = `SELECT oid || '.' || 'store'::regclass::oid || '.' || pg_relation_filenode('store')
+  FROM pg_database WHERE datname = current_database()`;

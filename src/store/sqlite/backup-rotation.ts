@@ -75,10 +75,7 @@ function isDue(path: string, { folder, everyMs }: Rotation): boolean {
 async function make(path: string, { folder, keep }: Rotation): Promise<void> {
   const prefix = prefixOf(path);
   // Of a process that was killed: no other makes one now.
-  for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) {
-    for (const suffix of ['', '-wal', '-shm', '-journal'])
-      rmSync(partial + suffix, { force: true });
-  }
+  for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
   const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
   await makeBackup(join(folder, `${prefix}${time}.db`), async (partial) =>
     copySqlite(path, partial),

@@ -69,7 +69,7 @@ export function expectSound({ schemaDifferences, problems }: Findings, summary: 
   if (all.length > 0) throw new StoreNotUsable([`${summary}:`, ...all].join('\n  '));
 }
 
-const PARTIAL = /\.[0-9a-f]{8}-[0-9a-f-]{27}\.partial$/;
+const PARTIAL = /\.[0-9a-f]{8}-[0-9a-f-]{27}\.partial(?:-journal|-wal|-shm)?$/;
 
 /** Returns the temporary files of backups in a folder. */
 export function partialsIn(folder: string): string[] {

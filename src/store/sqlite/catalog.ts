@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Returns the lines of `schemaDifferences` for a database. `db` must return rows as objects. */
 export function describeSchema(db: DatabaseSync): string[] {
-  return [...COLUMNS, ...INDEXES, OTHERS].flatMap((sql) =>
-    db
-      .prepare(sql)
-      .all()
-      .map(({ line }) => String(line)),
-  );
+  const lines = [...COLUMNS, ...INDEXES].flatMap((sql) => db.prepare(sql).all());
+  const others = db.prepare(OTHERS).all();
+  return [
+    ...lines.map(({ line }) => String(line)),
+    ...others.map(({ line, sql }) => `${line} ${digestOf(String(sql))}`),
+  ];
+}
+
+function digestOf(sql: string): string {
+  return createHash('sha256').update(sql).digest('hex').slice(0, 8);
 }
 
 const TABLES = `sqlite_schema AS s WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
@@ -26,4 +31,4 @@ const INDEXES = [
   GROUP BY i.name ORDER BY line`,
 ];
 
-const OTHERS = `SELECT type || ' ' || name AS line FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY line`;
+const OTHERS = `SELECT type || ' ' || name AS line, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY line`;

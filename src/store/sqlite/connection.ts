@@ -19,7 +19,8 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
     makeFolder(dirname(path));
     makeFile(path);
   } else expectExists(path);
-  if (existsSync(path) && !statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
+  if (!existsSync(path)) throw new StoreNotUsable('it is a link to a file that does not exist');
+  if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
   const file = fileIdentity(path);
   return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };
 }

@@ -25,6 +25,8 @@ export class OpenFiles {
   readonly #db: DatabaseSync;
   readonly #opened: Identities;
   #loss: StoreUnavailable | undefined;
+  /** Whether the log, which only this process has, is still to be written into the database file. */
+  #isToRescue = false;
 
   /**
    * @param db a connection that has written, so that all files exist
@@ -48,6 +50,17 @@ export class OpenFiles {
     if (this.#loss !== undefined) throw this.#loss;
   }
 
+  /**
+   * Called once a second: compares the files and, if readers have prevented that the log is written into the database file, tries
+   * that again.
+   * @returns the loss, if it was found now or what it says has changed
+   */
+  look(): StoreUnavailable | undefined {
+    const before = this.#loss;
+    if (before === undefined || this.#isToRescue) this.#loss = this.#findLoss() ?? before;
+    return this.#loss?.message === before?.message ? undefined : this.#loss;
+  }
+
   #findLoss(): StoreUnavailable | undefined {
     const now = this.#identities();
     const changed = SUFFIXES.filter((suffix) => now[suffix] !== this.#opened[suffix]);
@@ -59,9 +72,12 @@ export class OpenFiles {
     // Where another process may have opened the database since, writing to it could damage it.
     const mayRescue = changed.every((suffix) => suffix !== '' && now[suffix] === undefined);
     const isWhole = mayRescue && this.#checkpoint();
+    this.#isToRescue = mayRescue && !isWhole;
     const rest = isWhole
       ? 'all changes are in the database file: start the service again'
-      : 'see "Files that are deleted or replaced" in docs/operating.md';
+      : this.#isToRescue
+        ? 'changes are being written into the database file, which another process still reads: do not kill the service'
+        : 'see "Files that are deleted or replaced" in docs/operating.md';
     const message = `${names.join(', ')} while the service used it; nothing more is read or written; ${rest}`;
     return new StoreUnavailable(message, 'replaced');
   }

@@ -113,9 +113,9 @@ class Usability {
     this.path = path;
   }
 
-  /** Lets every later operation fail with `error`. */
+  /** Lets every later operation fail with `error`; a later one says more. */
   end(error: Error): void {
-    this.#end ??= error;
+    this.#end = error;
   }
 
   /** @throws StoreUnavailable instead of SQLite's own errors */

@@ -109,12 +109,10 @@ function answer(produce: () => Answer): void {
 function watch(files: OpenFiles): void {
   const timer = setInterval(() => {
     try {
-      files.expectUnchanged();
-    } catch (error) {
-      const loss = failureOf(storeError(path, error));
-      if (loss.fault !== 'replaced') return;
-      clearInterval(timer);
-      port.postMessage({ loss } satisfies Loss);
+      const found = files.look();
+      if (found !== undefined) port.postMessage({ loss: failureOf(found) } satisfies Loss);
+    } catch {
+      // The file system does not answer now; the next change or look finds out.
     }
   }, FILES_COMPARED_MS);
   timer.unref();
