@@ -1,7 +1,7 @@
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import { Bounded } from '../bounded.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
+import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import type { Store } from '../store.ts';
@@ -99,7 +99,7 @@ async function prepareSchema(
     });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     if (mayMigrate(purpose)) {
-      expectNoDifferences(schemaDifferences('postgresql', await describeSchema(each)));
+      expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
     }
     present(await readStatus(each));
   });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { expectNoDifferences, schemaDifferences } from '../expected-schema.ts';
+import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { describeSchema } from './catalog.ts';
 import {
@@ -56,7 +56,7 @@ function open() {
       retryWhileBusy(lockWaitMs, () => missingMigrations(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
-      if (data.mayMigrate) expectNoDifferences(schemaDifferences('sqlite', describeSchema(db)));
+      if (data.mayMigrate) expectNothingMissing(schemaDifferences('sqlite', describeSchema(db)));
       probeForWriting(db);
       // A connection stays with the file it opened, even if that was replaced since. From here on `restore` is refused.
       if (fileIdentity(path) !== file)
