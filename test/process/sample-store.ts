@@ -1,4 +1,5 @@
-import { copyFileSync, globSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,9 @@ const ORDERS = 100_000;
 
 /** Returns a SQLite database of many sample orders and without keys, made once for all tests. */
 export async function sampleStore(t: TestContext): Promise<string> {
-  const made = join(CACHE, `sample-${ORDERS}-${globSync(MIGRATIONS).length}.db`);
+  const schema = createHash('sha256');
+  for (const path of globSync(MIGRATIONS).sort()) schema.update(readFileSync(path));
+  const made = join(CACHE, `sample-${ORDERS}-${schema.digest('hex').slice(0, 12)}.db`);
   await madeOnce(made, async (making) => {
     const { stdout: input } = await run(['sample', String(ORDERS)]);
     await run(['import', '-', '--database', `sqlite:${making}`], { input });
