@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { toJson } from '../json/to-json.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
+import { operatorOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { naturalNumber, say, table, writeOut } from './terminal/output.ts';
 
@@ -36,11 +37,6 @@ async function audit(flags: AuditFlags): Promise<void> {
     say('Nothing is recorded yet.');
     return;
   }
-  const rows = records.map(({ at, user, host, command, what }) => [
-    at,
-    `${user}@${host}`,
-    command,
-    what,
-  ]);
+  const rows = records.map((each) => [each.at, operatorOf(each), each.command, each.what]);
   await writeOut(`${table([['TIME', 'USER', 'COMMAND', 'WHAT'], ...rows])}\n`);
 }

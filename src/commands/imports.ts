@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { actionOf } from '../store/action.ts';
-import type { ImportRecord } from '../store/imports.ts';
+import { type ImportRecord, SHOWN_DIGITS } from '../store/imports.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
 import {
@@ -13,9 +13,6 @@ import {
   writeJson,
   writeOut,
 } from './terminal/output.ts';
-
-/** Digits of a digest that are shown, and that suffice to name an import. */
-const DIGITS = 12;
 
 export function importsCommand(): Command {
   const list = databaseCommand(
@@ -49,7 +46,7 @@ async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void
     return;
   }
   const rows = imports.map((each) => [
-    each.source.slice(0, DIGITS),
+    each.source.slice(0, SHOWN_DIGITS),
     timeOf(each.begunAt) ?? 'unknown',
     timeOf(each.finishedAt) ?? 'not finished',
     rowsOf(each),
@@ -75,22 +72,22 @@ function rowsOf({ placed, total }: ImportRecord): string {
 
 /** Describes an import that is not finished. */
 export function describeImport(each: ImportRecord): string {
-  const what = each.name ?? `the content ${each.source.slice(0, DIGITS)}`;
+  const what = each.name ?? `the content ${each.source.slice(0, SHOWN_DIGITS)}`;
   const since = each.begunAt === undefined ? '' : `, begun at ${formatTimestamp(each.begunAt)}`;
   return `${what}${since}, ${rowsOf(each)} rows are placed; import the same file again to continue it`;
 }
 
 async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void> {
-  if (!new RegExp(`^[0-9a-f]{${DIGITS},64}$`).test(digest)) {
+  if (!new RegExp(`^[0-9a-f]{${SHOWN_DIGITS},64}$`).test(digest)) {
     throw new UsageError(
-      `the digest must be ${DIGITS} hexadecimal digits or more, not "${digest}"`,
+      `the digest must be ${SHOWN_DIGITS} hexadecimal digits or more, not "${digest}"`,
     );
   }
   await withStore(flags, 'write', async (store) => {
     const found = (await store.imports()).filter(({ source }) => source.startsWith(digest));
     if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
     const { source, name = '' } = found[0]!;
-    const action = actionOf('imports forget', `${source.slice(0, DIGITS)} ${name}`.trim());
+    const action = actionOf('imports forget', `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim());
     await applyRecorded(store, action, [{ type: 'forgetImport', source }]);
     say(`Forgot the import ${digest}.`);
   });

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Order } from '../orders/order.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
-import type { OrderEvent, Store } from '../store/store.ts';
+import { type AuditRecord, operatorOf } from '../store/audit.ts';
+import type { OrderEvent } from '../store/store.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, table, writeJson, writeOut } from './terminal/output.ts';
@@ -24,7 +25,7 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
     if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
     const events = await store.history(id);
     const operators = await store.operators(events.map(({ revision }) => revision));
-    const history = events.map((event) => ({ ...event, operator: operatorOf(event, operators) }));
+    const history = events.map((event) => ({ ...event, operator: causeOf(event, operators) }));
     if (flags.json) await writeJson(record(order, history));
     else await writeOut(describe(order, history));
   });
@@ -36,12 +37,12 @@ const OPERATOR = 'operator';
 /** An event, and who has caused it by a command: user@host. */
 type ShownEvent = OrderEvent & { readonly operator: string | undefined };
 
-function operatorOf(
+function causeOf(
   { revision, by }: OrderEvent,
-  operators: Awaited<ReturnType<Store['operators']>>,
+  operators: ReadonlyMap<bigint, AuditRecord>,
 ): string | undefined {
   const record = by === undefined ? operators.get(revision) : undefined;
-  return record && `${record.user}@${record.host}`;
+  return record && operatorOf(record);
 }
 
 function record({ id, petId, quantity, shipDate, complete, status }: Order, history: ShownEvent[]) {

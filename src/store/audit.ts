@@ -15,3 +15,8 @@ export interface AuditRecord extends Action {
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
+
+/** Returns user and machine for people: "anna@shop-1". */
+export function operatorOf({ user, host }: Action): string {
+  return `${user}@${host}`;
+}

@@ -82,7 +82,10 @@ function statusOfCopy({ status, isBackup }: Source): StoreStatus {
   return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
-/** Runs `complete` with the ids of the source, while it is marked as moved to `to`. @throws StoreNotUsable if it is not, nothing being done then */
+/**
+ * Runs `complete` with the ids of the source, while it is marked as moved to `to`.
+ * @throws StoreNotUsable if it is not marked so; `complete` is not run then
+ */
 async function whileMoved(
   from: string,
   to: string,

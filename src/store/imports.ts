@@ -12,5 +12,13 @@ export interface ImportRecord {
   readonly finishedAt: number | undefined;
 }
 
+/** Digits of `source` that are shown, and that suffice to name an import. */
+export const SHOWN_DIGITS = 12;
+
 /** Finished imports that a store remembers; the oldest are forgotten beyond. */
 export const FINISHED_IMPORTS_KEPT = 1_000;
+
+/** Returns how many rows of the same content a new run passes over: none if the import is finished, or not known. */
+export function rowsPlaced(known: ImportRecord | undefined): number {
+  return known === undefined || known.finishedAt !== undefined ? 0 : known.placed;
+}

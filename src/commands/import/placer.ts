@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderDraft, OrderId } from '../../orders/order.ts';
 import { actionOf } from '../../store/action.ts';
+import { SHOWN_DIGITS } from '../../store/imports.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { CommandFailed, counted } from '../terminal/output.ts';
 
@@ -50,9 +51,9 @@ export class Placer {
     const placer = new Placer(store, checked);
     const { source, highestId, placedBefore: from, name, count: total, isAgain } = checked;
     const begin = { source, run: placer.#run, from, highestId, name, total, isAgain };
-    const action = actionOf('import', `${name}, ${counted(total, 'row')}, ${source.slice(0, 12)}`);
+    const what = [name, counted(total, 'row'), source.slice(0, SHOWN_DIGITS)].join(', ');
     const [auditId, outcome] = await store.apply([
-      { type: 'audit', action },
+      { type: 'audit', action: actionOf('import', what) },
       { type: 'beginImport', ...begin },
     ]);
     if (outcome !== 'begun') throw new CommandFailed(REASONS[outcome as keyof typeof REASONS]);

@@ -1,6 +1,6 @@
 import { Batch } from '../../orders/batch.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { FINISHED_IMPORTS_KEPT, type ImportRecord } from '../imports.ts';
+import { FINISHED_IMPORTS_KEPT, type ImportRecord, rowsPlaced } from '../imports.ts';
 import { StoreUnavailable } from '../store.ts';
 import { expectNotMovedAway } from '../tables.ts';
 import { isGuardError, readOrders } from './orders.ts';
@@ -19,10 +19,9 @@ export async function importProgress(
   { source }: CommandOf<'importProgress'>,
 ): Promise<OutcomeOf<CommandOf<'importProgress'>>> {
   const known = await findImport(session, source);
-  const isFinished = known?.finishedAt !== undefined;
   return {
-    placed: isFinished ? 0 : (known?.placed ?? 0),
-    finished: isFinished ? known : undefined,
+    placed: rowsPlaced(known),
+    finished: known?.finishedAt === undefined ? undefined : known,
     freeIds: await readFreeIds(session),
   };
 }
@@ -32,9 +31,8 @@ export async function beginImport(
   { source, run, from, highestId, name, total, isAgain }: CommandOf<'beginImport'>,
 ): Promise<OutcomeOf<CommandOf<'beginImport'>>> {
   const known = await findImport(session, source);
-  const isFinished = known?.finishedAt !== undefined;
-  if (isFinished && !isAgain) return 'already_imported';
-  if ((isFinished ? 0 : (known?.placed ?? 0)) !== from) return 'out_of_turn';
+  if (known?.finishedAt !== undefined && !isAgain) return 'already_imported';
+  if (rowsPlaced(known) !== from) return 'out_of_turn';
   await session.write(SQL.begin, [source, run, from, highestId, name, total, Date.now()]);
   return 'begun';
 }

@@ -1,10 +1,8 @@
 /** A lock that a migration takes on a table, by PostgreSQL's name, from strong to weak. */
 export interface TableLock {
   readonly table: string;
-  readonly mode: (typeof MODES)[number];
+  readonly mode: 'ACCESS EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'ROW EXCLUSIVE';
 }
-
-const MODES = ['ACCESS EXCLUSIVE', 'SHARE ROW EXCLUSIVE', 'ROW EXCLUSIVE'] as const;
 
 /** An index on a table that exists before the migration: it is built concurrently, before the transaction. */
 export interface IndexPlan {

@@ -53,8 +53,8 @@ export async function limitIds(session: Session, last: OrderId): Promise<FreeIds
 }
 
 /**
- * Records where the store is (server, database with table, timeline), before anything is written. If the store was elsewhere, its ids leap: the trigger of migration
- * 010.
+ * Records where the store is (server, database with table, timeline), before anything is written. If the store was elsewhere,
+ * its ids leap: the trigger of migration 010.
  */
 export async function recordOrigin(
   session: Session,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { OpenOptions } from '../open-options.ts';
 import { StoreNotUsable } from '../store.ts';
+import { timeForName } from './backup.ts';
 import { backupInThread } from './backup-thread.ts';
 import { readableLocation, readDatabase, retryWhileBusy } from './connection.ts';
 import { isBusy, storeError } from './errors.ts';
@@ -20,8 +21,7 @@ export async function backupBeforeMigration(
 ): Promise<void> {
   const has = schemaOf(path);
   if (has === 0 || has === KNOWN_MIGRATIONS) return;
-  const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  const name = `${basename(path)}.schema-${has}-${time}.db`;
+  const name = `${basename(path)}.schema-${has}-${timeForName()}.db`;
   const target = join(backupFolder ?? dirname(resolve(path)), name);
   try {
     const { findings } = await backupInThread(path, target);

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreNotUsable } from '../store.ts';
-import { copySqlite, makeBackup, partialsIn } from './backup.ts';
+import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 import { isBusy } from './errors.ts';
 
 /** How backups are made at intervals. */
@@ -40,9 +39,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
  */
 export async function rotateBackups(path: string, rotation: Rotation): Promise<Rotated> {
   const { folder } = rotation;
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StoreNotUsable(`the folder ${folder} does not exist: make it, or mount its disk`);
-  }
+  expectFolder(folder);
   if (!isDue(path, rotation)) return { latest: latestBackup(path, folder), isNew: false };
   const lock = new DatabaseSync(join(folder, '.store-orders-backup-lock'), { timeout: 0 });
   try {
@@ -76,8 +73,7 @@ async function make(path: string, { folder, keep }: Rotation): Promise<void> {
   const prefix = prefixOf(path);
   // Of a process that was killed: no other makes one now.
   for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
-  const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  await makeBackup(join(folder, `${prefix}${time}.db`), async (partial) =>
+  await makeBackup(join(folder, `${prefix}${timeForName()}.db`), async (partial) =>
     copySqlite(path, partial),
   );
   for (const { file } of backupsOf(path, folder).slice(0, -keep)) rmSync(file);
@@ -89,6 +85,7 @@ function prefixOf(path: string): string {
   return `store-orders-${digest.slice(0, 8)}-`;
 }
 
+/** The time of `timeForName`, in parts. */
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)\.db$/;
 
 /** Returns the complete backups of a store in a folder, the oldest first. */

@@ -46,9 +46,7 @@ export async function makeBackup(
 ): Promise<Backup> {
   const folder = dirname(resolve(target));
   if (existsSync(target)) throw new StoreNotUsable(`${target} already exists`);
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StoreNotUsable(`the folder ${folder} does not exist: make it, or mount its disk`);
-  }
+  expectFolder(folder);
   const leftovers = partialsIn(folder);
   let findings: Findings | undefined;
   await writeWhole(target, {
@@ -61,6 +59,18 @@ export async function makeBackup(
     putInPlace: (partial) => renameSync(partial, target),
   });
   return { bytes: statSync(target).size, findings: findings!, leftovers };
+}
+
+/** @throws StoreNotUsable if there is no such folder */
+export function expectFolder(folder: string): void {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StoreNotUsable(`the folder ${folder} does not exist: make it, or mount its disk`);
+  }
+}
+
+/** Returns the current time for the name of a file: 2026-11-22T10-00-00-000Z. */
+export function timeForName(): string {
+  return new Date().toISOString().replaceAll(/[:.]/g, '-');
 }
 
 /** @throws StoreNotUsable with all problems, if there are any */

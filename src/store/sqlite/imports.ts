@@ -1,6 +1,6 @@
 import { Batch } from '../../orders/batch.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { FINISHED_IMPORTS_KEPT, type ImportRecord } from '../imports.ts';
+import { FINISHED_IMPORTS_KEPT, type ImportRecord, rowsPlaced } from '../imports.ts';
 import { recordOperator } from './audit.ts';
 import { findKnown } from './orders.ts';
 import type { Row, Session } from './session.ts';
@@ -13,10 +13,9 @@ export function importProgress(
   { source }: CommandOf<'importProgress'>,
 ): OutcomeOf<CommandOf<'importProgress'>> {
   const known = findImport(session, source);
-  const isFinished = known?.finishedAt !== undefined;
   return {
-    placed: isFinished ? 0 : (known?.placed ?? 0),
-    finished: isFinished ? known : undefined,
+    placed: rowsPlaced(known),
+    finished: known?.finishedAt === undefined ? undefined : known,
     freeIds: readFreeIds(session),
   };
 }
@@ -26,9 +25,8 @@ export function beginImport(
   { source, run, from, highestId, name, total, isAgain }: CommandOf<'beginImport'>,
 ): OutcomeOf<CommandOf<'beginImport'>> {
   const known = findImport(session, source);
-  const isFinished = known?.finishedAt !== undefined;
-  if (isFinished && !isAgain) return 'already_imported';
-  if ((isFinished ? 0 : (known?.placed ?? 0)) !== from) return 'out_of_turn';
+  if (known?.finishedAt !== undefined && !isAgain) return 'already_imported';
+  if (rowsPlaced(known) !== from) return 'out_of_turn';
   session.write(SQL.begin, source, run, from, highestId, name, total, Date.now());
   return 'begun';
 }

@@ -19,7 +19,14 @@ import type { OrderId } from '../../orders/order.ts';
 import type { Action } from '../audit.ts';
 import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
-import { copySqlite, expectSound, makeUsable, syncToDisk, writeWhole } from './backup.ts';
+import {
+  copySqlite,
+  expectSound,
+  makeUsable,
+  syncToDisk,
+  timeForName,
+  writeWhole,
+} from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { fileIdentity, readDatabase } from './connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from './errors.ts';
@@ -62,7 +69,7 @@ export async function restoreSqlite(
   if (wasThere && fileIdentity(path) === fileIdentity(file)) {
     throw new StoreNotUsable('the backup and the database are the same file');
   }
-  const kept = `${path}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+  const kept = `${path}.before-${timeForName()}`;
   if (wasThere) withOpenErrors(path, () => refuseOther(path, source));
   let nextId: OrderId | undefined;
   await writeWhole(path, {
