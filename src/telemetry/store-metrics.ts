@@ -4,14 +4,16 @@ import { ORDER_STATUSES } from '../orders/order.ts';
 import type { Store, StoreSizes, StoreStatus } from '../store/store.ts';
 import { within } from '../store/within.ts';
 
-/** Timeout of the store status in a scrape. */
-const STATUS_WITHIN_MS = 1_000;
+/** Timeout of a read of the store in a scrape. */
+const READ_WITHIN_MS = 1_000;
 
 /** Returns the store; undefined until it is open. */
 export type StoreSource = () => Pick<Store, 'status' | 'sizes' | 'engine'> | undefined;
 
 export function registerStore(registry: Registry, database: string, store: StoreSource): void {
-  registerStatus(registry, store, {
+  const status = sharedRead(store, (opened) => opened.status());
+  const sizes = sharedRead(store, (opened) => opened.sizes());
+  registerStatus(registry, status, {
     name: 'store_orders_store_info',
     help: 'Always 1; the labels say which store is served.',
     labelNames: ['store', 'database'],
@@ -27,27 +29,27 @@ export function registerStore(registry: Registry, database: string, store: Store
       if (engine !== undefined) this.set({ engine: engine.name }, engine.schema);
     },
   });
-  registerSize(registry, store, {
+  registerSize(registry, sizes, {
     name: 'store_orders_database_bytes',
     help: 'Size of the database.',
     size: 'database',
   });
-  registerSize(registry, store, {
+  registerSize(registry, sizes, {
     name: 'store_orders_wal_bytes',
     help: "Size of SQLite's write-ahead log.",
     size: 'log',
   });
-  registerSize(registry, store, {
+  registerSize(registry, sizes, {
     name: 'store_orders_disk_free_bytes',
     help: 'Free space on the disk of an SQLite database.',
     size: 'free',
   });
-  registerStatus(registry, store, {
+  registerStatus(registry, status, {
     name: 'store_orders_ids_left',
     help: 'Ids that are left for new orders.',
     set: (gauge, { freeIds }) => gauge.set(Number(idsLeft(freeIds))),
   });
-  registerStatus(registry, store, {
+  registerStatus(registry, status, {
     name: 'store_orders_orders',
     help: 'Orders in the store, by status.',
     labelNames: ['status'],
@@ -57,20 +59,39 @@ export function registerStore(registry: Registry, database: string, store: Store
   });
 }
 
+/** Reads the store for a scrape. Resolves to undefined while the store is not available: what it has is unknown then. */
+type SharedRead<T> = () => Promise<T | undefined>;
+
+/** Returns a read that the gauges of a scrape share: the registry collects them at the same time. */
+function sharedRead<T>(
+  store: StoreSource,
+  read: (opened: NonNullable<ReturnType<StoreSource>>) => Promise<T>,
+): SharedRead<T> {
+  let running: Promise<T | undefined> | undefined;
+  const readNow = async () => {
+    const opened = store();
+    if (opened === undefined) return undefined;
+    return await within(READ_WITHIN_MS, () => read(opened)).catch(() => undefined);
+  };
+  return () => {
+    running ??= readNow().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
 /** Registers a gauge of a size of the store. Where a size does not apply or is unknown, there is no sample. */
 function registerSize(
   registry: Registry,
-  store: StoreSource,
+  sizes: SharedRead<StoreSizes>,
   { name, help, size }: { name: string; help: string; size: keyof StoreSizes },
 ): void {
   new Gauge({
     ...{ name, help, registers: [registry] },
     async collect() {
       this.remove();
-      const opened = store();
-      if (opened === undefined) return;
-      const sizes = await within(STATUS_WITHIN_MS, () => opened.sizes()).catch(() => undefined);
-      const bytes = sizes?.[size];
+      const bytes = (await sizes())?.[size];
       if (bytes !== undefined) this.set(bytes);
     },
   });
@@ -83,10 +104,10 @@ interface StatusGauge {
   readonly set: (gauge: Gauge<string>, status: StoreStatus) => void;
 }
 
-/** Registers a gauge of the store's status. While the store is unavailable, its status is unknown, and there is no sample. */
+/** Registers a gauge of the store's status. While that is unknown, there is no sample. */
 function registerStatus(
   registry: Registry,
-  store: StoreSource,
+  status: SharedRead<StoreStatus>,
   { name, help, labelNames = [], set }: StatusGauge,
 ): void {
   new Gauge<string>({
@@ -94,10 +115,8 @@ function registerStatus(
     async collect() {
       this.reset();
       if (labelNames.length === 0) this.remove();
-      const opened = store();
-      if (opened === undefined) return;
-      const status = await within(STATUS_WITHIN_MS, () => opened.status()).catch(() => undefined);
-      if (status !== undefined) set(this, status);
+      const found = await status();
+      if (found !== undefined) set(this, found);
     },
   });
 }

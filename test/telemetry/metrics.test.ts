@@ -32,3 +32,22 @@ test('metrics are served while the store is unavailable, without the number of o
   assert.match(text, /^store_orders_schema_version\{engine="sqlite"\} 7$/m);
   assert.doesNotMatch(text, /^store_orders_(orders\{|ids_left )/m);
 });
+
+test('a scrape reads the status and the sizes of the store once each, and the next scrape anew', async () => {
+  const reads = { status: 0, sizes: 0 };
+  const failed = (what: keyof typeof reads) => () => {
+    reads[what] += 1;
+    return Promise.reject(new StoreUnavailable('gone', 'unreachable'));
+  };
+  const [status, sizes] = [failed('status'), failed('sizes')];
+  const { registry } = createMetrics({
+    environment: 'production',
+    database: 'sqlite:test.db',
+    store: () => ({ status, sizes, engine: { name: 'sqlite', schema: 7 } }),
+    isReady: async () => true,
+  });
+  await registry.metrics();
+  assert.deepEqual(reads, { status: 1, sizes: 1 });
+  await registry.metrics();
+  assert.deepEqual(reads, { status: 2, sizes: 2 });
+});
