@@ -59,8 +59,12 @@ function objectOf({ properties = {}, required = [] }: Schema, indent: string): s
 }
 
 function typeOf(schema: Schema, indent: string): string {
-  if (schema['x-extensible-enum'] !== undefined) return 'ErrorCode';
+  const extensible = schema['x-extensible-enum'];
+  if (extensible?.includes('bad_request')) return 'ErrorCode';
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!;
+  if (extensible !== undefined) {
+    return [...extensible.map((value) => `'${value}'`), '(string & {})'].join(' | ');
+  }
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ');
   if (schema.type === 'array') {
     const item = typeOf(schema.items!, indent);

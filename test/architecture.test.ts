@@ -69,7 +69,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store/activity.ts': ['orders', 'store/feed', 'store/pages'],
   'src/store/feed.ts': ['orders'],
   'src/store/pages.ts': ['orders', 'store/feed'],
-  'src/store/batcher.ts': [],
+  'src/store/batcher.ts': ['orders'],
   'src/store/diagnosis.ts': [],
   'src/store/imports.ts': [],
   'src/store/migration-steps.ts': [],

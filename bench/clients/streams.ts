@@ -32,7 +32,7 @@ function openStream(key: string): Promise<void> {
     let rest = '';
     socket.setEncoding('latin1');
     socket.write(
-      `GET /v2/store/changes?after=now HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+      `GET /v2/store/changes/stream?after=now HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     );
     socket.on('data', (chunk: string) => {
       if (chunk.startsWith('HTTP/1.1 200')) resolve();

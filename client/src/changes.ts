@@ -66,7 +66,13 @@ async function* streamedChanges(
   { signal, onLive }: Required<Pick<FollowOptions, 'onLive'>> & CallOptions,
 ): AsyncGenerator<Batch, void> {
   const reply = await send(settings, {
-    ...{ method: 'GET', path: '/v2/store/changes', query: { after }, expects: [200], signal },
+    ...{
+      method: 'GET',
+      path: '/v2/store/changes/stream',
+      query: { after },
+      expects: [200],
+      signal,
+    },
     headers: { accept: 'text/event-stream' },
   });
   onLive(true);

@@ -37,7 +37,7 @@ export interface OrderRecord {
   /** Whether the order has been fulfilled. */
   readonly complete?: boolean;
   /** A pending order becomes shipped or cancelled; the others never change again. */
-  readonly status: 'pending' | 'shipped' | 'cancelled';
+  readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
   /** When the store recorded the order. */
   readonly placedAt: string;
   /** When the store recorded the latest change of the order. */
@@ -81,7 +81,7 @@ export interface OrderHistory {
   /** Oldest first. */
   readonly events: readonly {
     /** What happened. */
-    readonly type: 'placed' | 'cancelled' | 'shipped';
+    readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
     /** When the store recorded it. */
     readonly at: string;
     /** The revision of the store that it made. */
@@ -96,7 +96,7 @@ export interface Change {
   /** The revision of the store; several changes can share one. */
   readonly revision: bigint;
   /** What happened. */
-  readonly type: 'placed' | 'cancelled' | 'shipped';
+  readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
   /** When the store recorded it. */
   readonly at: string;
   /** The id of the API key; absent for the operators of the store. */
@@ -133,6 +133,9 @@ export interface Summary {
     /** Cancelled. */
     readonly cancelled: bigint;
   };
+  /** Whether a failover of the database can lose changes that the service has acknowledged, because its standby is
+asynchronous; the operators have set it. If so, a copy that is to be exact handles 410 `changes_gone`. */
+  readonly canLoseChanges: boolean;
 }
 
 /** What happened in some periods, in numbers. */
@@ -175,6 +178,9 @@ export interface ErrorRecord {
   readonly message: string;
   /** The HTTP status code. */
   readonly status: bigint;
+  /** Only of a 409: the order, if this API key itself has changed it in the way that the request asks for. After a lost
+response it is the answer to the first request. */
+  readonly order?: OrderRecord;
   /** Everything that is wrong with the request, up to 100 problems; only of a 400. */
   readonly errors?: readonly {
     /** The name of a parameter or header. */

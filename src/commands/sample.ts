@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { WRITERS } from '../files/write-orders.ts';
+import { MAX_BATCH } from '../orders/batch.ts';
 import type { Order } from '../orders/order.ts';
 import { sampleOrders } from '../orders/sample.ts';
 import type { Store } from '../store/store.ts';
@@ -8,8 +9,6 @@ import { grouped, naturalNumber, say, writeOut } from './terminal/output.ts';
 /** Orders per write to stdout. */
 const BATCH = 1_000;
 const MAX_SAMPLES = 10_000_000;
-/** Sample orders per transaction. */
-const TRANSACTION = 2_000;
 const SEED_IN_A_STORE = 1;
 
 export function sampleCommand(): Command {
@@ -52,7 +51,7 @@ export async function addSamples(store: Store, count: number): Promise<void> {
   let batch: { type: 'place'; order: Order }[] = [];
   for (const order of sampleOrders(count, SEED_IN_A_STORE)) {
     batch.push({ type: 'place', order });
-    if (batch.length < TRANSACTION) continue;
+    if (batch.length < MAX_BATCH) continue;
     await store.apply(batch);
     batch = [];
   }

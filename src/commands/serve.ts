@@ -73,7 +73,7 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not create a first key')
     .addHelpText(
       'after',
-      `\nBy environment, or in the file that SETTINGS_FILE names: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CONSOLE, CORS_ORIGINS,
+      `\nBy environment, or in the file that SETTINGS_FILE names: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CAN_LOSE_CHANGES, CONSOLE, CORS_ORIGINS,
 PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL. By environment only: OTEL_EXPORTER_OTLP_ENDPOINT, and other
 variables of OpenTelemetry. README.md has all settings.`,
     )

@@ -32,6 +32,7 @@ export const DEFAULTS = {
   OPERATIONS_PORT: '8081',
   REUSE_PORT: 'false',
   CONSOLE: 'on',
+  CAN_LOSE_CHANGES: 'false',
   DRAIN_SECONDS: '5',
   STOP_LIMIT_SECONDS: '10',
   LOG_LEVEL: 'info',
@@ -39,6 +40,9 @@ export const DEFAULTS = {
   BACKUP_KEEP: '7',
 } as const;
 
+const HOST_NAME = 'a host name or an IP address';
+const PORT_NUMBER = 'a port from 0 to 65535';
+const TRUTH = 'true or false';
 const ORIGINS = 'origins such as https://shop.example, with commas between them, or *';
 
 type Variable =
@@ -73,6 +77,8 @@ export interface Config {
   readonly reusePort: boolean;
   /** Whether the staff console is served. */
   readonly hasConsole: boolean;
+  /** Whether a failover of the database can lose acknowledged changes; getSummary reports it. */
+  readonly canLoseChanges: boolean;
   /**
    * After a stop signal: how long the service continues to serve while not ready, and the limit for the shutdown
    * after that.
@@ -99,8 +105,8 @@ export interface BackupSettings {
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
   const settings = new SettingsReader<Variable>(withSettingsFile(environment), flags, DEFAULTS);
-  const host = settings.read('HOST', parseHost, 'a host name or an IP address');
-  const port = settings.read('PORT', parsePort, 'a port from 0 to 65535');
+  const host = settings.read('HOST', parseHost, HOST_NAME);
+  const port = settings.read('PORT', parsePort, PORT_NUMBER);
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   const { rootUrl, stagingRootUrl } = readUrls(settings, host, port);
@@ -108,14 +114,11 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     ? settings.read('CORS_ORIGINS', parseOrigins, ORIGINS)
     : [];
   const petLookup = readPetLookup(settings);
-  const operationsHost = settings.read(
-    'OPERATIONS_HOST',
-    parseHost,
-    'a host name or an IP address',
-  );
-  const operationsPort = settings.read('OPERATIONS_PORT', parsePort, 'a port from 0 to 65535');
-  const reusePort = settings.read('REUSE_PORT', oneOf(['true', 'false']), 'true or false');
+  const operationsHost = settings.read('OPERATIONS_HOST', parseHost, HOST_NAME);
+  const operationsPort = settings.read('OPERATIONS_PORT', parsePort, PORT_NUMBER);
+  const reusePort = settings.read('REUSE_PORT', oneOf(['true', 'false']), TRUTH);
   const hasConsole = settings.read('CONSOLE', oneOf(['on', 'off']), 'on or off');
+  const canLoseChanges = settings.read('CAN_LOSE_CHANGES', oneOf(['true', 'false']), TRUTH);
   const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
@@ -139,6 +142,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     operations: { host: operationsHost!, port: operationsPort! },
     reusePort: reusePort === 'true',
     hasConsole: hasConsole === 'on',
+    canLoseChanges: canLoseChanges === 'true',
     drainMs: drainMs!,
     stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,

@@ -14,6 +14,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   OPERATIONS_PORT: ({ operations }) => operations.port,
   REUSE_PORT: ({ reusePort }) => reusePort,
   CONSOLE: ({ hasConsole }) => hasConsole,
+  CAN_LOSE_CHANGES: ({ canLoseChanges }) => canLoseChanges,
   DRAIN_SECONDS: ({ drainMs }) => drainMs,
   STOP_LIMIT_SECONDS: ({ stopLimitMs }) => stopLimitMs,
   BACKUP_DIR: ({ backups }) => backups?.folder,

@@ -22,9 +22,16 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return found;
 }
 
+const WEAK_TAG = /W\/"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** Returns whether If-Match has weak entity-tags only, with which it can match nothing. */
+export function isWeak(ifMatch: string): boolean {
+  return ifMatch.startsWith('W/') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
+}
+
 /** Returns whether If-Match matches `etag` by strong comparison: RFC 9110, section 13.1.1. "*" is not handled. */
 export function matchesIfMatch(ifMatch: string, etag: string): boolean {
-  const strong = ifMatch.replaceAll(/W\/"[\x21\x23-\x7e\x80-\xff]*"/g, '""');
+  const strong = ifMatch.replaceAll(WEAK_TAG, '""');
   return strong.trim() !== '*' && matchesEtag(strong, etag);
 }
 

@@ -144,6 +144,16 @@ export function problemsResponse(
   return makeAnswer(code, errors);
 }
 
+/**
+ * Returns a response whose record also has an order.
+ * @param order JSON
+ */
+export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
+  const { code, status, message } = recordFor(refusal);
+  const general = JSON.stringify({ code, message, status } satisfies ErrorRecord);
+  return answerOf(code, status, `${general.slice(0, -1)},"order":${order}}`);
+}
+
 function recordFor(refusal: Refusal): ErrorRecord {
   const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
   if (cause !== undefined) return { code: 'bad_request', status: 400, message: cause };
@@ -155,7 +165,14 @@ function recordFor(refusal: Refusal): ErrorRecord {
 
 function makeAnswer(refusal: Refusal, errors?: readonly InputProblem[]): ErrorResponse {
   const { code, status, message } = recordFor(refusal);
-  const body = JSON.stringify({ code, message, status, errors } satisfies ErrorRecord);
+  return answerOf(
+    code,
+    status,
+    JSON.stringify({ code, message, status, errors } satisfies ErrorRecord),
+  );
+}
+
+function answerOf(code: ErrorCode, status: number, body: string): ErrorResponse {
   const length = String(Buffer.byteLength(body));
   const headers = ['content-type', 'application/json', 'content-length', length];
   // Errors must not be cached.

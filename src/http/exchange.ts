@@ -54,8 +54,6 @@ export class Exchange {
   body: Buffer = NO_BODY;
   /** Of the response, for scripts of other origins. */
   corsHeaders: HeaderList = [];
-  /** What the request is counted as: its operation, or streamChanges. */
-  operation: string;
   /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();
   /** Deadline of the response, by performance.now(). */
@@ -84,7 +82,6 @@ export class Exchange {
     this.path = pathOf(request.url!);
     const { route, parameters } = find(request.method!, this.path);
     this.route = route;
-    this.operation = route.operation;
     this.parameters = parameters;
   }
 

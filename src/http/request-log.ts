@@ -19,10 +19,10 @@ export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchan
   whenClosed(response, () => {
     const ms = performance.now() - exchange.arrivedAt;
     const status = response.headersSent ? String(response.statusCode) : 'aborted';
-    const { operation, route } = exchange;
+    const { operation, version } = exchange.route;
     // A stream lasts as long as its client wants.
     const seconds = operation === 'streamChanges' ? undefined : ms / 1000;
-    metrics.countRequest({ operation, version: route.version }, status, seconds);
+    metrics.countRequest({ operation, version }, status, seconds);
     logRequest(logger, exchange, ms);
     endSpan(exchange);
   });
@@ -63,9 +63,9 @@ export function beginSpan(traces: Traces, exchange: Exchange): void {
   });
 }
 
-function endSpan({ span, response, operation, id, keyId }: Exchange): void {
+function endSpan({ span, response, route, id, keyId }: Exchange): void {
   span?.end(response.headersSent ? response.statusCode : undefined, {
-    'store_orders.operation': operation,
+    'store_orders.operation': route.operation,
     'store_orders.request_id': id,
     ...(keyId !== undefined && { 'store_orders.key': keyId }),
   });

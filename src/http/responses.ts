@@ -5,6 +5,7 @@ import {
   type ErrorResponse,
   errorResponse,
   type HeaderList,
+  orderResponse,
   problemsResponse,
   type Refusal,
 } from './errors.ts';
@@ -59,6 +60,11 @@ export function sendProblems(
   problems: readonly InputProblem[],
 ): void {
   sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
+}
+
+/** Sends an Error record with an order, as JSON. */
+export function sendErrorWithOrder(exchange: Exchange, refusal: Refusal, order: string): void {
+  sendErrorResponse(exchange, refusal, orderResponse(refusal, order));
 }
 
 function sendErrorResponse(

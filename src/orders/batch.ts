@@ -18,6 +18,12 @@ import {
 
 export type BatchCommand = OrderCommand | PlaceOrderCommand;
 
+/**
+ * The most commands of one transaction, and so the most changes of one revision; the contract of v2 states it. A full
+ * batch delays those behind it by some 20 ms.
+ */
+export const MAX_BATCH = 2_000;
+
 const BATCH_COMMANDS: readonly string[] = ['place', 'cancel', 'ship', 'placeOrder'];
 
 export function isBatchCommand(command: { readonly type: string }): command is BatchCommand {

@@ -62,6 +62,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly minimum?: bigint;
   readonly maximum?: bigint;
+  readonly pattern?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly 'x-extensible-enum'?: readonly string[];

@@ -11,10 +11,12 @@ export function typeName(schema: Schema, version: string): Html {
   }
   if (schema.type === 'array') return html`array of ${typeName(schema.items!, version)}`;
   const { minimum, maximum } = schema;
+  // Error codes have a table of their own.
+  const values = schema.enum ?? (schema.pattern === undefined && schema['x-extensible-enum']);
   return html`${schema.type}${schema.format !== undefined && html` <small>${schema.format}</small>`}${
     minimum !== undefined && html` <small>from ${minimum}</small>`
   }${maximum !== undefined && html` <small>to ${maximum}</small>`}${
-    schema.enum !== undefined && html`: ${schema.enum.map((each) => html`<code>${each}</code> `)}`
+    values && html`: ${values.map((each) => html`<code>${each}</code> `)}`
   }`;
 }
 

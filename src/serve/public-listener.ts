@@ -15,6 +15,7 @@ import { listChanges } from '../api/v2/list-changes.ts';
 import { listOrders } from '../api/v2/list-orders.ts';
 import { placeOrder } from '../api/v2/place-order.ts';
 import { shipOrder } from '../api/v2/ship-order.ts';
+import { streamChanges } from '../api/v2/stream-changes.ts';
 import type { Config } from '../config/config.ts';
 import { addConsole } from '../console/console.ts';
 import { type Cors, corsFor } from '../http/cors.ts';
@@ -149,7 +150,7 @@ interface V2Parts {
 
 /** Returns the handlers of contract/v2.yaml, by operationId. */
 function v2Handlers(
-  { store }: ListenerParts,
+  { config, store }: ListenerParts,
   { contract, submit, streams }: V2Parts,
   basePath: string,
 ): Record<string, OperationHandler> {
@@ -160,8 +161,9 @@ function v2Handlers(
     getOrderHistory: getOrderHistory(contract, store),
     cancelOrder: cancelOrder(contract, store, submit),
     shipOrder: shipOrder(contract, store, submit),
-    listChanges: listChanges(contract, store, streams),
-    getSummary: getSummary(contract, store),
+    listChanges: listChanges(contract, store),
+    streamChanges: streamChanges(contract, streams),
+    getSummary: getSummary(contract, store, config.canLoseChanges),
     getActivity: getActivity(contract, store),
   };
 }

@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MAX_BATCH } from '../orders/batch.ts';
 
-/**
- * Maximum number of commands in a gathering batch; further ones are rejected immediately. Bounds memory, and how long
- * one commit delays the next (about 10 µs per command).
- */
-const MAX_BATCH = 10_000;
+/** Maximum number of batches that wait for a commit; further commands are rejected immediately. */
+const MAX_WAITING_BATCHES = 5;
 /**
  * Event loop turns, and time, to wait after a commit, so that its callers can submit their next commands to the same
  * batch instead of splitting into two groups that alternate. The time limit applies if turns are long.
@@ -32,8 +30,8 @@ interface Gathering<Command, Outcome> {
 export class Batcher<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
-  /** The gathering batch, if any. */
-  #gathering: Gathering<Command, Outcome> | undefined;
+  /** The batches that wait, oldest first; all but the last one are full. */
+  readonly #waiting: Gathering<Command, Outcome>[] = [];
   #isCommitting = false;
   /** Commands of the batch that is committed. */
   #committing = 0;
@@ -49,31 +47,34 @@ export class Batcher<Command, Outcome> {
 
   /** Commands that are not answered yet. */
   get pending(): number {
-    return this.#committing + (this.#gathering?.commands.length ?? 0);
+    return this.#waiting.reduce((sum, { commands }) => sum + commands.length, this.#committing);
   }
 
   /**
    * Submits a command and resolves to its outcome once its batch is committed.
-   * @throws NotConfirmed after GIVE_UP_AFTER_MS, or if the batch is full; also whatever `apply` throws
+   * @throws NotConfirmed after GIVE_UP_AFTER_MS, or if too many commands wait; also whatever `apply` throws
    */
   async submit(command: Command): Promise<Outcome> {
-    const { commands, answer } = this.#gathering ?? this.#startGathering();
-    if (commands.length >= MAX_BATCH) {
-      throw new NotConfirmed('too many commands are waiting');
-    }
+    const { commands, answer } = this.#gathering();
     const index = commands.push(command) - 1;
     if (!this.#isCommitting) void this.#commitAll();
     const outcomes = await answer.promise;
     return outcomes[index] as Outcome;
   }
 
-  #startGathering(): Gathering<Command, Outcome> {
+  /** Returns the batch that takes the next command. @throws NotConfirmed */
+  #gathering(): Gathering<Command, Outcome> {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.commands.length < MAX_BATCH) return last;
+    if (this.#waiting.length >= MAX_WAITING_BATCHES) {
+      throw new NotConfirmed('too many commands are waiting');
+    }
     const batch: Gathering<Command, Outcome> = {
       commands: [],
       answer: Promise.withResolvers(),
       timer: setTimeout(() => this.#giveUp(batch), GIVE_UP_AFTER_MS),
     };
-    this.#gathering = batch;
+    this.#waiting.push(batch);
     return batch;
   }
 
@@ -81,8 +82,7 @@ export class Batcher<Command, Outcome> {
     this.#isCommitting = true;
     // Commands submitted in the same turn of the event loop are committed together.
     await nextTurn();
-    for (let batch = this.#gathering; batch !== undefined; batch = this.#gathering) {
-      this.#gathering = undefined;
+    for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) {
       await this.#commit(batch);
       const until = performance.now() + GATHERING_MS;
       for (let turn = 0; turn < GATHERING_TURNS && performance.now() < until; turn += 1) {
@@ -108,8 +108,9 @@ export class Batcher<Command, Outcome> {
 
   /** Rejects the callers of a batch. If its commit has not started, the batch is discarded. */
   #giveUp(batch: Gathering<Command, Outcome>): void {
-    const isWaiting = this.#gathering === batch;
-    if (isWaiting) this.#gathering = undefined;
+    const at = this.#waiting.indexOf(batch);
+    const isWaiting = at !== -1;
+    if (isWaiting) this.#waiting.splice(at, 1);
     const reason = isWaiting ? 'the store is too slow' : 'the store has not confirmed in time';
     batch.answer.reject(new NotConfirmed(reason));
   }

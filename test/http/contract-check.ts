@@ -46,9 +46,17 @@ formats.default(ajv);
 ajv.addFormat('int64', true);
 ajv.addVocabulary(['components', 'example', 'x-extensible-enum', 'x-error-code']);
 for (const [version, { components }] of Object.entries(CONTRACTS)) {
-  ajv.addSchema({ $id: version, components }, version);
+  ajv.addSchema({ $id: version, components: closed(components) }, version);
 }
 const validators = new Map<unknown, ValidateFunction>();
+
+/** Schemas that do not accept fields that the contract does not name: clients must, the service may not send them. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const all = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+  return all.type === 'object' ? { additionalProperties: false, ...all } : all;
+}
 
 /** Statuses of requests that match no operation, as listed in info.description of the contract. */
 const OUTSIDE_OPERATIONS = [400, 403, 405, 408, 413, 414, 417, 429, 431, 505];
@@ -84,6 +92,7 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
   assert.ok(documented, `${operation.operationId} does not document ${status}: ${body}`);
   const response = resolve(version, documented) as {
     headers?: Record<string, unknown>;
+    'x-error-codes'?: readonly string[];
     content?: Record<string, { schema: unknown }>;
   };
   for (const [name, header] of Object.entries(response.headers ?? {})) {
@@ -100,6 +109,8 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
     return;
   }
   assert.equal(headers['content-type'], 'application/json');
+  const codes = response['x-error-codes'];
+  if (codes !== undefined) assert.ok(codes.includes(JSON.parse(body).code), `${status}: ${body}`);
   const { schema } = response.content['application/json']!;
   validate(version, schema, JSON.parse(body), `${status} body`);
 }
@@ -110,7 +121,8 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   if (method === 'HEAD') return;
   const record = JSON.parse(body);
   assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
-  const { errors, ...general } = record;
+  const { errors, order, ...general } = record;
+  if (order !== undefined) assert.equal(status, 409);
   assert.equal(errors !== undefined, ['parameter_invalid', 'body_invalid'].includes(record.code));
   assert.ok(
     REFUSALS.some((refusal) => errorResponse(refusal).body === JSON.stringify(general)),

@@ -45,7 +45,7 @@ test('behind nginx: HTTP/2, a large list, streams without delay, and the address
   assert.ok(list.body === (await direct.text()), 'the list is the same as without the proxy');
 
   const events = session.request({
-    ...{ ':path': '/v2/store/changes?after=now', accept: 'text/event-stream', authorization },
+    ...{ ':path': '/v2/store/changes/stream?after=now', authorization },
   });
   events.end();
   let received = '';

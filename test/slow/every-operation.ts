@@ -28,6 +28,8 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   'v2/cancelOrder': { method: 'POST', path: '/v2/store/orders/2/cancel', status: 200 },
   'v2/shipOrder': { method: 'POST', path: '/v2/store/orders/3/ship', status: 200 },
   'v2/listChanges': { method: 'GET', path: '/v2/store/changes', status: 200 },
+  // A stream has no end.
+  'v2/streamChanges': { method: 'HEAD', path: '/v2/store/changes/stream', status: 200 },
   'v2/getSummary': { method: 'GET', path: '/v2/store/summary', status: 200 },
   'v2/getActivity': {
     ...{ method: 'GET', status: 200 },

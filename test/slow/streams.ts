@@ -10,8 +10,8 @@ import { type Running, run, serve, spawnProgram } from '../process/program.ts';
 /** Opens a stream of changes; the response is not read unless the test does. */
 async function opened(t: TestContext, { port }: Running, secret: string) {
   const sent: ClientRequest = request({
-    ...{ host: '127.0.0.1', port, path: '/v2/store/changes?after=now', agent: false },
-    headers: { authorization: `Bearer ${secret}`, accept: 'text/event-stream' },
+    ...{ host: '127.0.0.1', port, path: '/v2/store/changes/stream?after=now', agent: false },
+    headers: { authorization: `Bearer ${secret}` },
   });
   sent.on('error', () => {});
   t.after(() => sent.destroy());

@@ -192,9 +192,7 @@ async function readStream(
   headers: Record<string, string>,
   onEvent: (id: number, lastEventId: string | undefined) => boolean,
 ): Promise<void> {
-  const response = await fetch(`${node.origin}/v2/store/changes`, {
-    headers: { accept: 'text/event-stream', ...headers },
-  });
+  const response = await fetch(`${node.origin}/v2/store/changes/stream`, { headers });
   assert.equal(response.status, 200);
   let text = '';
   try {

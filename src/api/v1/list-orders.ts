@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import Negotiator from 'negotiator';
+import { acceptsGzip } from '../../http/content-coding.ts';
 import { inTime, timeLeft } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { listEtags, matchingEtag } from '../../http/list/etags.ts';
@@ -35,10 +34,4 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
     if (request.method === 'HEAD') response.end();
     else sender.send(response, snapshot, list);
   };
-}
-
-/** Returns whether Accept-Encoding prefers gzip: RFC 9110, section 12.5.3; `x-gzip` is an alias (section 8.4.1.3). */
-function acceptsGzip(request: IncomingMessage): boolean {
-  const coding = new Negotiator(request).encoding(['gzip', 'x-gzip', 'identity']);
-  return coding === 'gzip' || coding === 'x-gzip';
 }

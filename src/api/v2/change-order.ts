@@ -1,9 +1,9 @@
-import { matchesIfMatch } from '../../http/conditional.ts';
+import { isWeak, matchesIfMatch } from '../../http/conditional.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { sendError } from '../../http/responses.ts';
+import { sendError, sendErrorWithOrder, sendProblems } from '../../http/responses.ts';
 import type { OrderCommand } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
+import { type OrderId, orderRecordJson } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
 import type { Submit } from '../submit.ts';
@@ -14,6 +14,13 @@ const NO_REVISION = -1n;
 
 type ChangeCommand = Exclude<OrderCommand, { type: 'place' }>;
 
+/** If-Match compares strongly (RFC 9110, section 13.1.1), so this is no order that has changed. */
+const WEAK_ETAG = {
+  parameter: 'If-Match',
+  detail:
+    'is a weak ETag (W/), which never matches: a proxy between has changed the one that the service sent; read the order without it, or remove W/ if the proxy only compresses',
+};
+
 /** Carries out a command on one order under If-Match, and sends the order or the reason why it was not changed. */
 export async function changeOrder(
   exchange: Exchange,
@@ -21,6 +28,11 @@ export async function changeOrder(
   command: ChangeCommand,
 ): Promise<void> {
   const { id } = command;
+  const ifMatch = exchange.request.headers['if-match'];
+  if (ifMatch !== undefined && isWeak(ifMatch)) {
+    sendProblems(exchange, 'parameter_invalid', [WEAK_ETAG]);
+    return;
+  }
   const ifRevision = await inTime(exchange, () => revisionOf(exchange, store, id));
   const outcome = await inTime(exchange, () => submit({ ...command, ifRevision }));
   if (typeof outcome === 'object') {
@@ -37,13 +49,12 @@ export async function changeOrder(
     }
     case 'unchanged':
     case 'order_already_shipped':
-      sendError(
-        exchange,
-        command.type === 'ship' ? 'ship_already_shipped' : 'order_already_shipped',
-      );
+      if (command.type === 'cancel') sendError(exchange, 'order_already_shipped');
+      else await sendConflict(exchange, store, id, 'ship_already_shipped');
       break;
     case 'order_already_cancelled':
-      sendError(exchange, `${command.type}_already_cancelled`);
+      if (command.type === 'ship') sendError(exchange, 'ship_already_cancelled');
+      else await sendConflict(exchange, store, id, 'cancel_already_cancelled');
       break;
     case 'order_not_found':
     case 'order_changed':
@@ -52,6 +63,25 @@ export async function changeOrder(
     default:
       throw new Error(`unexpected outcome of ${command.type}: "${outcome}"`);
   }
+}
+
+/**
+ * Sends the refusal of a change that the order has already: with the order if the same API key has made the change, so
+ * that a client whose response was lost gets what it said, whether or not its key may read orders.
+ */
+async function sendConflict(
+  exchange: Exchange,
+  store: Store,
+  id: OrderId,
+  refusal: 'cancel_already_cancelled' | 'ship_already_shipped',
+): Promise<void> {
+  const [order, history] = await inTime(exchange, () =>
+    Promise.all([store.record(id), store.history(id)]),
+  );
+  // An order that is not pending never changes again: its last event is the one that ended it.
+  const isOwn = history.at(-1)?.by === exchange.apiKey!.id;
+  if (order !== undefined && isOwn) sendErrorWithOrder(exchange, refusal, orderRecordJson(order));
+  else sendError(exchange, refusal);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
 import type { Store } from '../../store/store.ts';
 import type { Contract } from '../contract.ts';
 import { activityCursor, parseActivityCursor } from './cursors.ts';
-import { sendRead, storeEtag } from './responses.ts';
+import { sendPage, storeEtags } from './responses.ts';
 
 interface Parameters {
   /** RFC 3339. */
@@ -34,7 +34,7 @@ export function getActivity(contract: Contract, store: Store): RouteHandler {
     }
     const page = await inTime(exchange, () => store.activity({ boundaries, after }));
     if (page === undefined) sendError(exchange, 'changes_gone');
-    else await sendRead(exchange, storeEtag(page.now), () => pageJson(page, boundaries));
+    else await sendPage(exchange, storeEtags(page.now), () => pageJson(page, boundaries));
   });
 }
 

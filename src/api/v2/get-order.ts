@@ -11,6 +11,6 @@ export function getOrder(contract: Contract, store: Store): RouteHandler {
   return contract.validated<{ orderId: OrderId }>('getOrder', async (exchange, { parameters }) => {
     const order = await inTime(exchange, () => store.record(parameters.orderId));
     if (order === undefined) sendError(exchange, 'order_not_found');
-    else await sendRead(exchange, orderEtag(order), () => orderRecordJson(order));
+    else sendRead(exchange, orderEtag(order), () => orderRecordJson(order));
   });
 }

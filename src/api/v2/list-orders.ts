@@ -8,7 +8,7 @@ import type { OrderPage, PageQuery } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import type { Contract } from '../contract.ts';
 import { pageCursor, parsePageCursor } from './cursors.ts';
-import { sendRead, storeEtag } from './responses.ts';
+import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -34,7 +34,8 @@ export function listOrders(contract: Contract, store: Store): RouteHandler {
     const page = await inTime(exchange, () => store.page(query));
     const next = page.next === undefined ? undefined : pageCursor(query, page.next);
     const link = next === undefined ? [] : ['link', linkTo(next, parameters)];
-    await sendRead(exchange, storeEtag(page.position, page.next), () => pageJson(page, next), link);
+    const etags = storeEtags(page.position, page.next);
+    await sendPage(exchange, etags, () => pageJson(page, next), link);
   });
 }
 

@@ -1,6 +1,8 @@
 import { matchesEtag } from '../../http/conditional.ts';
+import { acceptsGzip, gzipped } from '../../http/content-coding.ts';
 import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { type CodedEtags, codedEtags, matchingEtag } from '../../http/list/etags.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
 import { type OrderId, type OrderRecord, orderRecordJson } from '../../orders/order.ts';
 import type { FeedPosition } from '../../store/feed.ts';
@@ -15,25 +17,47 @@ export function orderEtag({ revision, updatedAt, status }: OrderRecord): string 
 }
 
 /**
- * Identifies a state of the store, for responses that depend on nothing else, or on where a page ends.
+ * Returns the ETags of a response that depends on nothing but the state of the store, and on where a page ends.
  * @param end the last id of a page that is not the last
  */
-export function storeEtag({ storeId, revision, last }: FeedPosition, end?: OrderId): string {
+export function storeEtags({ storeId, revision, last }: FeedPosition, end?: OrderId): CodedEtags {
   const state = `${storeId}-${revision}-${(last?.at ?? 0).toString(36)}`;
-  return end === undefined ? `"${state}"` : `"${state}-${end}"`;
+  return codedEtags(end === undefined ? state : `${state}-${end}`);
 }
 
 /** Sends the JSON of a read, or 304 if If-None-Match names its ETag. */
-export async function sendRead(
+export function sendRead(exchange: Exchange, etag: string, json: () => string): void {
+  const validators = [...REVALIDATED, 'etag', etag];
+  if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
+    sendEmpty(exchange, 304, validators);
+  } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(json()));
+}
+
+/**
+ * Sends a page, compressed if the client accepts that and the page is large; or 304 if If-None-Match names one of its
+ * ETags. Proxies that compress make ETags weak, so they should find nothing left to compress.
+ */
+export async function sendPage(
   exchange: Exchange,
-  etag: string,
+  etags: CodedEtags,
   json: () => string | Promise<string>,
   headers: HeaderList = [],
 ): Promise<void> {
-  const validators = [...REVALIDATED, 'etag', etag, ...headers];
-  if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
-    sendEmpty(exchange, 304, validators);
-  } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(await json()));
+  const { request } = exchange;
+  const common = [...REVALIDATED, 'vary', 'Accept-Encoding', ...headers];
+  const unchanged = matchingEtag(etags, request.headers['if-none-match']);
+  if (unchanged !== undefined) {
+    sendEmpty(exchange, 304, [...common, 'etag', unchanged]);
+    return;
+  }
+  const page = Buffer.from(await json());
+  const compressed = acceptsGzip(request) ? await gzipped(page) : undefined;
+  if (compressed === undefined) {
+    send(exchange, 200, [...common, 'etag', etags.identity, ...JSON_TYPE], page);
+  } else {
+    const coding = ['etag', etags.gzip, 'content-encoding', 'gzip'];
+    send(exchange, 200, [...common, ...coding, ...JSON_TYPE], compressed);
+  }
 }
 
 /** Sends an order after it was changed. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
+import { MAX_BATCH } from '../../orders/batch.ts';
 import { ALL_IDS } from '../../orders/ids.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
 import type { ImportRecord } from '../../store/imports.ts';
@@ -13,9 +14,6 @@ import { showProgress } from '../terminal/progress.ts';
 import { terminal } from '../terminal/terminal.ts';
 import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
 import { Placer } from './placer.ts';
-
-/** Orders per transaction, which delays cancels of a running service by some 20 ms. */
-const BATCH = 2_000;
 
 const COLUMNS = `
 Columns, all of them optional, in any order (in JSON: fields):
@@ -141,7 +139,7 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
     for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
       for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
         placer.add(at, value);
-        if (placer.gathered < BATCH) continue;
+        if (placer.gathered < MAX_BATCH) continue;
         await writing;
         writing = placer.write();
         // Awaited above or below; prevents an unhandled rejection until then.

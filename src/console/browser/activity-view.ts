@@ -6,7 +6,7 @@ import { DAY_COUNTS, searchOf } from './query.ts';
 import type { State } from './state.ts';
 
 type Periods = Activity['periods'];
-const TYPES = ['placed', 'shipped', 'cancelled'] as const;
+export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
 /** What happened on the last days, above the list. */
 export function activityPanel({ activity, view }: State, actions: Actions) {

@@ -1,4 +1,5 @@
 import type { Activity, Change } from '@store-orders/client';
+import { TYPES } from './activity-view.ts';
 import type { Screen } from './screen.ts';
 import type { ActivityState } from './state.ts';
 
@@ -67,7 +68,8 @@ function withChanges(activity: Activity, changes: readonly Change[]): Activity {
     revision = changedIn;
     const period = periods.find(({ from, before }) => from <= at && at < before);
     if (period === undefined) continue;
-    period[type] += 1n;
+    const counted = TYPES.find((each) => each === type);
+    if (counted !== undefined) period[counted] += 1n;
     if (type !== 'cancelled') continue;
     const ofKey = cancels.find((each) => each.by === by);
     if (ofKey === undefined) cancels.push({ ...(by !== undefined && { by }), cancelled: 1n });

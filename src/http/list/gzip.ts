@@ -3,6 +3,7 @@ import { constants, crc32, deflateRaw } from 'node:zlib';
 import type { Block } from '../../listing/blocks.ts';
 import type { Snapshot } from '../../listing/listing.ts';
 import { within } from '../../store/within.ts';
+import { MIN_COMPRESSED_BYTES } from '../content-coding.ts';
 import { combinedCrc32 } from './crc32.ts';
 
 /** The body of a list response in one content coding. */
@@ -19,8 +20,6 @@ interface Piece {
   readonly crc: number;
 }
 
-/** Minimum size for compression: smaller lists fit in one packet. */
-const MIN_BYTES = 1_024;
 /** Maximum wait for compression; after it the list is sent uncompressed. */
 const PATIENCE_MS = 1_000;
 /** zlib level: well under a second of one core per million orders; higher levels save at most a tenth. */
@@ -63,7 +62,7 @@ export class GzipLists {
    * @param ms time limit, capped at PATIENCE_MS
    */
   async get(snapshot: Snapshot, ms = PATIENCE_MS): Promise<EncodedList | undefined> {
-    if (snapshot.byteLength < MIN_BYTES) return undefined;
+    if (snapshot.byteLength < MIN_COMPRESSED_BYTES) return undefined;
     // After a timeout, compression continues for later requests.
     return within(Math.min(ms, PATIENCE_MS), () => this.#list(snapshot)).catch(() => undefined);
   }

@@ -74,7 +74,6 @@ export class ChangeStreams {
       sendError(exchange, 'too_many_streams');
       return;
     }
-    exchange.operation = 'streamChanges';
     response.shouldKeepAlive = false;
     sendHead(exchange, 200, HEADERS);
     if (request.method === 'HEAD' || this.#isClosed) {

@@ -45,7 +45,7 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
 /** Of the response that is a stream. */
 export const HEADERS = [
   ...['content-type', 'text/event-stream'],
-  ...['cache-control', 'no-store', 'vary', 'Accept'],
+  ...['cache-control', 'no-store'],
   // nginx would buffer the events otherwise.
   ...['x-accel-buffering', 'no'],
 ];

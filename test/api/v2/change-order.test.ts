@@ -76,7 +76,7 @@ testService(
       String((await call('GET', `${ORDERS}/${id}`)).headers.etag);
     const [one, two] = [await etagOf(1), await etagOf(2)];
     assert.notEqual(one, two);
-    for (const wrong of [two, '"x"', `W/${one}`, '', 'x']) {
+    for (const wrong of [two, '"x"', `W/${one}, "x"`, '', 'x']) {
       const answer = await call('POST', `${ORDERS}/1/cancel`, { 'if-match': wrong });
       assert.deepEqual([answer.status, code(answer)], [412, 'order_changed'], wrong);
     }
@@ -88,6 +88,58 @@ testService(
     assert.equal((await call('POST', `${ORDERS}/1/cancel`, { 'if-match': '*' })).status, 200);
   },
 );
+
+test('a weak ETag in If-Match is refused with its reason, since it can match nothing', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  const etag = String((await call('GET', `${ORDERS}/1`)).headers.etag);
+  for (const weak of [`W/${etag}`, `W/${etag}, W/"x"`]) {
+    const { status, body } = await call('POST', `${ORDERS}/1/cancel`, { 'if-match': weak });
+    const { errors } = JSON.parse(body);
+    assert.deepEqual([status, errors[0].parameter], [400, 'If-Match']);
+    assert.match(errors[0].detail, /weak ETag.* proxy/);
+  }
+  const strong = await call('POST', `${ORDERS}/1/cancel`, { 'if-match': `W/"x", ${etag}` });
+  assert.equal(strong.status, 200);
+});
+
+testService(
+  'a conflict has the order if the same key made the change, for clients that got no response',
+  async (t) => {
+    const { call, store, newKey } = await startService(t);
+    await place(store, ...[1n, 2n, 3n, 4n].map((id) => pending(id)));
+    const scopes = ['orders:cancel', 'orders:ship'] as const;
+    const bearer = async () => ({ authorization: `Bearer ${await newKey({ scopes })}` });
+    const [own, other] = [await bearer(), await bearer()];
+    const orderIn = ({ body }: { body: string }) => JSON.parse(body).order;
+    for (const [path, opposite] of [
+      ['1/cancel', '1/ship'],
+      ['2/ship', '2/cancel'],
+    ]) {
+      const first = await call('POST', `${ORDERS}/${path}`, own);
+      const again = await call('POST', `${ORDERS}/${path}`, own);
+      assert.deepEqual([again.status, orderIn(again)], [409, JSON.parse(first.body)]);
+      assert.equal(orderIn(await call('POST', `${ORDERS}/${path}`, other)), undefined);
+      assert.equal(orderIn(await call('POST', `${ORDERS}/${opposite}`, own)), undefined);
+    }
+    await store.apply([{ type: 'cancel', id: 3n }]);
+    assert.equal(orderIn(await call('POST', `${ORDERS}/3/cancel`, own)), undefined);
+    await call('DELETE', '/v1/store/orders/4', own);
+    assert.equal(orderIn(await call('POST', `${ORDERS}/4/cancel`, own)).status, 'cancelled');
+  },
+);
+
+test('the summary shows what the operators say about lost changes', async (t) => {
+  for (const [setting, expected] of [
+    [{}, false],
+    [{ CAN_LOSE_CHANGES: 'true' }, true],
+  ] as const) {
+    const { call } = await startService(t, setting);
+    const { headers, body } = await call('GET', '/v2/store/summary');
+    assert.equal(JSON.parse(body).canLoseChanges, expected);
+    assert.equal(String(headers.etag).endsWith('-can-lose"'), expected);
+  }
+});
 
 test('a body of cancel is ignored, one of ship is validated', async (t) => {
   const { call, store } = await startService(t);

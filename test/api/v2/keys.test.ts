@@ -24,6 +24,7 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:cancel', 'POST', `${ORDERS}/404/cancel`],
     ['orders:ship', 'POST', `${ORDERS}/404/ship`],
     ['changes:read', 'GET', '/v2/store/changes'],
+    ['changes:read', 'GET', '/v2/store/changes/stream?after=nonsense'],
     [
       'changes:read',
       'GET',

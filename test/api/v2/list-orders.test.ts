@@ -155,6 +155,30 @@ test('unknown, repeated, empty and malformed parameters are refused', async (t) 
   }
 });
 
+test('a large page is compressed for clients that accept it, with an ETag of its own', async (t) => {
+  const service = await startService(t);
+  const { call, store } = service;
+  await place(store, pending(1n));
+  const gzip = { 'accept-encoding': 'gzip, br' };
+  const small = await call('GET', ORDERS, gzip);
+  assert.equal(small.headers['content-encoding'], undefined);
+  await place(store, ...Array.from({ length: 20 }, (_, id) => pending(BigInt(id + 2))));
+  for (const path of [ORDERS, '/v2/store/changes']) {
+    const plain = await call('GET', path);
+    const compressed = await call('GET', path, gzip);
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.equal(compressed.headers['content-encoding'], 'gzip');
+    assert.ok(Number(compressed.headers['content-length']) < plain.body.length / 4);
+    assert.equal(compressed.body, plain.body);
+    assert.notEqual(compressed.headers.etag, plain.headers.etag);
+    for (const { headers } of [plain, compressed]) {
+      assert.equal(headers.vary, 'Accept-Encoding');
+      const unchanged = await call('GET', path, { ...gzip, 'if-none-match': `${headers.etag}` });
+      assert.deepEqual([unchanged.status, unchanged.headers.etag], [304, headers.etag]);
+    }
+  }
+});
+
 testService('a page is 304 while no order has changed', async (t) => {
   const service = await startService(t);
   await withOrders(service);

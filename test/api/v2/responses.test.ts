@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { orderEtag, storeEtag } from '../../../src/api/v2/responses.ts';
+import { orderEtag, storeEtags } from '../../../src/api/v2/responses.ts';
 import type { OrderRecord } from '../../../src/orders/order.ts';
 import type { FeedPosition } from '../../../src/store/feed.ts';
 
@@ -20,12 +20,13 @@ test('states of a store have different ETags, also within a millisecond and afte
   const last = { orderId: 1n, type: 'placed', at: 5, by: undefined } as const;
   const position: FeedPosition = { storeId: 'a', revision: 7n, last };
   const etags = [
-    storeEtag(position),
-    storeEtag({ ...position, storeId: 'b' }),
-    storeEtag({ ...position, revision: 8n }),
-    storeEtag({ ...position, last: { ...last, at: 6 } }),
-    storeEtag(position, 1n),
-    storeEtag(position, 2n),
+    storeEtags(position),
+    storeEtags({ ...position, storeId: 'b' }),
+    storeEtags({ ...position, revision: 8n }),
+    storeEtags({ ...position, last: { ...last, at: 6 } }),
+    storeEtags(position, 1n),
+    storeEtags(position, 2n),
   ];
-  assert.equal(new Set(etags).size, etags.length);
+  const all = etags.flatMap(({ identity, gzip }) => [identity, gzip]);
+  assert.equal(new Set(all).size, 2 * etags.length);
 });

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
+
+/** Minimum size for compression: smaller responses fit in one packet. */
+export const MIN_COMPRESSED_BYTES = 1_024;
+/** zlib level of responses that are compressed for one client: 0.2 ms for 100 KB, which become 12 KB. */
+const LEVEL = 1;
+/** Responses compressed concurrently, in libuv's thread pool; further ones are sent as they are. */
+const MAX_CONCURRENT = 8;
+
+const compress = promisify(gzip);
+let compressing = 0;
+
+/** Returns whether Accept-Encoding prefers gzip: RFC 9110, section 12.5.3; `x-gzip` is an alias (section 8.4.1.3). */
+export function acceptsGzip(request: IncomingMessage): boolean {
+  const coding = new Negotiator(request).encoding(['gzip', 'x-gzip', 'identity']);
+  return coding === 'gzip' || coding === 'x-gzip';
+}
+
+/** Resolves to the compressed body; undefined if it is too small, or too many are compressed at the moment. */
+export async function gzipped(body: Buffer): Promise<Buffer | undefined> {
+  if (body.length < MIN_COMPRESSED_BYTES || compressing >= MAX_CONCURRENT) return undefined;
+  compressing += 1;
+  try {
+    return await compress(body, { level: LEVEL });
+  } finally {
+    compressing -= 1;
+  }
+}
