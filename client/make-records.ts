@@ -1,4 +1,5 @@
-// npm run records: writes src/records.ts, the types of the records in both contracts.
+// npm run records: writes src/records.ts, the types of the records in both contracts, and src/error-codes.ts, the errors that
+// changes of the store can have.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
@@ -33,12 +34,31 @@ export function recordsSource(): string {
   ].join('\n');
 }
 
-function schemasOf(version: string): Readonly<Record<string, Schema>> {
-  const url = new URL(`../contract/${version}.yaml`, import.meta.url);
-  const contract = load(readFileSync(url, 'utf8')) as {
-    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, ErrorResponse>>;
   };
-  return contract.components.schemas;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
+}
+
+interface ErrorResponse {
+  /** Codes of the response's status; or with the statuses of each, if it has several. */
+  readonly 'x-error-codes': readonly string[] | Readonly<Record<string, number>>;
+}
+
+function contractOf(version: string): Contract {
+  const url = new URL(`../contract/${version}.yaml`, import.meta.url);
+  return load(readFileSync(url, 'utf8')) as Contract;
+}
+
+function schemasOf(version: string): Contract['components']['schemas'] {
+  return contractOf(version).components.schemas;
 }
 
 function codesOf({ Error: error }: Readonly<Record<string, Schema>>) {
@@ -79,6 +99,44 @@ function comment({ description }: Schema, indent: string): string {
   return description === undefined ? '' : `${indent}/** ${description.trim()} */\n`;
 }
 
+/** The operations that change the store, in v2. */
+const CHANGES = ['placeOrder', 'cancelOrder', 'shipOrder'];
+
+/** Of v1's cancelOrder: v1 is frozen, and does not list them. */
+const V1_CANCEL_CODES = {
+  ...{ bad_request: 400, api_key_missing: 401, api_key_malformed: 401, api_key_invalid: 401 },
+  ...{ api_key_expired: 401, api_key_revoked: 401, api_key_wrong_environment: 401 },
+  ...{ scope_missing: 403, order_not_found: 404, order_already_cancelled: 404 },
+  ...{ invalid_order_id: 404, method_not_allowed: 405, request_timeout: 408 },
+  ...{ order_already_shipped: 409, body_too_large: 413, uri_too_long: 414 },
+  ...{ expectation_failed: 417, cancel_limit_reached: 429, headers_too_large: 431 },
+  ...{ internal_error: 500, store_unavailable: 503, http_version_not_supported: 505 },
+};
+
+/** Returns the text of src/error-codes.ts. */
+export function errorCodesSource(): string {
+  const { paths, components } = contractOf('v2');
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  const codes = CHANGES.map((name) => {
+    const { responses } = operations.find(({ operationId }) => operationId === name)!;
+    const found = Object.entries(responses).flatMap(([status, { $ref }]) => {
+      const listed = $ref && components.responses[$ref.split('/').at(-1)!]!['x-error-codes'];
+      if (!listed) return [];
+      if (!Array.isArray(listed)) return Object.entries(listed);
+      return listed.map((code) => [code, Number(status)]);
+    });
+    return [name, Object.fromEntries(found)];
+  });
+  const all = Object.fromEntries([...codes, ['v1.cancelOrder', V1_CANCEL_CODES]]);
+  return [
+    '// Made from the contracts by "npm run records": the error codes that changes of the store can have, with their statuses.\n',
+    `export const ERROR_CODES = ${JSON.stringify(all, undefined, 2)
+      .replaceAll(/"([\w]+)":/g, '$1:')
+      .replaceAll('"', "'")} as const;\n`,
+  ].join('\n');
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(new URL('src/records.ts', import.meta.url), recordsSource());
+  writeFileSync(new URL('src/error-codes.ts', import.meta.url), errorCodesSource());
 }

@@ -1,29 +1,103 @@
 const INT64_MAX = 2n ** 63n - 1n;
+/** As the service has it: visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
+const IDEMPOTENCY_KEY = /^(?:"[\x21\x23-\x5b\x5d-\x7e]{1,255}"|[\x21\x23-\x7e][\x21-\x7e]{0,254})$/;
+const STRONG_ETAG = /^"[\x21\x23-\x7e]*"$/;
+const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
 
-/** @throws TypeError unless `value` is a bigint; RangeError unless it is an int64 */
+// Each of these throws a TypeError for anything but a proper value, or undefined where that is allowed.
+
 export function int64Text(value: bigint, name: string): string {
   if (typeof value !== 'bigint') {
     throw new TypeError(
       `${name} must be a bigint, such as 9007199254740993n: a number cannot hold every id (got ${typeof value})`,
     );
   }
-  if (value > INT64_MAX || value < -INT64_MAX - 1n) throw new RangeError(`${name} is not an int64`);
+  if (value > INT64_MAX || value < -INT64_MAX - 1n) throw new TypeError(`${name} is not an int64`);
   return String(value);
 }
 
-/** @throws RangeError for an invalid Date */
-export function timeText(time: Date | string | undefined): string | undefined {
-  return time instanceof Date ? time.toISOString() : time;
+export function timeText(time: Date | string | undefined, name: string): string | undefined {
+  if (time === undefined || typeof time === 'string') return time;
+  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
+  throw new TypeError(
+    `${name} must be a Date that is valid, or a text such as 2026-12-01T09:30:00Z`,
+  );
 }
 
-/** @throws TypeError for an empty ETag, without which a request would have no condition */
-export function etagText(etag: string | undefined, name: string): string | undefined {
-  if (etag === '') throw new TypeError(`${name} must be an ETag, and is empty`);
-  return etag;
+export function text(value: string | undefined, name: string): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new TypeError(`${name} must be a string`);
+}
+
+export function oneOf<T extends string>(
+  value: T | undefined,
+  values: readonly T[],
+  name: string,
+): T | undefined {
+  if (value === undefined || values.includes(value)) return value;
+  throw new TypeError(`${name} must be one of ${values.join(', ')}`);
+}
+
+/** @returns `value`, or `otherwise` if it is undefined */
+export function duration(value: number | undefined, otherwise: number, name: string): number {
+  if (value === undefined) return otherwise;
+  if (typeof value === 'number' && value > 0) return value;
+  throw new TypeError(`${name} must be a number of milliseconds above 0`);
+}
+
+/** @returns `value`, or `otherwise` if it is undefined */
+export function count(value: number | undefined, otherwise: number, name: string): number {
+  if (value === undefined) return otherwise;
+  if (value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && value >= 0)) {
+    return value;
+  }
+  throw new TypeError(`${name} must be an integer, 0 or more`);
+}
+
+export function pageSize(value: number | undefined): string | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return value?.toString();
+  throw new TypeError('limit must be an integer above 0');
+}
+
+export function functionOf<F>(value: F | undefined, name: string): F | undefined {
+  if (value === undefined || typeof value === 'function') return value;
+  throw new TypeError(`${name} must be a function`);
+}
+
+export function abortSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined || typeof signal?.addEventListener === 'function') return signal;
+  throw new TypeError('signal must be an AbortSignal');
+}
+
+/** The value of If-Match. */
+export function strongEtag(etag: string | undefined): string | undefined {
+  if (etag === undefined || (typeof etag === 'string' && STRONG_ETAG.test(etag))) return etag;
+  if (typeof etag === 'string' && etag.startsWith('W/')) {
+    throw new TypeError(
+      'ifMatch is a weak ETag (W/…), which matches no order: a proxy between you and the service, such as one that compresses responses, has made it weak; have the proxy keep ETags',
+    );
+  }
+  throw new TypeError('ifMatch must be the ETag of an order, in its quotes');
+}
+
+/** The value of If-None-Match, which a weak ETag serves as well. */
+export function anyEtag(etag: string | undefined): string | undefined {
+  if (etag === undefined || (typeof etag === 'string' && ETAG.test(etag))) return etag;
+  throw new TypeError('ifNoneMatch must be an ETag, in its quotes');
+}
+
+export function idempotencyKeyOf(key: string | undefined): string {
+  if (key === undefined) return newIdempotencyKey();
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;
+  throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
 }
 
 /** Not crypto.randomUUID, which browsers have on https only. */
 export function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return randomHex(16);
+}
+
+export function randomHex(length: number): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(length));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

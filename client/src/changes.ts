@@ -1,11 +1,13 @@
-import type { StoreOrders } from './client.ts';
-import { ConnectionError } from './errors.ts';
+import { functionOf, pageSize, text } from './arguments.ts';
+import { Call } from './call.ts';
+import { ConnectionError, ForeignResponseError } from './errors.ts';
 import { eventsOf } from './event-stream.ts';
-import { parseExact } from './exact-json.ts';
-import type { Change } from './records.ts';
-import { send } from './request.ts';
-import { pause, waitBefore } from './retries.ts';
-import type { CallOptions, Settings } from './settings.ts';
+import { parse } from './exact-json.ts';
+import type { Change, ChangePage } from './records.ts';
+import { open, read, type Tagged } from './request.ts';
+import { persistently, waitOut } from './retries.ts';
+import { type CallOptions, harmless, type Settings } from './settings.ts';
+import { isChange, isChangePage } from './shapes.ts';
 
 /** Changes that belong together: those of one revision, or of several. */
 export interface Batch {
@@ -15,72 +17,121 @@ export interface Batch {
   readonly cursor: string;
 }
 
-export interface FollowOptions extends CallOptions {
+export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers'> {
   /** A cursor, `start` (the default) or `now`. */
-  readonly after?: string;
-  /** Called with `true` when all changes so far are read and further ones will arrive at once, `false` when the connection is lost. */
-  readonly onLive?: (isLive: boolean) => void;
+  readonly after?: string | undefined;
+  /**
+   * Called with `true` when all changes so far are read and further ones will arrive at once, `false` when the connection is
+   * lost.
+   */
+  readonly onLive?: ((isLive: boolean) => void) | undefined;
+}
+
+/** Which page of changes. */
+export interface ChangesQuery {
+  /** A cursor, `start` (the default) or `now`. */
+  readonly after?: string | undefined;
+  /** About how many changes to read, 1 to 500; 100 by default. */
+  readonly limit?: number | undefined;
 }
 
 /** Changes of a page. */
 const PAGE = 500;
-/** As when a node stops; the client goes on at another one. */
-const STREAM_ENDED = new ConnectionError('the stream has ended');
+/** The most changes of a revision, with room for later releases. */
+const MAX_CHANGES = 100_000;
 
-/** See StoreOrders.changes. Bursts are read as pages; between them, the stream is followed. */
+/** Reads a page of changes once. @throws TypeError for a query that cannot be sent */
+export async function changePage(
+  call: Call,
+  { after, limit }: ChangesQuery,
+  ifNoneMatch?: string,
+): Promise<Tagged<ChangePage> | undefined> {
+  const page = await read<ChangePage>(call, {
+    ...{ operation: 'listChanges', path: '/v2/store/changes', ifNoneMatch, isValid: isChangePage },
+    query: { after: text(after, 'after'), limit: pageSize(limit) },
+  });
+  if (page?.more === true && page.next === after) {
+    const details = { status: 200, requestId: call.requestId };
+    throw new ForeignResponseError('a proxy has answered with the page before', details);
+  }
+  return page;
+}
+
+/**
+ * See StoreOrders.changes. Bursts are read as pages; between them, the stream is followed. So a store that has no stream
+ * to spare is polled.
+ * @param signal ends it
+ */
 export async function* followChanges(
-  client: StoreOrders,
   settings: Settings,
-  { after = 'start', signal, onLive = () => {} }: FollowOptions,
+  { after = 'start', headers, onLive }: FollowOptions,
+  signal: AbortSignal,
 ): AsyncGenerator<Batch, void> {
+  const call = new Call(settings, { headers, signal });
+  const tell = harmless(functionOf(onLive, 'onLive'));
+  let isLive = false;
+  const become = (live: boolean) => {
+    if (live !== isLive) tell(live);
+    isLive = live;
+  };
   let cursor = after;
-  for (let failures = 0; ; failures += 1) {
-    let cause: unknown = STREAM_ENDED;
-    try {
+  try {
+    for (let failures = 0; ; failures += 1) {
       for (let isMore = true; isMore; ) {
-        const page = await client.listChanges({ after: cursor, limit: PAGE }, { signal });
+        const query = { after: cursor, limit: PAGE };
+        const page = (await persistently(call, () => changePage(call, query)))!;
         cursor = page.next;
         isMore = page.more;
         if (page.changes.length > 0) yield { changes: page.changes, cursor };
       }
-      for await (const batch of streamedChanges(settings, cursor, { signal, onLive })) {
-        failures = 0;
-        cursor = batch.cursor;
-        if (batch.changes.length > 0) yield batch;
+      try {
+        for await (const batch of streamedChanges(call, cursor)) {
+          failures = 0;
+          become(true);
+          cursor = batch.cursor;
+          if (batch.changes.length > 0) yield batch;
+        }
+        // As when a node stops; the client goes on at another one.
+        throw new ConnectionError('the stream has ended', { requestId: call.requestId });
+      } catch (error) {
+        become(false);
+        await waitOut(call, error, failures);
       }
-    } catch (error) {
-      cause = error;
-    } finally {
-      onLive(false);
     }
-    const waitMs = waitBefore(cause, failures);
-    if (waitMs === undefined) throw cause;
-    await pause(Math.min(waitMs, settings.longestWaitMs), signal);
+  } finally {
+    become(false);
+    call.end();
   }
 }
 
-/** The changes of one stream, until it ends. Those of one revision are yielded together. */
-async function* streamedChanges(
-  settings: Settings,
-  after: string,
-  { signal, onLive }: Required<Pick<FollowOptions, 'onLive'>> & CallOptions,
-): AsyncGenerator<Batch, void> {
-  const reply = await send(settings, {
-    ...{
-      method: 'GET',
-      path: '/v2/store/changes/stream',
-      query: { after },
-      expects: [200],
-      signal,
-    },
-    headers: { accept: 'text/event-stream' },
+/** The changes of one stream, until it ends. It begins with an empty batch; those of one revision are yielded together. */
+async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch, void> {
+  const reply = await open(call, {
+    ...{ operation: 'streamChanges', method: 'GET', path: '/v2/store/changes/stream' },
+    ...{ query: { after }, expects: [200], headers: { accept: 'text/event-stream' } },
   });
-  onLive(true);
-  let changes: Change[] = [];
-  for await (const { id, data } of eventsOf(reply.chunks())) {
-    if (data !== '') changes.push(parseExact(data) as Change);
-    if (id === undefined) continue;
-    yield { changes, cursor: id };
-    changes = [];
+  try {
+    const type = reply.headers.get('content-type');
+    if (!type?.startsWith('text/event-stream')) throw reply.foreign('is no stream');
+    let changes: Change[] = [];
+    for await (const { id, data } of eventsOf(reply.chunks())) {
+      if (data !== '') changes.push(changeIn(data));
+      if (changes.length > MAX_CHANGES) throw new RangeError('the revision is too long');
+      if (id === undefined) continue;
+      yield { changes, cursor: id };
+      changes = [];
+    }
+  } catch (error) {
+    const isForeign = error instanceof SyntaxError || error instanceof RangeError;
+    throw isForeign ? reply.foreign('is no stream of changes', error) : error;
+  } finally {
+    reply.close();
   }
+}
+
+/** @throws SyntaxError */
+function changeIn(data: string): Change {
+  const change = parse(data);
+  if (!isChange(change)) throw new SyntaxError('this is no change');
+  return change;
 }

@@ -1,7 +1,16 @@
 import { addedUp } from './activity.ts';
-import { etagText, int64Text, newIdempotencyKey, timeText } from './arguments.ts';
-import { type Batch, type FollowOptions, followChanges } from './changes.ts';
+import { anyEtag, idempotencyKeyOf, int64Text, strongEtag, timeText } from './arguments.ts';
+import { calling } from './call.ts';
+import {
+  type Batch,
+  type ChangesQuery,
+  changePage,
+  type FollowOptions,
+  followChanges,
+} from './changes.ts';
+import { ERROR_CODES } from './error-codes.ts';
 import { ConflictError } from './errors.ts';
+import { type OrderQuery, orderPage, type PageQuery } from './orders.ts';
 import type {
   Activity,
   ChangePage,
@@ -11,8 +20,15 @@ import type {
   OrderRecord,
   Summary,
 } from './records.ts';
-import { type Copy, keepReplica } from './replica.ts';
-import { type Reply, send } from './request.ts';
+import {
+  type Copy,
+  keepCopy,
+  keepReplica,
+  type ReplicaOptions,
+  type ReplicaStep,
+  type ReplicaStore,
+} from './replica.ts';
+import { read, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
   type CallOptions,
@@ -20,36 +36,35 @@ import {
   type StoreOrdersOptions,
   settingsOf,
 } from './settings.ts';
+import { isActivity, isHistory, isOrder, isSummary } from './shapes.ts';
+import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 
-export type { Batch, FollowOptions } from './changes.ts';
+export type { Batch, ChangesQuery, FollowOptions } from './changes.ts';
 export * from './errors.ts';
+export { parse, stringify } from './exact-json.ts';
+export type { OrderFilter, OrderQuery, OrderStatus, PageQuery } from './orders.ts';
 export type * from './records.ts';
-export type { Copy } from './replica.ts';
-export type { CallOptions, StoreOrdersOptions } from './settings.ts';
+export type {
+  Copy,
+  ReplicaOptions,
+  ReplicaPosition,
+  ReplicaStep,
+  ReplicaStore,
+} from './replica.ts';
+export type { Tagged } from './request.ts';
+export type {
+  CallOptions,
+  HeaderValues,
+  PlannedRetry,
+  ReceivedResponse,
+  SentRequest,
+  StoreOrdersOptions,
+} from './settings.ts';
 export type { ListedOrder } from './v1.ts';
-
-/** A record with the ETag of its state. */
-export type Tagged<T> = T & { readonly etag: string };
 
 /** An order, and whether an earlier request with the same idempotency key had placed it. */
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };
-
-/** Which orders to read; all without a field. */
-export interface OrderFilter {
-  readonly status?: OrderRecord['status'] | readonly OrderRecord['status'][];
-  readonly petId?: bigint;
-  readonly shipDateFrom?: Date | string;
-  readonly shipDateBefore?: Date | string;
-}
-
-/** How to read pages of orders. */
-export interface OrderQuery extends OrderFilter {
-  /** By id; ascending by default. */
-  readonly order?: 'asc' | 'desc';
-  /** The most orders of a page, 1 to 500. */
-  readonly limit?: number;
-}
 
 interface IfNoneMatch {
   /** The ETag that was read before; the call resolves to undefined while it is current. */
@@ -61,16 +76,20 @@ interface IfMatch {
   readonly ifMatch?: string | undefined;
 }
 
+/** Options of a read; see IfNoneMatch. */
+type ReadOptions = CallOptions & { readonly ifNoneMatch?: string | undefined };
+
 /**
- * A client of the store-orders API. Every method rejects with a StoreOrdersError, TypeError for wrong arguments, or the
- * reason of an aborted signal. Requests are repeated where that is safe; see retries.ts.
+ * A client of the store-orders API. Every method rejects with a StoreOrdersError or, for wrong arguments, a TypeError; a
+ * call that has changed nothing, and whose signal is aborted, with the signal's reason. Requests are repeated where that
+ * is safe; see retries.ts.
  */
 export class StoreOrders {
   /** Version 1 of the API. */
   readonly v1: StoreOrdersV1;
   readonly #settings: Settings;
 
-  /** @throws TypeError for options that cannot be used */
+  /** @throws TypeError for options that cannot be used; StoreOrdersError in a runtime that rounds ids */
   constructor(options: StoreOrdersOptions) {
     this.#settings = settingsOf(options);
     this.v1 = new StoreOrdersV1(this.#settings);
@@ -78,34 +97,29 @@ export class StoreOrders {
 
   /** Reads one page of orders: the first one, or the one of a cursor. */
   listOrders(
-    query: OrderQuery & { readonly cursor?: string | undefined },
+    query: PageQuery,
     options: CallOptions & IfNoneMatch,
   ): Promise<Tagged<OrderPage> | undefined>;
-  listOrders(
-    query?: OrderQuery & { readonly cursor?: string | undefined },
-    options?: CallOptions,
-  ): Promise<Tagged<OrderPage>>;
+  listOrders(query?: PageQuery, options?: CallOptions): Promise<Tagged<OrderPage>>;
   async listOrders(
-    query: OrderQuery & { readonly cursor?: string | undefined } = {},
-    options: CallOptions & Partial<IfNoneMatch> = {},
+    query: PageQuery = {},
+    options: ReadOptions = {},
   ): Promise<Tagged<OrderPage> | undefined> {
-    const { status, petId, limit } = query;
-    return this.#read('/v2/store/orders', options, {
-      status: typeof status === 'object' ? status.join() : status,
-      petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
-      shipDateFrom: timeText(query.shipDateFrom),
-      shipDateBefore: timeText(query.shipDateBefore),
-      order: query.order,
-      limit: limit === undefined ? undefined : String(limit),
-      cursor: query.cursor,
-    });
+    const ifNoneMatch = anyEtag(options.ifNoneMatch);
+    return calling(this.#settings, options, (call) =>
+      repeated(call, () => orderPage(call, query, ifNoneMatch)),
+    );
   }
 
-  /** Reads all pages of orders, one at a time. */
-  async *pages(
+  /** Reads all pages of orders, one at a time. `timeoutMs` and `retries` are those of each page. */
+  pages(
     query: OrderQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<Tagged<OrderPage>, void> {
+    return stoppable(options.signal, (signal) => this.#pages(query, { ...options, signal }));
+  }
+
+  async *#pages(query: OrderQuery, options: CallOptions): AsyncGenerator<Tagged<OrderPage>, void> {
     let cursor: string | undefined;
     do {
       const page: Tagged<OrderPage> = await this.listOrders({ ...query, cursor }, options);
@@ -114,46 +128,53 @@ export class StoreOrders {
     } while (cursor !== undefined);
   }
 
-  /** Reads all orders, a page at a time. */
-  async *orders(
-    query: OrderQuery = {},
-    options: CallOptions = {},
-  ): AsyncGenerator<OrderRecord, void> {
-    for await (const page of this.pages({ limit: 500, ...query }, options)) yield* page.orders;
+  /** Reads all orders, a page at a time. `timeoutMs` and `retries` are those of each page. */
+  orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<OrderRecord, void> {
+    return stoppable(options.signal, (signal) =>
+      this.#orders({ limit: 500, ...query }, { ...options, signal }),
+    );
+  }
+
+  async *#orders(query: OrderQuery, options: CallOptions): AsyncGenerator<OrderRecord, void> {
+    for await (const page of this.#pages(query, options)) yield* page.orders;
   }
 
   /**
    * Places an order, exactly once: repetitions send the same idempotency key.
    * @param options.idempotencyKey names the placement; a new one by default. Store it before the call to be able to
    *   repeat it after a crash.
+   * @throws InvalidRequestError, UnknownOutcomeError
    */
   async placeOrder(
     order: Omit<NewOrder, 'shipDate'> & { readonly shipDate?: Date | string | undefined },
-    options: CallOptions & { readonly idempotencyKey?: string } = {},
+    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
   ): Promise<PlacedOrder> {
-    const { idempotencyKey = newIdempotencyKey(), signal } = options;
-    const shipDate = timeText(order.shipDate);
+    const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
+    const { petId, quantity } = order;
+    const shipDate = timeText(order.shipDate, 'shipDate');
     const fields = [
-      `"petId":${int64Text(order.petId, 'petId')}`,
-      `"quantity":${int64Text(order.quantity, 'quantity')}`,
+      `"petId":${int64Text(petId, 'petId')}`,
+      `"quantity":${int64Text(quantity, 'quantity')}`,
       ...(shipDate === undefined ? [] : [`"shipDate":${JSON.stringify(shipDate)}`]),
     ];
     const request = {
-      ...({ method: 'POST', path: '/v2/store/orders', expects: [201], signal } as const),
+      ...({ operation: 'placeOrder', method: 'POST', path: '/v2/store/orders' } as const),
+      ...{ expects: [201], codes: ERROR_CODES.placeOrder },
       ...{ body: `{${fields.join()}}`, headers: { 'idempotency-key': idempotencyKey } },
     };
-    const made = await repeatedChange(
-      this.#settings,
-      signal,
-      async () => {
-        const reply = await send(this.#settings, request);
-        const isReplayed = reply.headers.get('idempotent-replayed') === 'true';
-        return { ...(await tagged<OrderRecord>(reply)), isReplayed };
-      },
-      () => false,
+    const isPlaced = (record: OrderRecord) =>
+      isOrder(record) && record.petId === petId && record.quantity === quantity;
+    return calling(this.#settings, options, (call) =>
+      repeatedChange<PlacedOrder>(call, {
+        idempotencyKey,
+        attempt: () =>
+          send(call, request, async (reply) => {
+            const isReplayed = reply.headers.get('idempotent-replayed') === 'true';
+            return { ...(await reply.tagged<OrderRecord>(isPlaced)), isReplayed };
+          }),
+        resultIn: () => undefined,
+      }),
     );
-    if ('tellsSo' in made) throw made.tellsSo;
-    return made.result;
   }
 
   /** Reads an order. @throws NotFoundError */
@@ -162,11 +183,10 @@ export class StoreOrders {
     options: CallOptions & IfNoneMatch,
   ): Promise<Tagged<OrderRecord> | undefined>;
   getOrder(id: bigint, options?: CallOptions): Promise<Tagged<OrderRecord>>;
-  async getOrder(
-    id: bigint,
-    options: CallOptions & Partial<IfNoneMatch> = {},
-  ): Promise<Tagged<OrderRecord> | undefined> {
-    return this.#read(`/v2/store/orders/${int64Text(id, 'id')}`, options);
+  async getOrder(id: bigint, options: ReadOptions = {}): Promise<Tagged<OrderRecord> | undefined> {
+    const path = `/v2/store/orders/${int64Text(id, 'id')}`;
+    const isValid = (order: OrderRecord) => isOrder(order) && order.id === id;
+    return this.#read('getOrder', path, isValid, options);
   }
 
   /** Reads what has happened to an order. @throws NotFoundError */
@@ -177,70 +197,87 @@ export class StoreOrders {
   getOrderHistory(id: bigint, options?: CallOptions): Promise<Tagged<OrderHistory>>;
   async getOrderHistory(
     id: bigint,
-    options: CallOptions & Partial<IfNoneMatch> = {},
+    options: ReadOptions = {},
   ): Promise<Tagged<OrderHistory> | undefined> {
-    return this.#read(`/v2/store/orders/${int64Text(id, 'id')}/history`, options);
+    const path = `/v2/store/orders/${int64Text(id, 'id')}/history`;
+    return this.#read('getOrderHistory', path, isHistory, options);
   }
 
   /**
-   * Cancels a pending order. If the answer of an attempt was lost, and the repetition says that the order is cancelled
-   * already, the call succeeds, or rejects with that ConflictError if the order cannot be read.
-   * @throws NotFoundError, ConflictError, OrderChangedError, LimitError
+   * Cancels a pending order. If the answer of an attempt was lost, and the repetition shows that this API key has cancelled
+   * the order already, the call succeeds.
+   * @throws NotFoundError, ConflictError, OrderChangedError, LimitError, UnknownOutcomeError
    */
   async cancelOrder(id: bigint, options: CallOptions & IfMatch = {}): Promise<Tagged<OrderRecord>> {
-    return this.#end(id, 'cancel', undefined, options);
+    return this.#end(id, CANCEL, undefined, options);
   }
 
   /**
-   * Ships a pending order. If the answer of an attempt was lost, and the repetition says that the order has shipped
-   * already, the call succeeds.
+   * Ships a pending order. If the answer of an attempt was lost, and the repetition shows that this API key has shipped the
+   * order already, the call succeeds.
    * @param options.shippedAt when it was shipped; the current time by default
-   * @throws NotFoundError, ConflictError, OrderChangedError
+   * @throws NotFoundError, ConflictError, OrderChangedError, UnknownOutcomeError
    */
   async shipOrder(
     id: bigint,
-    options: CallOptions & IfMatch & { readonly shippedAt?: Date | string } = {},
+    options: CallOptions & IfMatch & { readonly shippedAt?: Date | string | undefined } = {},
   ): Promise<Tagged<OrderRecord>> {
-    const shippedAt = timeText(options.shippedAt);
+    const shippedAt = timeText(options.shippedAt, 'shippedAt');
     const body = shippedAt === undefined ? undefined : JSON.stringify({ shippedAt });
-    return this.#end(id, 'ship', body, options);
+    return this.#end(id, SHIP, body, options);
   }
 
   /** Reads one page of changes: those behind a cursor, or from the `start`. @throws GoneError */
   listChanges(
-    query: { readonly after?: string; readonly limit?: number } = {},
-    options: CallOptions = {},
-  ): Promise<Tagged<ChangePage>> {
-    const { after, limit } = query;
-    const text = { after, limit: limit === undefined ? undefined : String(limit) };
-    return this.#read('/v2/store/changes', options, text);
+    query: ChangesQuery,
+    options: CallOptions & IfNoneMatch,
+  ): Promise<Tagged<ChangePage> | undefined>;
+  listChanges(query?: ChangesQuery, options?: CallOptions): Promise<Tagged<ChangePage>>;
+  async listChanges(
+    query: ChangesQuery = {},
+    options: ReadOptions = {},
+  ): Promise<Tagged<ChangePage> | undefined> {
+    const ifNoneMatch = anyEtag(options.ifNoneMatch);
+    return calling(this.#settings, options, (call) =>
+      repeated(call, () => changePage(call, query, ifNoneMatch)),
+    );
   }
 
   /**
-   * Follows the changes of the store without end and without gaps: reads those behind a cursor, then the stream, and
-   * goes on after a lost connection.
-   * @throws GoneError if the store does not have the change behind the cursor, and other errors that waiting does not
-   *   mend
+   * Follows the changes of the store without end and without gaps: reads those behind a cursor, then the stream. Goes on
+   * after outages of any length; also begins before the service is up.
+   * @throws GoneError if the store does not have the change behind the cursor, and other errors of the service that waiting
+   *   does not mend
    */
   changes(options: FollowOptions = {}): AsyncGenerator<Batch, void> {
-    return followChanges(this, this.#settings, options);
+    return stoppable(options.signal, (signal) => followChanges(this.#settings, options, signal));
   }
 
   /**
-   * Keeps an exact copy of all orders: yields it when it is whole, and again after each change.
-   * @throws what `changes` throws, but for GoneError, after which the copy is made anew
+   * Keeps an exact copy of all orders: yields it when it is whole, and again after each change. Goes on after outages of any
+   * length, and makes the copy anew when the store was restored.
+   * @param options.store where the copy is kept; in memory without it
+   * @throws what `changes` throws, but for GoneError; and what `store` throws
    */
-  replica(options: Omit<FollowOptions, 'after'> = {}): AsyncGenerator<Copy, void> {
-    return keepReplica(this, options);
+  replica(
+    options: ReplicaOptions & { readonly store: ReplicaStore },
+  ): AsyncGenerator<ReplicaStep, void>;
+  replica(options?: ReplicaOptions): AsyncGenerator<Copy, void>;
+  replica(
+    options: ReplicaOptions & { readonly store?: ReplicaStore } = {},
+  ): AsyncGenerator<ReplicaStep, void> {
+    const { store, signal: outer, ...following } = options;
+    if (store === undefined) {
+      return stoppable(outer, (signal) => keepCopy(this.#settings, following, signal));
+    }
+    return stoppable(outer, (signal) => keepReplica(this.#settings, store, following, signal));
   }
 
   /** Counts the orders by status, in constant time. */
   getSummary(options: CallOptions & IfNoneMatch): Promise<Tagged<Summary> | undefined>;
   getSummary(options?: CallOptions): Promise<Tagged<Summary>>;
-  getSummary(
-    options: CallOptions & Partial<IfNoneMatch> = {},
-  ): Promise<Tagged<Summary> | undefined> {
-    return this.#read('/v2/store/summary', options);
+  async getSummary(options: ReadOptions = {}): Promise<Tagged<Summary> | undefined> {
+    return this.#read('getSummary', '/v2/store/summary', isSummary, options);
   }
 
   /**
@@ -253,50 +290,62 @@ export class StoreOrders {
     boundaries: readonly (Date | string)[],
     options: CallOptions = {},
   ): Promise<Activity> {
-    const query = { boundaries: boundaries.map(timeText).join() };
-    return addedUp((cursor) => this.#read('/v2/store/activity', options, { ...query, cursor }));
+    const times = boundaries.map((each) => timeText(each, 'a boundary') ?? '').join();
+    const isValid = (part: Activity) =>
+      isActivity(part) && part.periods.length === boundaries.length - 1;
+    return calling(this.#settings, options, (call) =>
+      addedUp(async (cursor) => {
+        const query = { boundaries: times, cursor };
+        const request = { operation: 'getActivity', path: '/v2/store/activity', query, isValid };
+        return (await repeated(call, () => read<Activity>(call, request)))!;
+      }),
+    );
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the contract is the source of the types, and a test compares them.
-  async #read(path: string, options: CallOptions & Partial<IfNoneMatch>, query = {}): Promise<any> {
-    const { signal, ifNoneMatch } = options;
-    const headers = { 'if-none-match': etagText(ifNoneMatch, 'ifNoneMatch') };
-    const request = { method: 'GET', path, query, headers, expects: [200, 304], signal } as const;
-    return repeated(this.#settings, signal, async () => {
-      const reply = await send(this.#settings, request);
-      return reply.status === 304 ? undefined : await tagged(reply);
-    });
+  async #read<T>(
+    operation: string,
+    path: string,
+    isValid: (record: never) => boolean,
+    options: ReadOptions,
+  ): Promise<Tagged<T> | undefined> {
+    const request = { operation, path, isValid, ifNoneMatch: anyEtag(options.ifNoneMatch) };
+    return calling(this.#settings, options, (call) => repeated(call, () => read<T>(call, request)));
   }
 
   /** Cancels or ships. */
   async #end(
     id: bigint,
-    action: 'cancel' | 'ship',
+    { operation, action, status, code }: typeof CANCEL | typeof SHIP,
     body: string | undefined,
-    { ifMatch, signal }: CallOptions & IfMatch,
+    options: CallOptions & IfMatch,
   ): Promise<Tagged<OrderRecord>> {
     const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
-    const headers = { 'if-match': etagText(ifMatch, 'ifMatch') };
-    const request = { method: 'POST', path, body, headers, expects: [200], signal } as const;
-    const code = action === 'cancel' ? 'order_already_cancelled' : 'order_already_shipped';
-    const made = await repeatedChange(
-      this.#settings,
-      signal,
-      async () => tagged<OrderRecord>(await send(this.#settings, request)),
-      (error) => error instanceof ConflictError && error.code === code,
+    const headers = { 'if-match': strongEtag(options.ifMatch) };
+    const request = {
+      ...({ operation, method: 'POST', path, body, headers, expects: [200] } as const),
+      codes: ERROR_CODES[operation],
+    };
+    const isEnded = (order: OrderRecord) =>
+      isOrder(order) && order.id === id && order.status === status;
+    return calling(this.#settings, options, (call) =>
+      repeatedChange(call, {
+        attempt: () => send(call, request, (reply) => reply.tagged<OrderRecord>(isEnded)),
+        resultIn: (error) =>
+          error instanceof ConflictError && error.code === code ? error.order : undefined,
+      }),
     );
-    if ('result' in made) return made.result;
-    try {
-      return await this.getOrder(id, { signal });
-    } catch {
-      // The key may not read orders, or the store is not available now: what is known is the conflict.
-      signal?.throwIfAborted();
-      throw made.tellsSo;
-    }
   }
 }
 
-async function tagged<T>(reply: Reply): Promise<Tagged<T>> {
-  const record = (await reply.json()) as T;
-  return { ...record, etag: reply.headers.get('etag') ?? '' };
-}
+const CANCEL = {
+  operation: 'cancelOrder',
+  action: 'cancel',
+  status: 'cancelled',
+  code: 'order_already_cancelled',
+} as const;
+const SHIP = {
+  operation: 'shipOrder',
+  action: 'ship',
+  status: 'shipped',
+  code: 'order_already_shipped',
+} as const;

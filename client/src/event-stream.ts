@@ -6,11 +6,18 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Parses server-sent events as they arrive. An event that is not finished when the stream ends is dropped. */
+/** The longest event; one of the service has some hundred bytes. */
+const MAX_EVENT_LENGTH = 1024 * 1024;
+
+/**
+ * Parses server-sent events as they arrive. An event that is not finished when the stream ends is dropped.
+ * @throws RangeError if an event is longer than any of the service
+ */
 export async function* eventsOf(chunks: AsyncIterable<string>): AsyncGenerator<StreamEvent, void> {
   let text = '';
   let id: string | undefined;
   let data: string[] = [];
+  let length = 0;
   for await (const chunk of chunks) {
     text += chunk;
     // A CR at the end may be the first half of CRLF.
@@ -19,12 +26,14 @@ export async function* eventsOf(chunks: AsyncIterable<string>): AsyncGenerator<S
     for (const line of lines) {
       if (line === '') {
         if (id !== undefined || data.length > 0) yield { id, data: data.join('\n') };
-        [id, data] = [undefined, []];
+        [id, data, length] = [undefined, [], 0];
       } else {
+        length += line.length;
         const [, field, value] = /^([^:]*)(?:: ?)?(.*)$/s.exec(line)!;
         if (field === 'id') id = value!;
         else if (field === 'data') data.push(value!);
       }
     }
+    if (text.length + length > MAX_EVENT_LENGTH) throw new RangeError('the event is too long');
   }
 }

@@ -1,38 +1,55 @@
+import { StoreOrdersError } from './errors.ts';
+
 /** Below this many digits, every integer is exact as a number too. */
 const MANY_DIGITS = /\d{16}/;
+const INTEGER = /^-?\d+$/;
 
 /**
- * Parses the JSON of a response with every digit of its integers, which become bigint. Responses have no other numbers.
- * @throws SyntaxError if the text is not JSON; Error if it has integers of 16 digits or more, and this runtime cannot
- *   parse them exactly
+ * Parses JSON with every digit of its integers, which become bigint. Other numbers stay numbers; the service has none.
+ * @throws SyntaxError if the text is not JSON
  */
-export function parseExact(text: string): unknown {
+export function parse(text: string): unknown {
   if (!MANY_DIGITS.test(text)) return withBigints(JSON.parse(text));
   expectExactIntegers();
   return JSON.parse(text, exactReviver as (key: string, value: unknown) => unknown);
 }
 
-/** https://tc39.es/proposal-json-parse-with-source/ */
+/**
+ * Writes JSON with every digit of bigints, such as those of the records, as `parse` and the service read it.
+ * @param space as of JSON.stringify
+ */
+export function stringify(value: unknown, space?: number | string): string {
+  expectExactIntegers();
+  const replacer = (_key: string, item: unknown) =>
+    typeof item === 'bigint' ? EXACT_JSON.rawJSON(String(item)) : item;
+  return JSON.stringify(value, replacer, space);
+}
+
+/** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not declare yet. */
+const EXACT_JSON = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+
 function exactReviver(_key: string, value: unknown, { source }: { source: string }): unknown {
-  return typeof value === 'number' ? BigInt(source) : value;
+  return typeof value === 'number' && INTEGER.test(source) ? BigInt(source) : value;
 }
 
 let isExact: boolean | undefined;
 
-function expectExactIntegers(): void {
+/** @throws StoreOrdersError if this runtime cannot read or write every int64 */
+export function expectExactIntegers(): void {
   if (isExact === undefined) {
     const reviver = (_key: string, value: unknown, context?: { source?: string }) =>
       context?.source === undefined ? value : context.source;
-    isExact = JSON.parse('9007199254740993', reviver) === '9007199254740993';
+    const isRead = JSON.parse('9007199254740993', reviver) === '9007199254740993';
+    isExact = isRead && typeof EXACT_JSON.rawJSON === 'function';
   }
   if (isExact) return;
-  throw new Error(
-    'this runtime rounds integers beyond 2^53, so ids would be wrong: use Node.js 22, Deno, Bun or a browser of 2025 or newer',
+  throw new StoreOrdersError(
+    'this runtime rounds integers beyond 2^53, so ids would be wrong: use Node.js 22, Deno, Bun, Cloudflare Workers or a browser of 2025, or newer',
   );
 }
 
 function withBigints(value: unknown): unknown {
-  if (typeof value === 'number') return BigInt(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withBigints);
   const record = value as Record<string, unknown>;

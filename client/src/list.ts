@@ -1,29 +1,37 @@
-import { ConnectionError } from './errors.ts';
-import { parseExact } from './exact-json.ts';
+import { parse } from './exact-json.ts';
 
 /** Strings, a string that is not closed yet, and brackets. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|"|[{}[\]]/g;
 
-/** Parses a JSON array of objects as it arrives, holding only the text that is not parsed yet. */
+/** The longest element; one of the service has some hundred bytes. */
+const MAX_ELEMENT_LENGTH = 1024 * 1024;
+
+/**
+ * Parses a JSON array of objects as it arrives, holding only the text that is not parsed yet.
+ * @throws SyntaxError if the text is not such an array, or breaks off; RangeError if an element is longer than any of the
+ *   service
+ */
 export async function* elementsOf<T>(chunks: AsyncIterable<string>): AsyncGenerator<T, void> {
   let text = '';
   let isOpen = false;
   let isClosed = false;
   for await (const chunk of chunks) {
     text += chunk;
+    if (text.length > MAX_ELEMENT_LENGTH + chunk.length)
+      throw new RangeError('an element is too long');
     if (!isOpen) {
       if (text.trimStart() === '') continue;
-      if (text.trimStart()[0] !== '[') throw new ConnectionError('the response is not a list');
+      if (text.trimStart()[0] !== '[') throw new SyntaxError('this is not a list');
       text = text.slice(text.indexOf('[') + 1);
       isOpen = true;
     }
     const { end, closesList } = lastElement(text);
     const elements = text.slice(0, end).replace(/^\s*,/, '');
     text = text.slice(end);
-    if (elements.trim() !== '') yield* parseExact(`[${elements}]`) as T[];
+    if (elements.trim() !== '') yield* parse(`[${elements}]`) as T[];
     isClosed ||= closesList;
   }
-  if (!isClosed) throw new ConnectionError('the list ended before its last order');
+  if (!isClosed) throw new SyntaxError('the list ended before its last order');
 }
 
 /** Returns where the last whole element ends, and whether the end of the list follows. */
@@ -35,7 +43,7 @@ function lastElement(text: string): { end: number; closesList: boolean } {
     else if (token === '}' || token === ']') {
       if (depth === 0) {
         // Besides the elements, which are objects, there is nothing but white space in a list.
-        if (text.slice(end, index).trim() !== '') throw new ConnectionError('this is not a list');
+        if (text.slice(end, index).trim() !== '') throw new SyntaxError('this is not a list');
         return { end, closesList: true };
       }
       depth -= 1;

@@ -1,65 +1,176 @@
-import type { FollowOptions } from './changes.ts';
-import type { StoreOrders } from './client.ts';
+import { Call, pause } from './call.ts';
+import { changePage, type FollowOptions, followChanges } from './changes.ts';
 import { GoneError } from './errors.ts';
+import { orderPage } from './orders.ts';
 import type { Change, OrderRecord } from './records.ts';
-import { backoffMs, pause } from './retries.ts';
+import { backoffMs, persistently } from './retries.ts';
+import type { Settings } from './settings.ts';
 
-/** An exact copy of all orders of the store. */
-export interface Copy {
-  /** By id; the same map in every step. */
-  readonly orders: ReadonlyMap<bigint, OrderRecord>;
+/** How far a copy has come. */
+export interface ReplicaPosition {
+  /** Where to go on. */
+  readonly cursor: string;
   /** The latest revision in the copy. */
   readonly revision: bigint;
-  /** What has changed since the step before; undefined if the copy was made anew. */
+}
+
+/**
+ * Where a copy is kept, such as a database. Each method either takes effect as a whole or rejects, also when the process
+ * is killed; `SqliteReplica` is an example. Its errors end the replica.
+ */
+export interface ReplicaStore {
+  /** Returns the position of the copy; undefined if there is none. Called once, first. */
+  load(): ReplicaPosition | undefined | Promise<ReplicaPosition | undefined>;
+  /**
+   * Begins a new copy, without orders. Readers of the store should see the copy before, if there is one, until the new one
+   * is whole.
+   */
+  reset(): void | Promise<void>;
+  /**
+   * Writes orders, each in the place of the one with its id, in this order; and with them the position.
+   * @param position undefined while a new copy is not whole: if the process ends then, `load` must return undefined
+   */
+  apply(
+    orders: readonly OrderRecord[],
+    position: ReplicaPosition | undefined,
+  ): void | Promise<void>;
+}
+
+/** A replica that has changed. */
+export interface ReplicaStep {
+  /** The latest revision in the copy. */
+  readonly revision: bigint;
+  /** What has changed since the step before; undefined if the copy was loaded or made anew. */
   readonly changes: readonly Change[] | undefined;
 }
 
+/** An exact copy of all orders of the store, in memory. */
+export interface Copy extends ReplicaStep {
+  /** By id; the same map in every step, also when the copy was made anew. */
+  readonly orders: ReadonlyMap<bigint, OrderRecord>;
+}
+
+export type ReplicaOptions = Omit<FollowOptions, 'after'>;
+
 /** See StoreOrders.replica, and "Keeping an exact copy" in the service's docs/integrating.md. */
 export async function* keepReplica(
-  client: StoreOrders,
-  options: Omit<FollowOptions, 'after'>,
-): AsyncGenerator<Copy, void> {
+  settings: Settings,
+  store: ReplicaStore,
+  options: ReplicaOptions,
+  signal: AbortSignal,
+): AsyncGenerator<ReplicaStep, void> {
+  let position = await store.load();
+  if (position !== undefined) yield { revision: position.revision, changes: undefined };
   for (let failures = 0; ; failures += 1) {
     try {
-      for await (const copy of copyAndFollow(client, options)) {
+      if (position === undefined) {
+        position = await makeCopy(settings, store, options, signal);
+        yield { revision: position.revision, changes: undefined };
+      }
+      const following = { ...options, after: position.cursor };
+      for await (const { changes, cursor } of followChanges(settings, following, signal)) {
+        position = { cursor, revision: changes.at(-1)!.revision };
+        await store.apply(ordersOf(changes), position);
         failures = 0;
-        yield copy;
+        yield { revision: position.revision, changes };
       }
     } catch (error) {
-      // The store was restored, or has lost changes.
       if (!(error instanceof GoneError)) throw error;
+      // The store was restored, or has lost changes.
+      position = undefined;
+      await pause(backoffMs(failures), signal);
     }
-    await pause(backoffMs(failures), options.signal);
   }
 }
 
-async function* copyAndFollow(
-  client: StoreOrders,
-  options: Omit<FollowOptions, 'after'>,
+/** A replica in memory. */
+export async function* keepCopy(
+  settings: Settings,
+  options: ReplicaOptions,
+  signal: AbortSignal,
 ): AsyncGenerator<Copy, void> {
-  const { signal } = options;
-  const orders = new Map<bigint, OrderRecord>();
-  /** The cursors of all pages; the first is where to go on. */
-  const cursors = new Set<string>();
-  let revision = 0n;
-  for await (const page of client.pages({ limit: 500 }, { signal })) {
-    for (const order of page.orders) orders.set(order.id, order);
-    cursors.add(page.changes);
-    revision = page.revision;
+  const memory = new MemoryReplica();
+  for await (const step of keepReplica(settings, memory, options, signal)) {
+    yield { orders: memory.orders, ...step };
   }
-  const [after] = cursors;
-  // A page that shows a change that the store has lost since: 410.
-  for (const cursor of cursors) await client.listChanges({ after: cursor, limit: 1 }, { signal });
+}
 
-  let isWhole = cursors.size === 1;
-  if (isWhole) yield { orders, revision, changes: undefined };
-  for await (const { changes } of client.changes({ ...options, after: after! })) {
-    for (const { order } of changes) orders.set(order.id, order);
+/** Copies all orders. @returns where the copy is exact @throws GoneError if the store was replaced meanwhile */
+async function makeCopy(
+  settings: Settings,
+  store: ReplicaStore,
+  options: ReplicaOptions,
+  signal: AbortSignal,
+): Promise<ReplicaPosition> {
+  await store.reset();
+  const { cursors, revision } = await copyPages(settings, store, options, signal);
+  const [after] = cursors as [string];
+  if (cursors.length === 1) {
+    const position = { cursor: after, revision };
+    await store.apply([], position);
+    return position;
+  }
+  for await (const { changes, cursor } of followChanges(settings, { ...options, after }, signal)) {
     const reached = changes.at(-1)!.revision;
     // Until the changes have reached the last page, some orders are older in the copy than they were on their page.
-    if (!isWhole && reached < revision) continue;
-    revision = reached;
-    yield { orders, revision, changes: isWhole ? changes : undefined };
-    isWhole = true;
+    const position = reached < revision ? undefined : { cursor, revision: reached };
+    await store.apply(ordersOf(changes), position);
+    if (position !== undefined) return position;
+  }
+  throw new Error('changes have no end');
+}
+
+/** @returns the different cursors of the pages, the first one first, and the revision of the last page */
+async function copyPages(
+  settings: Settings,
+  store: ReplicaStore,
+  { headers }: ReplicaOptions,
+  signal: AbortSignal,
+): Promise<{ cursors: readonly string[]; revision: bigint }> {
+  const call = new Call(settings, { headers, signal });
+  try {
+    const cursors = new Set<string>();
+    let revision: bigint;
+    let cursor: string | undefined;
+    do {
+      const query = { limit: 500, cursor };
+      const page = (await persistently(call, () => orderPage(call, query)))!;
+      await store.apply(page.orders, undefined);
+      cursors.add(page.changes);
+      revision = page.revision;
+      cursor = page.next;
+    } while (cursor !== undefined);
+    // A page that shows a change that the store has lost since: 410.
+    for (const after of cursors) {
+      await persistently(call, () => changePage(call, { after, limit: 1 }));
+    }
+    return { cursors: [...cursors], revision };
+  } finally {
+    call.end();
+  }
+}
+
+function ordersOf(changes: readonly Change[]): OrderRecord[] {
+  return changes.map(({ order }) => order);
+}
+
+class MemoryReplica implements ReplicaStore {
+  readonly orders = new Map<bigint, OrderRecord>();
+  /** The copy that is being made, while there is another one. */
+  #next: Map<bigint, OrderRecord> | undefined;
+
+  load(): undefined {}
+
+  reset(): void {
+    this.#next = this.orders.size === 0 ? undefined : new Map();
+  }
+
+  apply(orders: readonly OrderRecord[], position: ReplicaPosition | undefined): void {
+    const copy = this.#next ?? this.orders;
+    for (const order of orders) copy.set(order.id, order);
+    if (position === undefined || this.#next === undefined) return;
+    this.orders.clear();
+    for (const [id, order] of this.#next) this.orders.set(id, order);
+    this.#next = undefined;
   }
 }

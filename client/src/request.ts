@@ -1,172 +1,361 @@
-import { ConnectionError, type ResponseDetails, responseError, TimeoutError } from './errors.ts';
-import { parseExact } from './exact-json.ts';
+import { type Call, timer } from './call.ts';
+import {
+  ConnectionError,
+  ForeignResponseError,
+  responseError,
+  StoreOrdersError,
+  TimeoutError,
+} from './errors.ts';
+import { parse } from './exact-json.ts';
 import type { ErrorRecord } from './records.ts';
-import type { Settings } from './settings.ts';
+import type { SentRequest } from './settings.ts';
+import { isErrorRecord } from './shapes.ts';
 
 export interface Request {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** As hooks name it: cancelOrder, or v1.cancelOrder. */
+  readonly operation: string;
+  readonly method: SentRequest['method'];
   /** With the version: /v2/store/orders */
   readonly path: string;
-  /** The statuses of a success; a response with another one below 400 is not of the service. */
+  /** The statuses of a success. */
   readonly expects: readonly number[];
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** JSON. */
   readonly body?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** The error codes of the operation, with their statuses; any other error is foreign. Without it, all are the service's. */
+  readonly codes?: Readonly<Record<string, number>>;
 }
 
-/** A response that is a success, or 304. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The body as it arrives, in chunks of text. Must be read or returned from. */
-  readonly chunks: () => AsyncGenerator<string, void>;
-  /** The whole body, a JSON object, with bigint. */
-  readonly json: () => Promise<object>;
+/** The longest record or page; a page of changes has some 1 MB at most. */
+const MAX_RECORD_BYTES = 16 * 1024 * 1024;
+
+/** Sends a request once, and reads the response. @throws what `open` and `read` throw */
+export async function send<T>(
+  call: Call,
+  request: Request,
+  read: (reply: Reply) => T | Promise<T>,
+): Promise<T> {
+  const reply = await open(call, request);
+  try {
+    return await read(reply);
+  } finally {
+    reply.close();
+  }
 }
 
-/** The longest time that timers have; any longer one is no limit. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A record with the ETag of its state. */
+export type Tagged<T> = T & { readonly etag: string };
+
+/** A read of a record. */
+export interface Read {
+  readonly operation: string;
+  readonly path: string;
+  readonly query?: Request['query'];
+  /** An ETag, with which the result is undefined while it is current. */
+  readonly ifNoneMatch?: string | undefined;
+  /** Whether a JSON object is such a record. */
+  readonly isValid: (record: never) => boolean;
+}
+
+/** Reads a record once. @throws what `open` throws */
+export function read<T>(
+  call: Call,
+  { ifNoneMatch, isValid, ...request }: Read,
+): Promise<Tagged<T> | undefined> {
+  const expects = ifNoneMatch === undefined ? [200] : [200, 304];
+  const headers = { 'if-none-match': ifNoneMatch };
+  return send(call, { ...request, method: 'GET', expects, headers }, (reply) =>
+    reply.status === 304 ? undefined : reply.tagged<T>(isValid),
+  );
+}
 
 /**
- * Sends a request once.
- * @throws ResponseError, ConnectionError, TimeoutError, or the reason of the signal
+ * Sends a request once. The reply must be closed.
+ * @throws ResponseError, ConnectionError, or the reason of the call's signal
  */
-export async function send(settings: Settings, request: Request): Promise<Reply> {
-  const { signal } = request;
-  signal?.throwIfAborted();
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-  const release = () => signal?.removeEventListener('abort', abort);
-  const failed = (error: unknown): unknown => {
-    release();
-    if (signal?.aborted) return signal.reason;
-    if (controller.signal.reason instanceof TimeoutError) return controller.signal.reason;
+export async function open(call: Call, request: Request): Promise<Reply> {
+  call.signal.throwIfAborted();
+  const { settings } = call;
+  const sent = call.next(request);
+  const connection = new Connection(call, sent.requestId);
+  try {
+    const from = performance.now();
+    const init = initOf(call, request, sent.requestId, connection.signal);
+    const { headersTimeoutMs } = settings;
+    // Also for a fetch that throws at once.
+    const responding = (async () => settings.fetch(urlOf(call, request), init))();
+    const message = `no response within ${headersTimeoutMs} ms`;
+    const response = await connection.within(responding, headersTimeoutMs, message);
+    const durationMs = performance.now() - from;
+    settings.onResponse({ ...sent, status: response.status, durationMs });
+    const reply = new Reply(call, connection, response);
+    if (request.expects.includes(response.status)) return reply;
+    throw await refusal(reply, request).finally(() => reply.close());
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** What a request and its response depend on: the signal of the call, and the time limits of each wait. */
+class Connection {
+  readonly requestId: string;
+  readonly #call: Call;
+  readonly #controller = new AbortController();
+
+  constructor(call: Call, requestId: string) {
+    this.#call = call;
+    this.requestId = requestId;
+    call.signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  readonly #abort = () => this.#controller.abort(this.#call.signal.reason);
+
+  close(): void {
+    this.#call.signal.removeEventListener('abort', this.#abort);
+  }
+
+  /** Waits for `promise`, whether or not it heeds the signal, and cuts the connection off when the time is up. */
+  async within<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
+    const { requestId } = this;
+    const cutOff = () => this.#controller.abort(new TimeoutError(message, { requestId }));
+    const timeUp = timer(cutOff, ms);
+    let abort = () => {};
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        promise.then(resolve, reject);
+        abort = () => reject(this.signal.reason);
+        if (this.signal.aborted) abort();
+        this.signal.addEventListener('abort', abort, { once: true });
+      });
+    } catch (error) {
+      throw this.#errorOf(error);
+    } finally {
+      clearTimeout(timeUp);
+      this.signal.removeEventListener('abort', abort);
+    }
+  }
+
+  #errorOf(error: unknown): unknown {
+    if (this.#call.signal.aborted) return this.#call.signal.reason;
+    if (this.signal.aborted) return this.signal.reason;
     return new ConnectionError('the service could not be reached, or the connection was lost', {
       cause: error,
+      requestId: this.requestId,
+      nothingSent: isNotConnected(error),
     });
-  };
-  /** Waits for `promise`, and cuts the connection off when the time is up. */
-  const within = async <T>(promise: Promise<T>, ms: number, message: string): Promise<T> => {
-    const cutOff = () => controller.abort(new TimeoutError(message));
-    const timer = ms > MAX_TIMER_MS ? undefined : setTimeout(cutOff, ms);
-    try {
-      return await promise;
-    } catch (error) {
-      throw failed(error);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-  const { headersTimeoutMs, gapTimeoutMs } = settings;
-  const init = initOf(settings, request, controller.signal);
-  const response = await within(
-    (async () => settings.fetch(urlOf(settings, request), init))(),
-    headersTimeoutMs,
-    `no response within ${headersTimeoutMs} ms`,
-  );
-  if (response.body === null) release();
-  async function* chunks(): AsyncGenerator<string, void> {
-    const reader = response.body?.getReader();
-    if (reader === undefined) return;
+  }
+}
+
+/** A response. */
+export class Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly #call: Call;
+  readonly #connection: Connection;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  constructor(call: Call, connection: Connection, response: Response) {
+    this.#call = call;
+    this.#connection = connection;
+    this.status = response.status;
+    this.headers = response.headers;
+    this.#reader = response.body?.getReader();
+  }
+
+  /** Ends the connection if the body was not read to its end. */
+  close(): void {
+    this.#connection.close();
+    this.#reader?.cancel().catch(() => {});
+  }
+
+  /**
+   * The body as it arrives, in chunks of text.
+   * @param wholeWithinMs how long it may take as a whole; without it, each chunk may take `gapTimeoutMs`
+   */
+  async *chunks(wholeWithinMs?: number): AsyncGenerator<string, void> {
+    if (this.#reader === undefined) return;
+    const { gapTimeoutMs } = this.#call.settings;
+    const until = performance.now() + (wholeWithinMs ?? 0);
     const decoder = new TextDecoder('utf-8', { fatal: true });
-    const gap = `nothing arrived for ${gapTimeoutMs} ms`;
-    try {
-      for (;;) {
-        const { done, value } = await within(reader.read(), gapTimeoutMs, gap);
-        const text = decoded(decoder, value, done);
-        if (text !== '') yield text;
-        if (done) return;
-      }
-    } finally {
-      release();
-      // Ends the connection if the body was not read to its end.
-      reader.cancel().catch(() => {});
+    for (;;) {
+      const ms = wholeWithinMs === undefined ? gapTimeoutMs : until - performance.now();
+      const message = `the response did not arrive within ${wholeWithinMs ?? gapTimeoutMs} ms`;
+      const { done, value } = await this.#connection.within(this.#reader.read(), ms, message);
+      const text = this.#decoded(decoder, value, done);
+      if (text !== '') yield text;
+      if (done) return;
     }
   }
-  const text = async () => {
-    let whole = '';
-    for await (const chunk of chunks()) whole += chunk;
-    return whole;
-  };
-  const { status, headers } = response;
-  if (status >= 400) {
-    // What the status says holds, whatever becomes of the body.
-    const body = await text().catch(() => '');
-    signal?.throwIfAborted();
-    throw responseError(detailsOf(status, headers, body));
+
+  /** The whole body. @throws ForeignResponseError if it is longer than any of the service */
+  async text(): Promise<string> {
+    let text = '';
+    for await (const chunk of this.chunks(this.#call.settings.gapTimeoutMs)) {
+      text += chunk;
+      if (text.length > MAX_RECORD_BYTES) {
+        throw this.foreign(`is longer than ${MAX_RECORD_BYTES} bytes`);
+      }
+    }
+    return text;
   }
-  if (!request.expects.includes(status)) {
-    release();
-    response.body?.cancel().catch(() => {});
-    throw new ConnectionError(`a response with the status ${status} is not one of the service`);
+
+  /**
+   * The whole body, a JSON object, with bigint.
+   * @param isValid whether it has what a record of the operation has
+   * @throws ForeignResponseError if it is no such record
+   */
+  async record<T>(isValid: (record: never) => boolean): Promise<T> {
+    const record = objectIn(await this.text());
+    if (record === undefined || !isValid(record as never)) {
+      throw this.foreign('is no record of the operation');
+    }
+    return record as T;
   }
-  return { status, headers, chunks, json: async () => recordIn(await text()) };
+
+  /** As `record`, with its ETag; empty if a proxy has taken it away. */
+  async tagged<T>(isValid: (record: never) => boolean): Promise<Tagged<T>> {
+    const record = await this.record<T>(isValid);
+    return { ...record, etag: this.headers.get('etag') ?? '' };
+  }
+
+  get requestId(): string {
+    return this.#connection.requestId;
+  }
+
+  /** @param reason completes "the response …" */
+  foreign(reason: string, cause?: unknown): ForeignResponseError {
+    const { status, requestId } = this;
+    return new ForeignResponseError(
+      `the response (${status}) ${reason}: it is not one of the service`,
+      { status, requestId, cause, retryAfterMs: retryAfterOf(this.headers) },
+    );
+  }
+
+  #decoded(decoder: TextDecoder, bytes: Uint8Array | undefined, isEnd: boolean): string {
+    try {
+      return decoder.decode(bytes, { stream: !isEnd });
+    } catch (error) {
+      throw this.foreign('is not UTF-8', error);
+    }
+  }
 }
 
-function decoded(decoder: TextDecoder, bytes: Uint8Array | undefined, isEnd: boolean): string {
+/** Returns the error that a response is which is not a success. */
+async function refusal(reply: Reply, { codes }: Request): Promise<StoreOrdersError> {
+  const { status, headers } = reply;
+  // 3xx, and 0 for a redirect in a browser.
+  if (status < 400) return reply.foreign('is not expected');
+  // From 500 on, the status says enough if the body breaks off.
+  const isEnough = (error: unknown) => status >= 500 && error instanceof StoreOrdersError;
+  const text = await reply.text().catch((error) => {
+    if (isEnough(error)) return '';
+    throw error;
+  });
+  const record = objectIn(text);
+  const retryAfterMs = retryAfterOf(headers);
+  const requestId = headers.get('x-request-id') ?? reply.requestId;
+  const isOfService = isErrorRecord(record, status);
+  if (isOfService && (codes === undefined || codes[record.code] === status)) {
+    const { code, message, errors: problems = [], order } = record as ErrorRecord;
+    const etag = headers.get('etag') ?? '';
+    return responseError({
+      ...{ status, code, message, problems, requestId, retryAfterMs, order, etag },
+    });
+  }
+  const code = isOfService ? record.code : 'unknown';
+  const message = `A response of ${isOfService ? 'another operation' : 'a proxy'}.`;
+  const error = responseError({
+    ...{ status, code, message, problems: [], requestId, retryAfterMs, order: undefined, etag: '' },
+  });
+  if (error.name === 'UnavailableError') return error;
+  return reply.foreign(isOfService ? `has the code "${code}"` : 'is no Error record');
+}
+
+function objectIn(text: string): object | undefined {
   try {
-    return decoder.decode(bytes, { stream: !isEnd });
-  } catch (error) {
-    throw new ConnectionError('the response is not UTF-8', { cause: error });
+    const record = parse(text);
+    return typeof record === 'object' && record !== null ? record : undefined;
+  } catch {
+    // Not JSON, or nested too deeply.
+    return undefined;
   }
 }
 
-/** Parses a record. @throws ConnectionError if a response is not one of the service */
-function recordIn(text: string): object {
-  try {
-    const record = parseExact(text);
-    if (typeof record === 'object' && record !== null) return record;
-  } catch (error) {
-    // Anything else is an integer that this runtime cannot read.
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new ConnectionError('the response has no record');
+/** Retry-After, in seconds or as a date (RFC 9110, section 10.2.3), in milliseconds. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  if (Number.isNaN(at)) return undefined;
+  // By the clock of the server if possible.
+  const sentAt = Date.parse(headers.get('date') ?? '');
+  return Math.max(0, at - (Number.isNaN(sentAt) ? Date.now() : sentAt));
 }
 
-function urlOf({ root }: Settings, { path, query = {} }: Request): string {
-  const given = entriesOf(query);
-  const search = new URLSearchParams(given).toString();
+function urlOf({ settings: { root } }: Call, { path, query = {} }: Request): string {
+  const search = new URLSearchParams(given(query)).toString();
   return `${root}${path}${search === '' ? '' : `?${search}`}`;
 }
 
-function initOf({ apiKey }: Settings, request: Request, signal: AbortSignal): RequestInit {
-  const { method, body, headers = {} } = request;
-  const all = { authorization: `Bearer ${apiKey}`, accept: 'application/json', ...headers };
-  // Made here, since fetch would report a header that cannot be sent as a lost connection.
-  const given = new Headers(entriesOf(all));
-  if (body !== undefined) given.set('content-type', 'application/json');
+function initOf(
+  { settings: { apiKey }, headers }: Call,
+  request: Request,
+  requestId: string,
+  signal: AbortSignal,
+): RequestInit {
+  const { method, body } = request;
   return {
-    ...{ method, signal, redirect: 'error', cache: 'no-store', credentials: 'omit' },
-    headers: given,
+    ...{ method, signal, redirect: 'manual', ...BROWSER_INIT },
     ...(body !== undefined && { body }),
+    headers: new Headers(
+      given({
+        ...headers,
+        authorization: `Bearer ${apiKey}`,
+        accept: 'application/json',
+        'content-type': body === undefined ? undefined : 'application/json',
+        'x-request-id': requestId,
+        ...request.headers,
+      }),
+    ),
   };
 }
 
+/** Where there is a cache, and there are cookies: Cloudflare Workers refuse what they do not have. */
+const BROWSER_INIT: RequestInit = {
+  ...(has('cache') && { cache: 'no-store' }),
+  ...(has('credentials') && { credentials: 'omit' }),
+};
+
+function has(property: string): boolean {
+  return typeof globalThis.Request === 'function' && property in globalThis.Request.prototype;
+}
+
 /** The entries that are given. */
-function entriesOf(values: Readonly<Record<string, string | undefined>>): [string, string][] {
+function given(values: Readonly<Record<string, string | undefined>>): [string, string][] {
   return Object.entries(values).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
 }
 
-/** What an Error record says, or a response of a proxy that is none. */
-function detailsOf(status: number, headers: Headers, body: string): ResponseDetails {
-  let record: Partial<ErrorRecord> = {};
-  try {
-    record = parseExact(body) as Partial<ErrorRecord>;
-  } catch {
-    // Not an Error record.
-  }
-  const seconds = headers.get('retry-after');
-  return {
-    status,
-    code: record?.code ?? 'unknown',
-    message: record?.message ?? 'This is not a response of the service.',
-    problems: record?.errors ?? [],
-    requestId: headers.get('x-request-id') ?? undefined,
-    retryAfterMs: seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : undefined,
-  };
+/** Error codes of connections that were never made: Node.js, undici, Bun. */
+const NOT_CONNECTED = [
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
+  ...['ConnectionRefused', 'FailedToOpenSocket'],
+];
+
+/** Whether an error of fetch shows that nothing was sent. Browsers do not tell. */
+function isNotConnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall, cause, message } = error as Error & { code?: string; syscall?: string };
+  if (NOT_CONNECTED.includes(code ?? '') || syscall === 'connect') return true;
+  // Deno.
+  if (message.includes('client error (Connect)')) return true;
+  return isNotConnected(cause);
 }

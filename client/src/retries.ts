@@ -1,100 +1,122 @@
+import type { Call } from './call.ts';
 import {
   ConnectionError,
+  ForeignResponseError,
   LimitError,
   ResponseError,
-  StoreOrdersError,
+  type StoreOrdersError,
   UnavailableError,
   UnknownOutcomeError,
 } from './errors.ts';
-import type { Settings } from './settings.ts';
 
 /** The first wait is between half of this and all of it, each further one up to twice as long. */
 const FIRST_WAIT_MS = 200;
 const LONGEST_BACKOFF_MS = 5_000;
 
-/** Responses that tell what became of an order, even if an earlier attempt went without an answer. */
-const TELLING = [404, 409, 412, 422];
+/** Errors that tell what became of an order, even if an earlier attempt went without an answer. */
+const SETTLING = [
+  'order_not_found',
+  'invalid_order_id',
+  'order_already_cancelled',
+  'order_already_shipped',
+  'order_changed',
+  'idempotency_key_reused',
+];
 
-/** Calls `attempt` until it succeeds, fails with an error that repetition cannot mend, or `retries` are used up. */
-export async function repeated<T>(
-  settings: Settings,
-  signal: AbortSignal | undefined,
-  attempt: () => Promise<T>,
-): Promise<T> {
+/** Calls `attempt` until it succeeds, fails with an error that repetition cannot mend, or the retries are used up. */
+export async function repeated<T>(call: Call, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
-      const waitMs = tries < settings.retries ? waitBefore(error, tries) : undefined;
-      if (waitMs === undefined || waitMs > settings.longestWaitMs) throw error;
-      await pause(waitMs, signal);
+      if (!isTemporary(error) || tries >= call.retries) throw error;
+      const waitMs = waitBefore(error, tries);
+      if (waitMs > call.settings.longestWaitMs) throw error;
+      await call.pause(waitMs, error);
     }
   }
 }
 
-/** A change that was made, or an error that tells that an earlier attempt has made it. */
-export type Made<T> = { readonly result: T } | { readonly tellsSo: ResponseError };
+/** Calls `attempt` until it succeeds or fails with an error that repetition cannot mend, however long that takes. */
+export async function persistently<T>(call: Call, attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      await waitOut(call, error, tries);
+    }
+  }
+}
+
+/** Waits before a repetition, never longer than `longestWaitMs`. @throws `error` if repetition does not mend it */
+export async function waitOut(call: Call, error: unknown, tries: number): Promise<void> {
+  if (!isTemporary(error)) throw error;
+  await call.pause(Math.min(waitBefore(error, tries), call.settings.longestWaitMs), error);
+}
+
+/** How a change of the store is repeated. */
+export interface ChangeCall<T> {
+  readonly attempt: () => Promise<T>;
+  /**
+   * Returns the result of the change if the error of an attempt shows that an earlier one has made it; asked only if that
+   * is possible.
+   */
+  readonly resultIn: (error: ResponseError) => T | undefined;
+  /** Of a placement. */
+  readonly idempotencyKey?: string;
+}
 
 /**
  * Like `repeated`, for a change of the store.
- * @param tellsSo whether the error of an attempt tells that the change holds; asked only if an earlier attempt may
- *   have made it
  * @throws UnknownOutcomeError if the change may have been made
  */
 export async function repeatedChange<T>(
-  settings: Settings,
-  signal: AbortSignal | undefined,
-  attempt: () => Promise<T>,
-  tellsSo: (error: ResponseError) => boolean,
-): Promise<Made<T>> {
+  call: Call,
+  { attempt, resultIn, idempotencyKey }: ChangeCall<T>,
+): Promise<T> {
   let isUnknown = false;
   try {
-    return await repeated(settings, signal, async () => {
+    return await repeated(call, async () => {
+      call.signal.throwIfAborted();
       try {
-        return { result: await attempt() };
+        return await attempt();
       } catch (error) {
-        if (isUnknown && error instanceof ResponseError && tellsSo(error))
-          return { tellsSo: error };
-        isUnknown ||= error instanceof ConnectionError || error instanceof UnavailableError;
+        const result = isUnknown && isRefusal(error) ? resultIn(error) : undefined;
+        if (result !== undefined) return result;
+        isUnknown ||= !isRefusal(error) && !(error instanceof ConnectionError && error.nothingSent);
         throw error;
       }
     });
   } catch (error) {
-    const tells = error instanceof ResponseError && TELLING.includes(error.status);
-    if (!isUnknown || tells || !(error instanceof StoreOrdersError)) throw error;
-    throw new UnknownOutcomeError('it is unknown whether the change was made', { cause: error });
+    if (!isUnknown || (isRefusal(error) && SETTLING.includes(error.code))) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnknownOutcomeError(`it is unknown whether the change was made: ${reason}`, {
+      ...{ cause: error, requestId: call.requestId, idempotencyKey },
+    });
   }
 }
 
-/** Returns how long to wait before a request is repeated, in milliseconds; undefined if that would not help. */
-export function waitBefore(error: unknown, tries: number): number | undefined {
-  const isTemporary =
+/** Whether the service has not carried out the request that got this error. */
+function isRefusal(error: unknown): error is ResponseError {
+  return error instanceof ResponseError && !(error instanceof UnavailableError);
+}
+
+function isTemporary(error: unknown): error is StoreOrdersError {
+  return (
     error instanceof ConnectionError ||
     error instanceof UnavailableError ||
     error instanceof LimitError ||
-    (error instanceof ResponseError && error.status === 408);
-  if (!isTemporary) return undefined;
-  const asked = error instanceof ResponseError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(backoffMs(tries), asked);
+    (error instanceof ResponseError && error.status === 408)
+  );
+}
+
+/** Returns how long to wait before a request is repeated, in milliseconds. */
+function waitBefore(error: StoreOrdersError, tries: number): number {
+  const hasAsked = error instanceof ResponseError || error instanceof ForeignResponseError;
+  return Math.max(backoffMs(tries), (hasAsked && error.retryAfterMs) || 0);
 }
 
 /** Returns a wait that grows with the number of tries, with some chance so that clients do not come together. */
 export function backoffMs(tries: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2);
-}
-
-/** Waits; rejects with the signal's reason as soon as it is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const end = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', end);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', end, { once: true });
-  });
 }

@@ -1,3 +1,38 @@
+import { count, duration, functionOf } from './arguments.ts';
+import type { StoreOrdersError } from './errors.ts';
+import { expectExactIntegers } from './exact-json.ts';
+
+/** Header names and values. */
+export type HeaderValues = Readonly<Record<string, string>>;
+
+/** A request that was sent. */
+export interface SentRequest {
+  /** The operation, such as `cancelOrder`, or `v1.cancelOrder`. */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Without the query. */
+  readonly path: string;
+  /** X-Request-Id. */
+  readonly requestId: string;
+  /** 1 for the first request of a call. */
+  readonly attempt: number;
+}
+
+/** A response of which the head has arrived, from the service or not. */
+export interface ReceivedResponse extends SentRequest {
+  readonly status: number;
+  /** From the request to the head of the response. */
+  readonly durationMs: number;
+}
+
+/** A request that is going to be repeated. */
+export interface PlannedRetry extends SentRequest {
+  /** Why. */
+  readonly error: StoreOrdersError;
+  /** How long until then. */
+  readonly waitMs: number;
+}
+
 /** How to reach the service. */
 export interface StoreOrdersOptions {
   /** The address of the service, such as https://api.store.example; a version at its end is ignored. */
@@ -5,46 +40,130 @@ export interface StoreOrdersOptions {
   /** so_live_… or so_test_… */
   readonly apiKey: string;
   /** Sends the requests; `fetch` by default. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** How often a request is repeated at most; 5 by default. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** The longest wait before a repetition, in milliseconds, 30,000 by default. If the service asks for a longer one, the call fails. */
-  readonly longestWaitMs?: number;
+  readonly longestWaitMs?: number | undefined;
   /** How long a response may take to begin, in milliseconds; 10,000 by default. */
-  readonly headersTimeoutMs?: number;
-  /** How long a response may stop arriving, in milliseconds; 30,000 by default. */
-  readonly gapTimeoutMs?: number;
+  readonly headersTimeoutMs?: number | undefined;
+  /**
+   * How long a response may stop arriving, in milliseconds, 30,000 by default; and how long a record or a page may take
+   * to arrive as a whole.
+   */
+  readonly gapTimeoutMs?: number | undefined;
+  /** Headers of every request, besides those that the library sets itself. */
+  readonly headers?: HeaderValues | undefined;
+  /** Called for every response, for logs and metrics. Errors that it throws are printed, and change no result. */
+  readonly onResponse?: ((response: ReceivedResponse) => void) | undefined;
+  /** Called before every wait for a repetition, for logs and metrics; as onResponse. */
+  readonly onRetry?: ((retry: PlannedRetry) => void) | undefined;
 }
 
 /** Of every call. */
 export interface CallOptions {
-  /** Ends the call, which then rejects with the signal's reason. A change may have happened nevertheless. */
+  /**
+   * Ends the call, which then rejects with the signal's reason; or with UnknownOutcomeError if it is a change that may
+   * have been sent.
+   */
   readonly signal?: AbortSignal | undefined;
+  /** How long the call may take in all, in milliseconds; no limit by default. */
+  readonly timeoutMs?: number | undefined;
+  /** In the place of those of the client. */
+  readonly retries?: number | undefined;
+  /** Besides those of the client. */
+  readonly headers?: HeaderValues | undefined;
 }
 
-export interface Settings extends Required<Omit<StoreOrdersOptions, 'baseUrl'>> {
+export interface Settings {
   /** Without a slash at its end. */
   readonly root: string;
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
+  readonly retries: number;
+  readonly longestWaitMs: number;
+  readonly headersTimeoutMs: number;
+  readonly gapTimeoutMs: number;
+  readonly headers: HeaderValues;
+  readonly onResponse: (response: ReceivedResponse) => void;
+  readonly onRetry: (retry: PlannedRetry) => void;
 }
 
-/** @throws TypeError for options that cannot be used */
+/** Headers that the library sets itself. */
+const OWN_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+  'last-event-id',
+  'x-request-id',
+];
+
+/** @throws TypeError for options that cannot be used; StoreOrdersError in a runtime that rounds ids */
 export function settingsOf(options: StoreOrdersOptions): Settings {
+  expectExactIntegers();
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('new StoreOrders takes { baseUrl, apiKey }');
+  }
   const { apiKey } = options;
   // A header with other characters would fail with an error that shows the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be an API key, such as so_live_…');
   }
-  const url = new URL(options.baseUrl);
+  return {
+    root: rootOf(options.baseUrl),
+    apiKey,
+    fetch: functionOf(options.fetch, 'fetch') ?? ((input, init) => fetch(input, init)),
+    retries: count(options.retries, 5, 'retries'),
+    longestWaitMs: count(options.longestWaitMs, 30_000, 'longestWaitMs'),
+    headersTimeoutMs: duration(options.headersTimeoutMs, 10_000, 'headersTimeoutMs'),
+    gapTimeoutMs: duration(options.gapTimeoutMs, 30_000, 'gapTimeoutMs'),
+    headers: extraHeaders(options.headers),
+    onResponse: harmless(functionOf(options.onResponse, 'onResponse')),
+    onRetry: harmless(functionOf(options.onRetry, 'onRetry')),
+  };
+}
+
+/** @throws TypeError */
+function rootOf(baseUrl: string | URL): string {
+  const isText = typeof baseUrl === 'string' || baseUrl instanceof URL;
+  const url = isText && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    throw new TypeError(
+      'baseUrl must be the address of the service, such as https://api.store.example',
+    );
+  }
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new TypeError('baseUrl must have no query, fragment or credentials');
   }
-  return {
-    root: url.href.replace(/\/+$/, '').replace(/\/v[12]$/, ''),
-    apiKey,
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    retries: options.retries ?? 5,
-    longestWaitMs: options.longestWaitMs ?? 30_000,
-    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
-    gapTimeoutMs: options.gapTimeoutMs ?? 30_000,
+  return url.href.replace(/\/+$/, '').replace(/\/v[12]$/, '');
+}
+
+/** @throws TypeError for headers that cannot be sent, or that the library sets itself */
+export function extraHeaders(headers: HeaderValues = {}): HeaderValues {
+  if (typeof headers !== 'object' || headers === null) {
+    throw new TypeError('headers must be an object of names and values');
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string') throw new TypeError(`the header ${name} must be a string`);
+    if (OWN_HEADERS.includes(name.toLowerCase())) {
+      throw new TypeError(`the header ${name} is set by the library`);
+    }
+  }
+  // Throws a TypeError for names and values that cannot be sent.
+  new Headers(headers);
+  return headers;
+}
+
+/** Returns a hook whose errors do not change the result of a call. */
+export function harmless<T>(hook: ((event: T) => void) | undefined): (event: T) => void {
+  return (event) => {
+    try {
+      hook?.(event);
+    } catch (error) {
+      console.error('a hook of the store-orders client has failed', error);
+    }
   };
 }

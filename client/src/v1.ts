@@ -1,10 +1,12 @@
 import { int64Text } from './arguments.ts';
-import { NotFoundError } from './errors.ts';
+import { Call, calling } from './call.ts';
+import { ERROR_CODES } from './error-codes.ts';
 import { elementsOf } from './list.ts';
 import type { Order, Pet } from './records.ts';
-import { send } from './request.ts';
+import { open, type Reply, send } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
+import { stoppable } from './stoppable.ts';
 
 /** An order of the list; all of them have an id. */
 export type ListedOrder = Order & { readonly id: bigint };
@@ -21,26 +23,29 @@ export class StoreOrdersV1 {
    * Lists all orders that are not cancelled, in ascending id, as they arrive: of a list of any length, a part is held.
    * It shows the store at one moment. A list that breaks off rejects with ConnectionError; begin again.
    */
-  async *listOrders({ signal }: CallOptions = {}): AsyncGenerator<ListedOrder, void> {
-    const path = '/v1/store/orders';
-    const reply = await repeated(this.#settings, signal, () =>
-      send(this.#settings, { method: 'GET', path, expects: [200], signal }),
+  listOrders(options: CallOptions = {}): AsyncGenerator<ListedOrder, void> {
+    return stoppable(options.signal, (signal) =>
+      listedOrders(this.#settings, { ...options, signal }),
     );
-    yield* elementsOf<ListedOrder>(reply.chunks());
   }
 
   /**
    * Cancels a pending order. If the answer of an attempt was lost, and the repetition says that the order is cancelled
    * already, the call succeeds.
-   * @throws NotFoundError, also for an order that is cancelled already, ConflictError, LimitError
+   * @throws NotFoundError, also for an order that is cancelled already, ConflictError, LimitError, UnknownOutcomeError
    */
-  async cancelOrder(id: bigint, { signal }: CallOptions = {}): Promise<void> {
+  async cancelOrder(id: bigint, options: CallOptions = {}): Promise<void> {
     const path = `/v1/store/orders/${int64Text(id, 'id')}`;
-    await repeatedChange(
-      this.#settings,
-      signal,
-      () => send(this.#settings, { method: 'DELETE', path, expects: [204], signal }),
-      (error) => error instanceof NotFoundError && error.code === 'order_already_cancelled',
+    const request = {
+      ...({ operation: 'v1.cancelOrder', method: 'DELETE', path, expects: [204] } as const),
+      codes: ERROR_CODES['v1.cancelOrder'],
+    };
+    await calling(this.#settings, options, (call) =>
+      repeatedChange(call, {
+        attempt: () => send(call, request, () => true),
+        resultIn: ({ status, code }) =>
+          (status === 404 && code === 'order_already_cancelled') || undefined,
+      }),
     );
   }
 
@@ -49,11 +54,36 @@ export class StoreOrdersV1 {
    * @deprecated The service announces its end in the Sunset header.
    * @throws NotFoundError, GoneError after its end
    */
-  async getPet(id: bigint, { signal }: CallOptions = {}): Promise<Pet> {
+  async getPet(id: bigint, options: CallOptions = {}): Promise<Pet> {
     const path = `/v1/pets/${int64Text(id, 'id')}`;
-    return repeated(this.#settings, signal, async () => {
-      const reply = await send(this.#settings, { method: 'GET', path, expects: [200], signal });
-      return (await reply.json()) as Pet;
-    });
+    const request = { operation: 'v1.getPet', method: 'GET', path, expects: [200] } as const;
+    return calling(this.#settings, options, (call) =>
+      repeated(call, () =>
+        send(call, request, (reply) => reply.record<Pet>((pet: Pet) => pet.id === id)),
+      ),
+    );
+  }
+}
+
+async function* listedOrders(
+  settings: Settings,
+  options: CallOptions,
+): AsyncGenerator<ListedOrder, void> {
+  const path = '/v1/store/orders';
+  const request = { operation: 'v1.listOrders', method: 'GET', path, expects: [200] } as const;
+  const call = new Call(settings, options);
+  let reply: Reply | undefined;
+  try {
+    reply = await repeated(call, () => open(call, request));
+    for await (const order of elementsOf<ListedOrder>(reply.chunks())) {
+      if (typeof order.id !== 'bigint') throw new SyntaxError('this is no order');
+      yield order;
+    }
+  } catch (error) {
+    const isForeign = error instanceof SyntaxError || error instanceof RangeError;
+    throw isForeign ? reply!.foreign('is no list of orders', error) : error;
+  } finally {
+    reply?.close();
+    call.end();
   }
 }

@@ -62,9 +62,18 @@ export function sendProblems(
   sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
 }
 
-/** Sends an Error record with an order, as JSON. */
-export function sendErrorWithOrder(exchange: Exchange, refusal: Refusal, order: string): void {
-  sendErrorResponse(exchange, refusal, orderResponse(refusal, order));
+/**
+ * Sends an Error record with an order.
+ * @param order JSON
+ * @param headers in addition to those of the record
+ */
+export function sendErrorWithOrder(
+  exchange: Exchange,
+  refusal: Refusal,
+  order: string,
+  headers: HeaderList,
+): void {
+  sendErrorResponse(exchange, refusal, orderResponse(refusal, order), headers);
 }
 
 function sendErrorResponse(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../temporary.ts';
-import { installPacked } from './packed.ts';
+import { CONSUMER, installPacked, STRICT } from './packed.ts';
 
 const TSC = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
 
@@ -23,26 +23,13 @@ test('the package has the compiled library and its types, and nothing else', () 
   const files = readdirSync(join(installed, 'dist'));
   assert.ok(files.every((file) => /\.d\.ts$|\.js$/.test(file)));
   const bytes = files.map((file) => readFileSync(join(installed, 'dist', file)).length);
-  assert.ok(bytes.reduce((sum, each) => sum + each, 0) < 100_000);
+  assert.ok(bytes.reduce((sum, each) => sum + each, 0) < 140_000);
 });
 
 test('the types of the package are checked in a project that uses it', () => {
-  writeFileSync(
-    join(project, 'consumer.ts'),
-    `import { StoreOrders, type OrderRecord, UnknownOutcomeError } from '@store-orders/client';
-const store = new StoreOrders({ baseUrl: 'https://x.example', apiKey: 'so_live_x' });
-const order: OrderRecord = await store.getOrder(1n);
-const id: bigint = order.id;
-// @ts-expect-error
-await store.getOrder(1);
-// @ts-expect-error
-const rounded: number = order.id;
-const unchanged: OrderRecord | undefined = await store.getOrder(id, { ifNoneMatch: '"a"' });
-for await (const listed of store.v1.listOrders()) await store.v1.cancelOrder(listed.id);
-export { rounded, unchanged, UnknownOutcomeError };
-`,
-  );
-  const flags = ['--noEmit', '--strict', '--target', 'es2023', '--lib', 'es2023,dom', '--module'];
-  const check = [...flags, 'nodenext', '--types', '', 'consumer.ts'];
-  execFileSync(TSC, check, { cwd: project, stdio: 'pipe' });
+  writeFileSync(join(project, 'consumer.ts'), CONSUMER);
+  for (const module of ['nodenext', 'esnext --moduleResolution bundler']) {
+    const flags = [...STRICT, '--module', ...module.split(' '), 'consumer.ts'];
+    execFileSync(TSC, flags, { cwd: project, stdio: 'pipe' });
+  }
 });

@@ -47,3 +47,48 @@ export async function assertExamplesRun(
     assert.match(printed, new RegExp(`^${pattern}$`), name);
   }
 }
+
+/** A program whose types are checked: what must be accepted, and what must not. */
+export const CONSUMER = `import {
+  type CallOptions,
+  ConflictError,
+  type OrderRecord,
+  StoreOrders,
+  type StoreOrdersOptions,
+  stringify,
+  UnknownOutcomeError,
+} from '@store-orders/client';
+import { SqliteReplica } from '@store-orders/client/sqlite';
+
+const options: StoreOrdersOptions = { baseUrl: 'https://x.example', apiKey: 'x', fetch: undefined };
+const store = new StoreOrders({ ...options, retries: undefined, headers: undefined });
+
+export async function main(database: ConstructorParameters<typeof SqliteReplica>[0]) {
+  const call: CallOptions = { signal: undefined, timeoutMs: undefined, retries: undefined };
+  const order: OrderRecord = await store.getOrder(1n, call);
+  const id: bigint = order.id;
+  // @ts-expect-error
+  await store.getOrder(1);
+  // @ts-expect-error
+  const rounded: number = order.id;
+  const unchanged: OrderRecord | undefined = await store.getOrder(id, { ifNoneMatch: '"a"' });
+  for await (const listed of store.v1.listOrders()) await store.v1.cancelOrder(listed.id);
+  for await (const { orders } of store.replica({ onLive: undefined })) orders.get(id);
+  const durable = store.replica({ store: new SqliteReplica(database), signal: undefined });
+  for await (const { revision } of durable) console.log(revision > 1n);
+  await store.cancelOrder(1n, { ifMatch: undefined });
+  const placement = { petId: 1n, quantity: 1n, shipDate: undefined };
+  await store.placeOrder(placement, { idempotencyKey: undefined });
+  await store.listOrders({ status: undefined, petId: undefined, limit: undefined, cursor: undefined });
+  await store.listChanges({ after: undefined, limit: undefined });
+  await store.shipOrder(1n, { shippedAt: undefined });
+  const text: string = stringify(order);
+  return [rounded, unchanged, text, ConflictError, UnknownOutcomeError];
+}
+`;
+
+/** Flags of TypeScript under which the types must hold. */
+export const STRICT = [
+  ...['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'],
+  ...['--target', 'es2022', '--lib', 'es2022,dom'],
+];

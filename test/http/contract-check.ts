@@ -92,7 +92,7 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
   assert.ok(documented, `${operation.operationId} does not document ${status}: ${body}`);
   const response = resolve(version, documented) as {
     headers?: Record<string, unknown>;
-    'x-error-codes'?: readonly string[];
+    'x-error-codes'?: readonly string[] | Readonly<Record<string, number>>;
     content?: Record<string, { schema: unknown }>;
   };
   for (const [name, header] of Object.entries(response.headers ?? {})) {
@@ -110,7 +110,13 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
   }
   assert.equal(headers['content-type'], 'application/json');
   const codes = response['x-error-codes'];
-  if (codes !== undefined) assert.ok(codes.includes(JSON.parse(body).code), `${status}: ${body}`);
+  if (codes !== undefined) {
+    const { code } = JSON.parse(body);
+    const isListed = Array.isArray(codes)
+      ? codes.includes(code)
+      : (codes as Readonly<Record<string, number>>)[code] === status;
+    assert.ok(isListed, `${status}: ${body}`);
+  }
   const { schema } = response.content['application/json']!;
   validate(version, schema, JSON.parse(body), `${status} body`);
 }

@@ -80,8 +80,11 @@ async function sendConflict(
   );
   // An order that is not pending never changes again: its last event is the one that ended it.
   const isOwn = history.at(-1)?.by === exchange.apiKey!.id;
-  if (order !== undefined && isOwn) sendErrorWithOrder(exchange, refusal, orderRecordJson(order));
-  else sendError(exchange, refusal);
+  if (order === undefined || !isOwn) sendError(exchange, refusal);
+  else {
+    const etag = ['etag', orderEtag(order)];
+    sendErrorWithOrder(exchange, refusal, orderRecordJson(order), etag);
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { OrderQuery, OrderRecord } from '@store-orders/client';
+import type { OrderQuery, OrderRecord, OrderStatus } from '@store-orders/client';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
-type Status = OrderRecord['status'];
 
 /** Of how many days the activity can be shown, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
@@ -9,7 +8,7 @@ export const DAY_COUNTS = [14, 30, 90] as const;
 /** What the page shows, as its URL says. */
 export interface View {
   /** All if empty. */
-  readonly statuses: readonly Status[];
+  readonly statuses: readonly OrderStatus[];
   readonly petId: bigint | undefined;
   /** Days of the reader, as YYYY-MM-DD. */
   readonly shipFrom: string;
@@ -66,7 +65,7 @@ export function orderQuery({ statuses, petId, shipFrom, shipBefore }: View): Ord
 export function isShown({ status, petId, shipDate }: OrderRecord, view: View): boolean {
   const [from, before] = [dayStart(view.shipFrom), dayStart(view.shipBefore)];
   const at = shipDate === undefined ? Number.NaN : Date.parse(shipDate);
-  if (view.statuses.length > 0 && !view.statuses.includes(status)) return false;
+  if (view.statuses.length > 0 && !view.statuses.some((each) => each === status)) return false;
   if (view.petId !== undefined && petId !== view.petId) return false;
   if (from !== undefined && !(at >= from.getTime())) return false;
   return before === undefined || at < before.getTime();

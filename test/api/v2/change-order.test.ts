@@ -119,6 +119,7 @@ testService(
       const first = await call('POST', `${ORDERS}/${path}`, own);
       const again = await call('POST', `${ORDERS}/${path}`, own);
       assert.deepEqual([again.status, orderIn(again)], [409, JSON.parse(first.body)]);
+      assert.equal(again.headers.etag, first.headers.etag);
       assert.equal(orderIn(await call('POST', `${ORDERS}/${path}`, other)), undefined);
       assert.equal(orderIn(await call('POST', `${ORDERS}/${opposite}`, own)), undefined);
     }

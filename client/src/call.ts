@@ -1,0 +1,117 @@
+import { abortSignal, count, duration, randomHex } from './arguments.ts';
+import { type StoreOrdersError, TimeoutError } from './errors.ts';
+import {
+  type CallOptions,
+  extraHeaders,
+  type HeaderValues,
+  type SentRequest,
+  type Settings,
+} from './settings.ts';
+
+/** The longest time that timers have; any longer one is no limit. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls `run` after `ms` milliseconds; never if that is beyond what timers have. */
+export function timer(run: () => void, ms: number): ReturnType<typeof setTimeout> | undefined {
+  return ms > MAX_TIMER_MS ? undefined : setTimeout(run, ms);
+}
+
+/**
+ * One call of a method: what its requests have in common. `end` must be called when it is over, which lets go of the
+ * signal and the timer.
+ */
+export class Call {
+  readonly settings: Settings;
+  readonly retries: number;
+  readonly headers: HeaderValues;
+  /** Aborted by the signal of the options, or when the time of the call is up. */
+  readonly signal: AbortSignal;
+  /** The last request that was sent. */
+  last: SentRequest | undefined;
+  /** X-Request-Id of all its requests begin with this. */
+  readonly #id = randomHex(8);
+  readonly #release: () => void;
+
+  /** @throws TypeError for options that cannot be used */
+  constructor(settings: Settings, options: CallOptions) {
+    if (typeof options !== 'object' || options === null) {
+      throw new TypeError('the options of a call are an object');
+    }
+    const signal = abortSignal(options.signal);
+    const timeoutMs = duration(options.timeoutMs, Number.POSITIVE_INFINITY, 'timeoutMs');
+    this.settings = settings;
+    this.retries = count(options.retries, settings.retries, 'retries');
+    this.headers = { ...settings.headers, ...extraHeaders(options.headers) };
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    const abort = () => controller.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    const timeUp = timer(() => {
+      const message = `the call took longer than ${timeoutMs} ms`;
+      controller.abort(new TimeoutError(message, { requestId: this.requestId }));
+    }, timeoutMs);
+    this.#release = () => {
+      signal?.removeEventListener('abort', abort);
+      clearTimeout(timeUp);
+    };
+  }
+
+  end(): void {
+    this.#release();
+  }
+
+  /** X-Request-Id of the last request. */
+  get requestId(): string | undefined {
+    return this.last?.requestId;
+  }
+
+  /** Describes the next request, which is sent now. */
+  next({
+    operation,
+    method,
+    path,
+  }: Pick<SentRequest, 'operation' | 'method' | 'path'>): SentRequest {
+    const attempt = (this.last?.attempt ?? 0) + 1;
+    const requestId = `${this.#id}.${attempt}`;
+    this.last = { operation, method, path, requestId, attempt };
+    return this.last;
+  }
+
+  /** Waits before a repetition; rejects with the reason of the signal as soon as it is aborted. */
+  async pause(waitMs: number, error: StoreOrdersError): Promise<void> {
+    const { signal, settings, last } = this;
+    if (last !== undefined) settings.onRetry({ ...last, error, waitMs });
+    await pause(waitMs, signal);
+  }
+}
+
+/** Makes one call. */
+export async function calling<T>(
+  settings: Settings,
+  options: CallOptions,
+  run: (call: Call) => Promise<T>,
+): Promise<T> {
+  const call = new Call(settings, options);
+  try {
+    return await run(call);
+  } finally {
+    call.end();
+  }
+}
+
+/** Waits; rejects with the signal's reason as soon as it is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const end = () => {
+      clearTimeout(timeUp);
+      reject(signal.reason);
+    };
+    const timeUp = timer(() => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,65 @@
+import { int64Text, oneOf, pageSize, text, timeText } from './arguments.ts';
+import type { Call } from './call.ts';
+import { ForeignResponseError } from './errors.ts';
+import type { OrderPage } from './records.ts';
+import { read, type Tagged } from './request.ts';
+import { isOrderPage } from './shapes.ts';
+
+const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+
+/** The statuses that orders have in this release of the contract. */
+export type OrderStatus = (typeof STATUSES)[number];
+
+/** Which orders to read; all without a field. */
+export interface OrderFilter {
+  readonly status?: OrderStatus | readonly OrderStatus[] | undefined;
+  readonly petId?: bigint | undefined;
+  readonly shipDateFrom?: Date | string | undefined;
+  readonly shipDateBefore?: Date | string | undefined;
+}
+
+/** How to read pages of orders. */
+export interface OrderQuery extends OrderFilter {
+  /** By id; ascending by default. */
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** The most orders of a page, 1 to 500; 100 by default. */
+  readonly limit?: number | undefined;
+}
+
+/** Of which page. */
+export interface PageQuery extends OrderQuery {
+  /** The `next` of the page before; the first page without it. */
+  readonly cursor?: string | undefined;
+}
+
+/** Reads a page of orders once. @throws TypeError for a query that cannot be sent */
+export async function orderPage(
+  call: Call,
+  query: PageQuery,
+  ifNoneMatch?: string,
+): Promise<Tagged<OrderPage> | undefined> {
+  const page = await read<OrderPage>(call, {
+    ...{ operation: 'listOrders', path: '/v2/store/orders', ifNoneMatch, isValid: isOrderPage },
+    query: parametersOf(query),
+  });
+  if (page?.next !== undefined && page.next === query.cursor) {
+    const details = { status: 200, requestId: call.requestId };
+    throw new ForeignResponseError('a proxy has answered with the page before', details);
+  }
+  return page;
+}
+
+function parametersOf(query: PageQuery): Readonly<Record<string, string | undefined>> {
+  const { status, petId } = query;
+  const statuses = typeof status === 'string' || status === undefined ? [status] : [...status];
+  const checked = statuses.map((each) => oneOf(each, STATUSES, 'status'));
+  return {
+    status: status === undefined ? undefined : checked.join(),
+    petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
+    shipDateFrom: timeText(query.shipDateFrom, 'shipDateFrom'),
+    shipDateBefore: timeText(query.shipDateBefore, 'shipDateBefore'),
+    order: oneOf(query.order, ['asc', 'desc'], 'order'),
+    limit: pageSize(query.limit),
+    cursor: text(query.cursor, 'cursor'),
+  };
+}

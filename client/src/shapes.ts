@@ -1,0 +1,109 @@
+import type {
+  Activity,
+  Change,
+  ChangePage,
+  ErrorRecord,
+  OrderHistory,
+  OrderPage,
+  OrderRecord,
+  Summary,
+} from './records.ts';
+
+// Whether a JSON value has what a record of the service has, so that another program's JSON is not taken for one. Fields
+// that a later release adds are ignored.
+
+/** A value of which nothing is known. */
+type Unknown<T> = { readonly [K in keyof T]?: unknown };
+
+export function isErrorRecord(value: unknown, status: number): value is ErrorRecord {
+  if (!isObject(value)) return false;
+  const record = value as Unknown<ErrorRecord>;
+  const { code, message, errors, order } = record;
+  return (
+    typeof code === 'string' &&
+    typeof message === 'string' &&
+    record.status === BigInt(status) &&
+    (errors === undefined || Array.isArray(errors)) &&
+    (order === undefined || isOrder(order))
+  );
+}
+
+export function isOrder(value: unknown): value is OrderRecord {
+  if (!isObject(value)) return false;
+  const { id, status, placedAt, updatedAt, revision } = value as Unknown<OrderRecord>;
+  return (
+    typeof id === 'bigint' &&
+    typeof status === 'string' &&
+    typeof placedAt === 'string' &&
+    typeof updatedAt === 'string' &&
+    typeof revision === 'bigint'
+  );
+}
+
+export function isOrderPage(page: Unknown<OrderPage>): boolean {
+  const { orders, next, store, revision, changes } = page;
+  return (
+    isArrayOf(orders, isOrder) &&
+    (next === undefined || typeof next === 'string') &&
+    typeof store === 'string' &&
+    typeof revision === 'bigint' &&
+    typeof changes === 'string'
+  );
+}
+
+export function isHistory({ events }: Unknown<OrderHistory>): boolean {
+  return isArrayOf(events, (event) => {
+    const { type, at, revision } = event as Unknown<OrderHistory['events'][number]>;
+    return typeof type === 'string' && typeof at === 'string' && typeof revision === 'bigint';
+  });
+}
+
+export function isChange(value: unknown): value is Change {
+  if (!isObject(value)) return false;
+  const { revision, type, at, order } = value as Unknown<Change>;
+  return (
+    typeof revision === 'bigint' &&
+    typeof type === 'string' &&
+    typeof at === 'string' &&
+    isOrder(order)
+  );
+}
+
+export function isChangePage(page: Unknown<ChangePage>): boolean {
+  const { changes, next, more, store, revision } = page;
+  return (
+    isArrayOf(changes, isChange) &&
+    typeof next === 'string' &&
+    typeof more === 'boolean' &&
+    typeof store === 'string' &&
+    typeof revision === 'bigint'
+  );
+}
+
+export function isSummary({ store, revision, orders }: Unknown<Summary>): boolean {
+  if (typeof store !== 'string' || typeof revision !== 'bigint' || !isObject(orders)) return false;
+  const { pending, shipped, cancelled } = orders as Unknown<Summary['orders']>;
+  return [pending, shipped, cancelled].every((count) => typeof count === 'bigint');
+}
+
+export function isActivity({ periods, cancels, next, revision }: Unknown<Activity>): boolean {
+  return (
+    isArrayOf(periods, (period) => {
+      const { placed, cancelled, shipped } = period as Unknown<Activity['periods'][number]>;
+      return [placed, cancelled, shipped].every((count) => typeof count === 'bigint');
+    }) &&
+    isArrayOf(cancels, (each) => {
+      return typeof (each as Unknown<Activity['cancels'][number]>).cancelled === 'bigint';
+    }) &&
+    (next === undefined || typeof next === 'string') &&
+    typeof revision === 'bigint'
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isArrayOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every((item) => isObject(item) && isItem(item));
+}
