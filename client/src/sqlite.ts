@@ -47,9 +47,7 @@ export class SqliteReplica implements ReplicaStore {
   }
 
   load(): ReplicaPosition | undefined {
-    const statement = this.#database.prepare('SELECT cursor, revision FROM replica');
-    statement.setReadBigInts(true);
-    const { cursor, revision } = statement.get() as {
+    const { cursor, revision } = this.#prepare('SELECT cursor, revision FROM replica').get() as {
       readonly cursor: string | null;
       readonly revision: bigint | null;
     };
@@ -75,14 +73,13 @@ export class SqliteReplica implements ReplicaStore {
           INSERT INTO orders SELECT * FROM orders_next;
           DROP TABLE orders_next;`);
       }
-      this.#database
-        .prepare('UPDATE replica SET cursor = ?, revision = ?')
-        .run(position.cursor, position.revision);
+      const move = this.#prepare('UPDATE replica SET cursor = ?, revision = ?');
+      move.run(position.cursor, position.revision);
     });
   }
 
   #write(table: string, orders: readonly OrderRecord[]): void {
-    const statement = this.#database.prepare(
+    const statement = this.#prepare(
       `INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     for (const order of orders) {
@@ -93,6 +90,13 @@ export class SqliteReplica implements ReplicaStore {
         ...[status, placedAt, updatedAt, order.revision],
       );
     }
+  }
+
+  /** With bigint, also for the last id that `run` returns. */
+  #prepare(sql: string): SqliteStatement {
+    const statement = this.#database.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement;
   }
 
   #inTransaction(write: () => void): void {

@@ -35,14 +35,22 @@ function examples() {
 export async function assertExamplesRun(
   t: TestContext,
   project: string,
-  runtime: string,
+  [runtime, ...flags]: readonly string[],
 ): Promise<void> {
   const service = await serve(t);
-  const env = { ...process.env, BASE_URL: service.origin, KEY: service.secret };
+  const env = {
+    ...process.env,
+    STORE_ORDERS_URL: service.origin,
+    STORE_ORDERS_KEY: service.secret,
+  };
   assert.equal(examples().length, 4);
   for (const { name, code, output } of examples()) {
     writeFileSync(join(project, name), code);
-    const printed = execFileSync(runtime, [name], { cwd: project, env, encoding: 'utf8' });
+    const printed = execFileSync(runtime!, [...flags, name], {
+      cwd: project,
+      env,
+      encoding: 'utf8',
+    });
     const pattern = output.split('…').map(RegExp.escape).join('.*');
     assert.match(printed, new RegExp(`^${pattern}$`), name);
   }

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { type OrderRecord, type ReplicaStep, StoreOrders } from '../../client/src/client.ts';
+import { SqliteReplica } from '../../client/src/sqlite.ts';
+import { pending, place, type Service, startService } from '../http/harness.ts';
+
+const clientOf = ({ port, secret }: Service, send: typeof fetch = fetch) =>
+  new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey: secret, fetch: send });
+
+/** The orders of a replica's database, as the service has them. */
+function ordersIn(database: DatabaseSync, table = 'orders'): OrderRecord[] {
+  const statement = database.prepare(`SELECT * FROM ${table} ORDER BY id`);
+  statement.setReadBigInts(true);
+  return statement.all().map((row) => {
+    const record = {
+      ...{ id: row.id, petId: row.pet_id, quantity: row.quantity, shipDate: row.ship_date },
+      complete: row.complete === null ? null : row.complete === 1n,
+      ...{ status: row.status, placedAt: row.placed_at, updatedAt: row.updated_at },
+      revision: row.revision,
+    };
+    const given = Object.entries(record).filter(([, value]) => value !== null);
+    return Object.fromEntries(given) as unknown as OrderRecord;
+  });
+}
+
+const allOrders = (service: Service) => Array.fromAsync(clientOf(service).orders());
+
+/** Takes steps until the replica has reached the revision of the service. */
+async function takeUntilExact(replica: AsyncGenerator<ReplicaStep, void>, service: Service) {
+  const { revision } = await service.store.status();
+  for (;;) {
+    const { value } = await replica.next();
+    if (value!.revision >= revision) return value!;
+  }
+}
+
+test('a replica in a database has every order, exactly, and goes on where it was', async (t) => {
+  const service = await startService(t);
+  const big = 2n ** 63n - 1n;
+  await place(service.store, pending(-(2n ** 63n)), pending(big), { id: 5n, status: 'pending' });
+  const database = new DatabaseSync(':memory:');
+  const first = clientOf(service).replica({ store: new SqliteReplica(database) });
+  assert.equal((await takeUntilExact(first, service)).changes, undefined);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+  database.exec('CREATE INDEX by_status ON orders (status)');
+  await service.store.apply([{ type: 'cancel', id: big }]);
+  assert.equal((await takeUntilExact(first, service)).changes?.length, 1);
+  await first.return();
+
+  await service.store.apply([{ type: 'ship', id: 5n, at: 0 }]);
+  const paths: string[] = [];
+  const counting: typeof fetch = (input, init) => {
+    paths.push(new URL(String(input)).pathname);
+    return fetch(input, init);
+  };
+  const store = new SqliteReplica(database);
+  const second = clientOf(service, counting).replica({ store });
+  // The copy as it is, and then what has happened since.
+  assert.equal((await second.next()).value!.changes, undefined);
+  const { changes } = await takeUntilExact(second, service);
+  assert.deepEqual(
+    changes?.map(({ type, order }) => [type, order.id]),
+    [['shipped', 5n]],
+  );
+  assert.ok(!paths.includes('/v2/store/orders'), 'nothing is copied again');
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+  await second.return();
+});
+
+test('a replica in a database keeps the copy before until the new one is whole', async (t) => {
+  const [service, other] = [await startService(t), await startService(t)];
+  await place(service.store, pending(1n), pending(2n));
+  await place(other.store, ...Array.from({ length: 700 }, (_, id) => pending(BigInt(id))));
+  await place(other.store, pending(700n));
+  const database = new DatabaseSync(':memory:');
+  const first = clientOf(service).replica({ store: new SqliteReplica(database) });
+  await takeUntilExact(first, service);
+  await first.return();
+  database.exec('CREATE INDEX by_status ON orders (status)');
+
+  const before = ordersIn(database);
+  const seen: [orders: number, next: number][] = [];
+  const looking: typeof fetch = async (input, init) => {
+    const [{ exists }] = database
+      .prepare(`SELECT count(*) AS "exists" FROM sqlite_schema WHERE name = 'orders_next'`)
+      .all() as [{ exists: number }];
+    const next = exists === 0 ? 0 : ordersIn(database, 'orders_next').length;
+    seen.push([ordersIn(database).length, next]);
+    return fetch(input, init);
+  };
+  const second = clientOf(other, looking).replica({ store: new SqliteReplica(database) });
+  await takeUntilExact(second, other);
+  assert.ok(seen.some(([orders, next]) => orders === before.length && next === 500));
+  assert.deepEqual(ordersIn(database), await allOrders(other));
+  const names = database.prepare('SELECT name FROM sqlite_schema').all();
+  assert.ok(names.some(({ name }) => name === 'by_status'));
+  await second.return();
+});
+
+test('a copy that was not whole when the process ended is made anew', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const database = new DatabaseSync(':memory:');
+  const interrupted = new SqliteReplica(database);
+  interrupted.reset();
+  interrupted.apply([{ ...(await clientOf(service).getOrder(1n)), id: 77n }], undefined);
+  assert.equal(new SqliteReplica(database).load(), undefined);
+  const replica = clientOf(service).replica({ store: new SqliteReplica(database) });
+  await takeUntilExact(replica, service);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+  await replica.return();
+});
+
+test('a step that fails in the database changes nothing, and ends the replica with its error', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const database = new DatabaseSync(':memory:');
+  const store = new SqliteReplica(database);
+  const replica = clientOf(service).replica({ store });
+  await takeUntilExact(replica, service);
+  const position = store.load();
+  database.exec(`CREATE TRIGGER refused BEFORE INSERT ON orders WHEN new.id = 3
+    BEGIN SELECT RAISE(ABORT, 'no three'); END`);
+  await service.store.apply([
+    { type: 'place', order: pending(2n) },
+    { type: 'place', order: pending(3n) },
+  ]);
+  await assert.rejects(replica.next(), /no three/);
+  assert.deepEqual(store.load(), position);
+  assert.equal(ordersIn(database).length, 1);
+});
+
+test('a replica begins before the service is up, and goes on through outages', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...Array.from({ length: 600 }, (_, id) => pending(BigInt(id))));
+  let requests = 0;
+  // More failures in a row than a call repeats, of every kind, before and between the pages.
+  const failing: typeof fetch = async (input, init) => {
+    requests += 1;
+    if (requests <= 3) throw new TypeError('fetch failed');
+    if (requests % 3 === 1) return fetch(input, init);
+    return new Response('<h1>Bad gateway</h1>', { status: requests % 2 === 0 ? 502 : 404 });
+  };
+  const client = new StoreOrders({
+    ...{ baseUrl: `http://127.0.0.1:${service.port}`, apiKey: service.secret, fetch: failing },
+    ...{ retries: 0, longestWaitMs: 10 },
+  });
+  const replica = client.replica();
+  const { value } = await replica.next();
+  assert.deepEqual([...value!.orders.values()], await allOrders(service));
+  await replica.return();
+});
+
+test('a 410 that an outage follows makes the copy anew, in the same map', async (t) => {
+  const [service, other] = [await startService(t), await startService(t)];
+  await place(service.store, pending(1n), pending(2n));
+  await place(other.store, pending(5n));
+  let to: Service = service;
+  let outage = 0;
+  const client = new StoreOrders({
+    ...{ baseUrl: 'http://store.example', apiKey: 'x', retries: 0, longestWaitMs: 10 },
+    fetch: async (input, init) => {
+      if (to === other && outage > 0 && !String(input).includes('changes')) {
+        outage -= 1;
+        throw new TypeError('fetch failed');
+      }
+      const { pathname, search } = new URL(String(input));
+      const headers = new Headers(init?.headers);
+      headers.set('authorization', `Bearer ${to.secret}`);
+      return fetch(`http://127.0.0.1:${to.port}${pathname}${search}`, { ...init, headers });
+    },
+  });
+  const replica = client.replica();
+  const { orders } = (await replica.next()).value!;
+  assert.equal(orders.size, 2);
+  [to, outage] = [other, 10];
+  const next = replica.next();
+  await service.server.close();
+  const { value } = await next;
+  assert.equal(outage, 0);
+  assert.equal(value!.orders, orders);
+  assert.deepEqual([...orders.values()], await allOrders(other));
+  await replica.return();
+});
