@@ -16,7 +16,8 @@ export interface ReplicaPosition {
 
 /**
  * Where a copy is kept, such as a database. Each method either takes effect as a whole or rejects, also when the process
- * is killed; `SqliteReplica` is an example. Its errors end the replica.
+ * is killed. Two replicas must not write the same copy: `load` of a later one should make the methods of an earlier one
+ * reject. Errors end the replica. `SqliteReplica` is an example.
  */
 export interface ReplicaStore {
   /** Returns the position of the copy; undefined if there is none. Called once, first. */

@@ -141,7 +141,10 @@ function rootOf(baseUrl: string | URL): string {
   return url.href.replace(/\/+$/, '').replace(/\/v[12]$/, '');
 }
 
-/** @throws TypeError for headers that cannot be sent, or that the library sets itself */
+/**
+ * Returns headers with their names in lower case.
+ * @throws TypeError for headers that cannot be sent, or that the library sets itself
+ */
 export function extraHeaders(headers: HeaderValues = {}): HeaderValues {
   if (typeof headers !== 'object' || headers === null) {
     throw new TypeError('headers must be an object of names and values');
@@ -153,8 +156,7 @@ export function extraHeaders(headers: HeaderValues = {}): HeaderValues {
     }
   }
   // Throws a TypeError for names and values that cannot be sent.
-  new Headers(headers);
-  return headers;
+  return Object.fromEntries(new Headers(headers));
 }
 
 /** Returns a hook whose errors do not change the result of a call. */

@@ -1,3 +1,4 @@
+import { randomHex } from './arguments.ts';
 import type { OrderRecord } from './records.ts';
 import type { ReplicaPosition, ReplicaStore } from './replica.ts';
 
@@ -13,6 +14,17 @@ interface SqliteStatement {
   setReadBigInts(enabled: boolean): unknown;
 }
 
+/** The one row of the table replica. */
+interface ReplicaRow {
+  readonly cursor: string | null;
+  readonly revision: bigint | null;
+  /** Names the process that keeps the replica. */
+  readonly run: string;
+}
+
+/** How long a step waits for readers in other processes; with WAL they hold up nothing. */
+const BUSY_MS = 5_000;
+
 const COLUMNS = `
   id INTEGER PRIMARY KEY,
   pet_id INTEGER,
@@ -24,38 +36,44 @@ const COLUMNS = `
   updated_at TEXT NOT NULL,
   revision INTEGER NOT NULL`;
 
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS orders (${COLUMNS});
+  CREATE TABLE IF NOT EXISTS replica (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    cursor TEXT,
+    revision INTEGER,
+    run TEXT NOT NULL
+  );
+  INSERT OR IGNORE INTO replica VALUES (1, NULL, NULL, '');`;
+
 /**
  * A replica in a SQLite database: the table `orders` has the orders of the store, times as RFC 3339 in UTC. It changes
  * with each call of `apply`, in one transaction with the position of the replica. While a new copy is made, `orders` keeps
  * the one before, and `orders_next` gathers the new one. Read ids as bigint (`setReadBigInts`).
+ *
+ * One process at a time keeps a replica: the one that begins last. The step of another one fails, and changes nothing.
  */
 export class SqliteReplica implements ReplicaStore {
   readonly #database: SqliteDatabase;
+  readonly #run = randomHex(8);
 
-  /** @param database that nothing else writes `orders`, `orders_next` and `replica` of; not in a transaction */
+  /** @param database that nothing else writes the tables `orders`, `orders_next` and `replica` of; in no transaction */
   constructor(database: SqliteDatabase) {
     this.#database = database;
-    this.#inTransaction(() => {
-      database.exec(`CREATE TABLE IF NOT EXISTS orders (${COLUMNS});
-        CREATE TABLE IF NOT EXISTS replica (
-          only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
-          cursor TEXT,
-          revision INTEGER
-        );
-        INSERT OR IGNORE INTO replica VALUES (1, NULL, NULL);`);
-    });
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    this.#inTransaction(() => database.exec(SCHEMA));
   }
 
   load(): ReplicaPosition | undefined {
-    const { cursor, revision } = this.#prepare('SELECT cursor, revision FROM replica').get() as {
-      readonly cursor: string | null;
-      readonly revision: bigint | null;
-    };
-    return cursor === null ? undefined : { cursor, revision: revision! };
+    return this.#inTransaction(() => {
+      this.#prepare('UPDATE replica SET run = ?').run(this.#run);
+      return this.#position();
+    });
   }
 
   reset(): void {
     this.#inTransaction(() => {
+      this.#position();
       this.#database.exec(`DROP TABLE IF EXISTS orders_next;
         CREATE TABLE orders_next (${COLUMNS});
         UPDATE replica SET cursor = NULL, revision = NULL;`);
@@ -64,7 +82,7 @@ export class SqliteReplica implements ReplicaStore {
 
   apply(orders: readonly OrderRecord[], position: ReplicaPosition | undefined): void {
     this.#inTransaction(() => {
-      const isNew = this.load() === undefined;
+      const isNew = this.#position() === undefined;
       this.#write(isNew ? 'orders_next' : 'orders', orders);
       if (position === undefined) return;
       if (isNew) {
@@ -76,6 +94,13 @@ export class SqliteReplica implements ReplicaStore {
       const move = this.#prepare('UPDATE replica SET cursor = ?, revision = ?');
       move.run(position.cursor, position.revision);
     });
+  }
+
+  /** @throws Error if another process keeps this replica */
+  #position(): ReplicaPosition | undefined {
+    const row = this.#prepare('SELECT cursor, revision, run FROM replica').get() as ReplicaRow;
+    if (row.run !== this.#run) throw new Error('another process keeps this replica now');
+    return row.cursor === null ? undefined : { cursor: row.cursor, revision: row.revision! };
   }
 
   #write(table: string, orders: readonly OrderRecord[]): void {
@@ -99,11 +124,12 @@ export class SqliteReplica implements ReplicaStore {
     return statement;
   }
 
-  #inTransaction(write: () => void): void {
+  #inTransaction<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
-      write();
+      const result = work();
       this.#database.exec('COMMIT');
+      return result;
     } catch (error) {
       // A COMMIT that failed may have ended the transaction.
       try {

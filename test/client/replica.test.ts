@@ -103,9 +103,15 @@ test('a copy that was not whole when the process ended is made anew', async (t) 
   await place(service.store, pending(1n));
   const database = new DatabaseSync(':memory:');
   const interrupted = new SqliteReplica(database);
+  interrupted.load();
   interrupted.reset();
   interrupted.apply([{ ...(await clientOf(service).getOrder(1n)), id: 77n }], undefined);
-  assert.equal(new SqliteReplica(database).load(), undefined);
+  const later = new SqliteReplica(database);
+  assert.equal(later.load(), undefined);
+  // Another process has taken over.
+  assert.throws(() => interrupted.apply([], { cursor: 'x', revision: 1n }), /another process/);
+  assert.throws(() => interrupted.reset(), /another process/);
+  assert.equal(later.load(), undefined);
   const replica = clientOf(service).replica({ store: new SqliteReplica(database) });
   await takeUntilExact(replica, service);
   assert.deepEqual(ordersIn(database), await allOrders(service));
