@@ -1,29 +1,34 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import { type OrderPage, parse } from '../../client/src/client.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
+import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { NEEDS_CURL } from './needs.ts';
+import { NEEDS_CURL, NEEDS_JQ, NEEDS_PYTHON } from './needs.ts';
 import { type Running, run, serve } from './program.ts';
 
 const PAGE = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
 
-/** The JavaScript code blocks of a Markdown text. */
+/** The programs of a Markdown text. */
 function programsIn(markdown: string): string[] {
-  return [...markdown.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code!);
+  return [...markdown.matchAll(/```(?:js|python|bash)\n(.*?)```/gs)].map(([, code]) => code!);
 }
 
-/** Writes a program to a file, and returns what is needed to run it against a version of the service. */
-function programAt(t: TestContext, name: string, { origin, secret }: Running, version: string) {
-  const program = programsIn(PAGE).find((each) => each.startsWith(`// ${name}:`));
-  const file = join(temporaryFolder(t), name);
+/** Writes a program to a file in a folder of its own, and returns what is needed to run it against the service. */
+function programAt(t: TestContext, name: string, { origin, secret }: Running) {
+  const program = programsIn(PAGE).find((each) => /^(?:\/\/|#) (\S+):/.exec(each)?.[1] === name);
+  const cwd = temporaryFolder(t);
+  const file = join(cwd, name);
   writeFileSync(file, program!);
-  return { file, env: { ...process.env, BASE_URL: `${origin}/${version}`, KEY: secret } };
+  const env = { ...process.env, STORE_ORDERS_URL: origin, STORE_ORDERS_KEY: secret };
+  return { file, cwd, env };
 }
 
 test('cancel.mjs in docs/integrating.md cancels exactly the given order, even above 2^53', async (t) => {
@@ -32,7 +37,7 @@ test('cancel.mjs in docs/integrating.md cancels exactly the given order, even ab
   const ids = ['9007199254740991', '9007199254740992', '9007199254740993', '9007199254740994'];
   const input = ids.map((id) => `{"id":${id}}\n`).join('');
   await run(['import', '-', '--database', database], { input });
-  const { file, env } = programAt(t, 'cancel.mjs', service, 'v1');
+  const { file, env } = programAt(t, 'cancel.mjs', service);
   for (const id of ['9007199254740993', '9007199254740991']) {
     const { stdout } = await promisify(execFile)(process.execPath, [file, id], { env });
     assert.equal(stdout, `order ${id} is cancelled\n`);
@@ -47,7 +52,7 @@ test('cancel.mjs in docs/integrating.md cancels exactly the given order, even ab
 
 test('copy.mjs in docs/integrating.md copies the store, and keeps the copy exact while orders change', async (t) => {
   const service = await serve(t, ['--sample', '1200']);
-  const { file, env } = programAt(t, 'copy.mjs', service, 'v2');
+  const { file, env } = programAt(t, 'copy.mjs', service);
   const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
@@ -67,6 +72,98 @@ test('copy.mjs in docs/integrating.md copies the store, and keeps the copy exact
       assert.ok(line === '' || line === expected, `"${value}" instead of "${expected}"`);
     }
   }
+});
+
+/** All orders of the service, by id in digits. */
+async function allOrders({ call }: Running): Promise<Record<string, unknown>> {
+  const orders: Record<string, unknown> = {};
+  for (let cursor = ''; ; ) {
+    const { body } = await call('GET', `/v2/store/orders?limit=500${cursor}`);
+    const page = parse(body) as OrderPage;
+    for (const order of page.orders) orders[String(order.id)] = order;
+    if (page.next === undefined) return orders;
+    cursor = `&cursor=${page.next}`;
+  }
+}
+
+/** Starts a program that keeps a copy, and waits until the copy is exact. @returns ends it at once */
+async function copyUntilExact(
+  t: TestContext,
+  command: readonly [string, ...string[]],
+  { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv },
+  isExact: () => Promise<boolean>,
+): Promise<() => Promise<void>> {
+  const [program, ...args] = command;
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  await eventually(async () => assert.ok(await isExact()));
+  return async () => {
+    const ended = once(child, 'close');
+    child.kill('SIGKILL');
+    await ended;
+  };
+}
+
+/** Changes orders while a copy is kept, and while the program that keeps it is not running. */
+async function tryCopy(
+  service: Running,
+  copied: () => Record<string, unknown>,
+  start: (isExact: () => Promise<boolean>) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const input = '{"id":9007199254740993,"petId":-9007199254740993}\n';
+  await run(['import', '-', '--database', service.database], { input });
+  const isExact = async () => isDeepStrictEqual(copied(), await allOrders(service));
+  const kill = await start(isExact);
+  await service.call('POST', '/v2/store/orders/9007199254740993/cancel');
+  await eventually(async () => assert.ok(await isExact()));
+  await kill();
+  await run(['import', '-', '--database', service.database], { input: '{"id":700000}\n' });
+  await (await start(isExact))();
+}
+
+test('copy.py in docs/integrating.md keeps an exact copy in a database, over a kill', {
+  skip: NEEDS_PYTHON,
+}, async (t) => {
+  const service = await serve(t, ['--sample', '700']);
+  const { file, ...where } = programAt(t, 'copy.py', service);
+  const copied = () => {
+    const path = join(where.cwd, 'orders.db');
+    if (!existsSync(path)) return {};
+    const database = new DatabaseSync(path, { timeout: 5_000 });
+    try {
+      const rows = database.prepare('SELECT CAST(id AS TEXT) AS id, record FROM orders').all();
+      return Object.fromEntries(rows.map(({ id, record }) => [id, parse(String(record))]));
+    } catch {
+      // The tables are not there yet.
+      return {};
+    } finally {
+      database.close();
+    }
+  };
+  const start = (isExact: () => Promise<boolean>) =>
+    copyUntilExact(t, ['python3', file], where, isExact);
+  await tryCopy(service, copied, start);
+});
+
+test('copy.sh in docs/integrating.md keeps an exact copy in a file, over a kill; a jq that rounds is refused', {
+  skip: NEEDS_CURL || NEEDS_JQ,
+}, async (t) => {
+  const service = await serve(t, ['--sample', '700']);
+  const { file, ...where } = programAt(t, 'copy.sh', service);
+  const { stdout } = await promisify(execFile)('bash', ['-c', 'echo 9007199254740993 | jq .']);
+  if (stdout.trim() !== '9007199254740993') {
+    const refused = promisify(execFile)('bash', [file], where);
+    await assert.rejects(refused, { code: 1, stderr: /this jq rounds ids: use version 1\.7/ });
+    return;
+  }
+  const path = join(where.cwd, 'orders.json');
+  const copied = () =>
+    existsSync(path)
+      ? (parse(readFileSync(path, 'utf8')) as { orders: Record<string, unknown> }).orders
+      : {};
+  const start = (isExact: () => Promise<boolean>) =>
+    copyUntilExact(t, ['bash', file], where, isExact);
+  await tryCopy(service, copied, start);
 });
 
 /** A command of the page, with what it prints: undefined if the page does not say. */

@@ -9,6 +9,16 @@ function canUnshare(): boolean {
   return spawnSync('unshare', [...spaces, ...mount], { stdio: 'ignore' }).status === 0;
 }
 
+/** Why a test of a Python program is skipped. */
+export const NEEDS_PYTHON = isThere('python3', '--version') ? false : 'needs python3';
+
+/** Why a test of a program with jq is skipped. */
+export const NEEDS_JQ = isThere('jq', '--version') ? false : 'needs jq';
+
+function isThere(program: string, flag: string): boolean {
+  return spawnSync(program, [flag], { stdio: 'ignore' }).status === 0;
+}
+
 /** Why a test that runs curl as integrators do is skipped: false, if this machine has what the pages say. */
 export const NEEDS_CURL = hasCurl() ? false : 'needs bash and curl 7.84';
 
