@@ -24,8 +24,8 @@ type DocumentParameter = Omit<ParameterObject, 'in'> & { readonly in: string };
 
 interface DocumentOperation extends Omit<OperationObject, 'parameters'> {
   readonly operationId: string;
-  /** Names the scope that an API key needs. */
-  readonly security?: readonly [{ readonly apiKey: readonly [Scope] }];
+  /** The scope that an API key needs. */
+  readonly 'x-scope'?: Scope;
   readonly parameters?: readonly (DocumentParameter | { readonly $ref: string })[];
 }
 
@@ -133,15 +133,15 @@ function operationsOf(
 ): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>();
   for (const [path, item] of Object.entries(paths)) {
-    for (const [method, { operationId, parameters = [], security, ...rest }] of Object.entries(
-      item,
-    )) {
+    for (const [
+      method,
+      { operationId, parameters = [], 'x-scope': scope, ...rest },
+    ] of Object.entries(item)) {
       const resolved = parameters.map((each) => resolve(each, components));
       // Headers are read by what they are for: authentication, conditions, idempotency.
       const parametersToValidate = resolved.filter(
         (each) => each.in !== 'header',
       ) as ParameterObject[];
-      const scope = security?.[0]?.apiKey[0];
       if (version !== 'v1' && !SCOPES.includes(scope!)) {
         throw new Error(
           `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}`,

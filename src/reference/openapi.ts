@@ -17,7 +17,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
-  readonly security?: readonly [{ readonly apiKey: readonly string[] }];
+  readonly 'x-scope'?: string;
   readonly parameters?: readonly (Parameter | Ref)[];
   readonly requestBody?: {
     readonly required?: boolean;

@@ -71,8 +71,7 @@ function badges(operation: Operation): Html {
   }`;
 }
 
-function scopeOf({ security }: Operation): Html {
-  const scope = security?.[0].apiKey[0];
+function scopeOf({ 'x-scope': scope }: Operation): Html {
   return scope === undefined ? html`` : html`<p>Needs the scope <code>${scope}</code>.</p>`;
 }
 
