@@ -1,5 +1,5 @@
 import { toJson } from '../json/to-json.ts';
-import type { Operation, Parameter } from './openapi.ts';
+import { isStream, type Operation, type Parameter } from './openapi.ts';
 
 /** How to call each operation with the client library. */
 export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -38,7 +38,7 @@ export function curlLine(
     .map(({ name, example }) => `${name}=${example}`);
   const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
   return [
-    `curl ${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${target}"`,
+    `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${target}"`,
     '--header "Authorization: Bearer $KEY"',
     isKeyed && '--header "Idempotency-Key: $(uuidgen)"',
     operation.requestBody?.required &&

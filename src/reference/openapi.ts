@@ -68,6 +68,12 @@ export interface Schema {
   readonly 'x-extensible-enum'?: readonly string[];
 }
 
+/** Whether a success has no end. */
+export function isStream({ responses }: Operation): boolean {
+  const success = responses['200'] as Response | undefined;
+  return success?.content !== undefined && 'text/event-stream' in success.content;
+}
+
 /** Follows a reference within the document. */
 export function resolved<T extends object>(document: OpenApi, item: T | Ref): T {
   if (!('$ref' in item) || typeof item.$ref !== 'string') return item as T;

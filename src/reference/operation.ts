@@ -4,6 +4,7 @@ import { CLIENT_LINES, curlLine } from './examples.ts';
 import { markdown } from './markdown.ts';
 import {
   type Header,
+  isStream,
   type OpenApi,
   type Operation,
   type Parameter,
@@ -53,7 +54,7 @@ ${exampleOf(media.example)}`
 <h4>Call it</h4>
 <pre tabindex="0" aria-label="With curl"><code>${curlLine(operation, parameters, { method, url: baseUrl + path })}</code></pre>
 <pre tabindex="0" aria-label="With the client library"><code>${CLIENT_LINES[version]?.[operationId]}</code></pre>
-${tryIt(parameters, place, { id, hasBody: media !== undefined })}
+${!isStream(operation) && tryIt(parameters, place, { id, hasBody: media !== undefined })}
 <h4>Responses</h4>
 ${Object.entries(operation.responses).map(([status, response]) =>
   responseOf(document, status, resolved(document, response), version),

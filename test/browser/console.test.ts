@@ -251,7 +251,9 @@ test('a list that could not be read is read again, and followed', async (t) => {
   t.after(() => page.context().close());
   await page.route('**/v2/store/orders?*', async (route) => {
     requests += 1;
-    if (requests === 1) await route.fulfill({ status: 507, body: '' });
+    // Not repeated by the client library.
+    const body = '{"code":"internal_error","message":"x","status":501}';
+    if (requests === 1) await route.fulfill({ status: 501, body });
     else await route.continue();
   });
   await signIn(page, service.secret);
