@@ -85,6 +85,9 @@ export async function open(call: Call, request: Request): Promise<Reply> {
     const { headersTimeoutMs } = settings;
     // Also for a fetch that throws at once.
     const responding = (async () => settings.fetch(urlOf(call, request), init))();
+    // A response that comes too late, from a fetch that does not heed the signal, is let go of.
+    const letGo = ({ body }: Response) => (connection.signal.aborted ? body?.cancel() : undefined);
+    responding.then(letGo).catch(() => {});
     const message = `no response within ${headersTimeoutMs} ms`;
     const response = await connection.within(responding, headersTimeoutMs, message);
     const durationMs = performance.now() - from;

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { getEventListeners, once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { getEventListeners } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import {
   AuthenticationError,
@@ -20,19 +18,7 @@ import {
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
 import { pending, place, startService } from '../http/harness.ts';
-
-/** A server that is not the service. @returns a client of it */
-async function serverWith(t: TestContext, handle: RequestListener) {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return (options: Partial<StoreOrdersOptions> = {}) =>
-    new StoreOrders({ baseUrl, apiKey: 'so_live_x', ...options });
-}
+import { serverWith } from './foreign-server.ts';
 
 /** A client whose requests would be a failure of the test. */
 function unsent(options: Partial<StoreOrdersOptions> = {}): StoreOrders {

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import {
   AuthenticationError,
@@ -21,6 +18,7 @@ import {
 } from '../../client/src/client.ts';
 import { MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
+import { serverWith } from './foreign-server.ts';
 
 const BIG = 9007199254740993n;
 
@@ -42,20 +40,6 @@ function losing(count: number): { fetch: typeof fetch; sent: () => number } {
       throw new TypeError('fetch failed');
     },
   };
-}
-
-/** A server that is not the service. @returns a client of it */
-async function serverWith(t: TestContext, handle: RequestListener) {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  return (options: Partial<StoreOrdersOptions> = {}) =>
-    new StoreOrders({ baseUrl, apiKey: 'so_live_x', ...options });
 }
 
 /** A server that answers every request in the same way, and counts them. */
