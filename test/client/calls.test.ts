@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import {
   AuthenticationError,
   ConflictError,
