@@ -1,5 +1,5 @@
 // npm run records: writes src/records.ts, the types of the records in both contracts, and src/error-codes.ts, the errors that
-// changes of the store can have.
+// each operation can have.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
@@ -99,41 +99,56 @@ function comment({ description }: Schema, indent: string): string {
   return description === undefined ? '' : `${indent}/** ${description.trim()} */\n`;
 }
 
-/** The operations that change the store, in v2. */
-const CHANGES = ['placeOrder', 'cancelOrder', 'shipOrder'];
-
-/** Of v1's cancelOrder: v1 is frozen, and does not list them. */
-const V1_CANCEL_CODES = {
+/** Of every operation of v1: v1 is frozen, and does not list them. */
+const V1_CODES = {
   ...{ bad_request: 400, api_key_missing: 401, api_key_malformed: 401, api_key_invalid: 401 },
   ...{ api_key_expired: 401, api_key_revoked: 401, api_key_wrong_environment: 401 },
-  ...{ scope_missing: 403, order_not_found: 404, order_already_cancelled: 404 },
-  ...{ invalid_order_id: 404, method_not_allowed: 405, request_timeout: 408 },
-  ...{ order_already_shipped: 409, body_too_large: 413, uri_too_long: 414 },
-  ...{ expectation_failed: 417, cancel_limit_reached: 429, headers_too_large: 431 },
+  ...{ scope_missing: 403, method_not_allowed: 405, request_timeout: 408, body_too_large: 413 },
+  ...{ uri_too_long: 414, expectation_failed: 417, headers_too_large: 431 },
   ...{ internal_error: 500, store_unavailable: 503, http_version_not_supported: 505 },
+};
+const V1_OPERATIONS = {
+  listOrders: {},
+  cancelOrder: {
+    ...{ order_not_found: 404, order_already_cancelled: 404, invalid_order_id: 404 },
+    ...{ order_already_shipped: 409, cancel_limit_reached: 429 },
+  },
+  getPet: { pet_not_found: 404, invalid_pet_id: 404, pet_lookup_gone: 410 },
 };
 
 /** Returns the text of src/error-codes.ts. */
 export function errorCodesSource(): string {
   const { paths, components } = contractOf('v2');
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  const codes = CHANGES.map((name) => {
-    const { responses } = operations.find(({ operationId }) => operationId === name)!;
+  const codes = operations.map(({ operationId, responses }) => {
     const found = Object.entries(responses).flatMap(([status, { $ref }]) => {
       const listed = $ref && components.responses[$ref.split('/').at(-1)!]!['x-error-codes'];
       if (!listed) return [];
       if (!Array.isArray(listed)) return Object.entries(listed);
       return listed.map((code) => [code, Number(status)]);
     });
-    return [name, Object.fromEntries(found)];
+    return [operationId, Object.fromEntries(found)] as const;
   });
-  const all = Object.fromEntries([...codes, ['v1.cancelOrder', V1_CANCEL_CODES]]);
+  const v1 = Object.entries(V1_OPERATIONS).map(
+    ([name, own]) => [`v1.${name}`, { ...V1_CODES, ...own }] as const,
+  );
+  const all: (readonly [string, Readonly<Record<string, number>>])[] = [...codes, ...v1];
+  const isGeneral = (code: string) => all.every(([, own]) => code in own);
+  const general = Object.entries(all[0]![1]).filter(([code]) => isGeneral(code));
+  const entries = all.map(([name, own]) => {
+    const others = Object.entries(own).filter(([code]) => !isGeneral(code));
+    return `  '${name}': { ...GENERAL, ${literal(others)} },`;
+  });
   return [
-    '// Made from the contracts by "npm run records": the error codes that changes of the store can have, with their statuses.\n',
-    `export const ERROR_CODES = ${JSON.stringify(all, undefined, 2)
-      .replaceAll(/"([\w]+)":/g, '$1:')
-      .replaceAll('"', "'")} as const;\n`,
+    '// Made from the contracts by "npm run records": the error codes that each operation can have, with their statuses.\n',
+    `const GENERAL = { ${literal(general)} } as const;\n`,
+    `export const ERROR_CODES = {\n${entries.join('\n')}\n} as const;\n`,
+    '/** An operation, as hooks name it. */\nexport type OperationName = keyof typeof ERROR_CODES;\n',
   ].join('\n');
+}
+
+function literal(entries: readonly (readonly [string, number])[]): string {
+  return entries.map(([code, status]) => `${code}: ${status}`).join(', ');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

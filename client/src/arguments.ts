@@ -24,6 +24,11 @@ export function timeText(time: Date | string | undefined, name: string): string 
   );
 }
 
+export function plainObject(value: object, name: string): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  throw new TypeError(`${name} must be an object`);
+}
+
 export function text(value: string | undefined, name: string): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   throw new TypeError(`${name} must be a string`);
@@ -75,6 +80,11 @@ export function strongEtag(etag: string | undefined): string | undefined {
   if (typeof etag === 'string' && etag.startsWith('W/')) {
     throw new TypeError(
       'ifMatch is a weak ETag (W/…), which matches no order: a proxy between you and the service, such as one that compresses responses, has made it weak; have the proxy keep ETags',
+    );
+  }
+  if (etag === '') {
+    throw new TypeError(
+      'ifMatch is empty: the response had no ETag, which a proxy may have removed; have the proxy keep ETags',
     );
   }
   throw new TypeError('ifMatch must be the ETag of an order, in its quotes');

@@ -1,4 +1,4 @@
-import { abortSignal, count, duration, randomHex } from './arguments.ts';
+import { abortSignal, count, duration, plainObject, randomHex } from './arguments.ts';
 import { type StoreOrdersError, TimeoutError } from './errors.ts';
 import {
   type CallOptions,
@@ -28,15 +28,15 @@ export class Call {
   readonly signal: AbortSignal;
   /** The last request that was sent. */
   last: SentRequest | undefined;
+  /** Whether no request can have reached the service. */
+  nothingSent = true;
   /** X-Request-Id of all its requests begin with this. */
   readonly #id = randomHex(8);
   readonly #release: () => void;
 
   /** @throws TypeError for options that cannot be used */
   constructor(settings: Settings, options: CallOptions) {
-    if (typeof options !== 'object' || options === null) {
-      throw new TypeError('the options of a call are an object');
-    }
+    plainObject(options, 'the options of a call');
     const signal = abortSignal(options.signal);
     const timeoutMs = duration(options.timeoutMs, Number.POSITIVE_INFINITY, 'timeoutMs');
     this.settings = settings;
@@ -78,11 +78,22 @@ export class Call {
     return this.last;
   }
 
+  /** Whether an error is the reason why the call was aborted, whatever that is. */
+  isAbort(error: unknown): boolean {
+    return this.signal.aborted && error === this.signal.reason;
+  }
+
   /** Waits before a repetition; rejects with the reason of the signal as soon as it is aborted. */
   async pause(waitMs: number, error: StoreOrdersError): Promise<void> {
     const { signal, settings, last } = this;
     if (last !== undefined) settings.onRetry({ ...last, error, waitMs });
-    await pause(waitMs, signal);
+    try {
+      await pause(waitMs, signal);
+    } catch (reason) {
+      if (!(reason instanceof TimeoutError)) throw reason;
+      const { requestId, nothingSent } = this;
+      throw new TimeoutError(reason.message, { cause: error, requestId, nothingSent });
+    }
   }
 }
 

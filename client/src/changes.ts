@@ -1,6 +1,6 @@
-import { functionOf, pageSize, text } from './arguments.ts';
-import { Call } from './call.ts';
-import { ConnectionError, ForeignResponseError } from './errors.ts';
+import { functionOf, pageSize, plainObject, text } from './arguments.ts';
+import { Call, pause } from './call.ts';
+import { ConnectionError, ForeignResponseError, TimeoutError, UnavailableError } from './errors.ts';
 import { eventsOf } from './event-stream.ts';
 import { parse } from './exact-json.ts';
 import type { Change, ChangePage } from './records.ts';
@@ -37,15 +37,23 @@ export interface ChangesQuery {
 
 /** Changes of a page. */
 const PAGE = 500;
+/** A stream that has lasted so long is no failure when it ends. */
+const STEADY_MS = 10_000;
+/** How often pages are read while there is no stream, in milliseconds. */
+const POLL_MS = 1_000;
+/** When a stream is tried again that was refused or stayed silent, as behind a proxy that holds responses back. */
+const STREAM_AGAIN_MS = 300_000;
 /** The most changes of a revision, with room for later releases. */
 const MAX_CHANGES = 100_000;
 
 /** Reads a page of changes once. @throws TypeError for a query that cannot be sent */
 export async function changePage(
   call: Call,
-  { after, limit }: ChangesQuery,
+  changes: ChangesQuery,
   ifNoneMatch?: string,
 ): Promise<Tagged<ChangePage> | undefined> {
+  plainObject(changes, 'a query');
+  const { after, limit } = changes;
   const page = await read<ChangePage>(call, {
     ...{ operation: 'listChanges', path: '/v2/store/changes', ifNoneMatch, isValid: isChangePage },
     query: { after: text(after, 'after'), limit: pageSize(limit) },
@@ -58,8 +66,8 @@ export async function changePage(
 }
 
 /**
- * See StoreOrders.changes. Bursts are read as pages; between them, the stream is followed. So a store that has no stream
- * to spare is polled.
+ * See StoreOrders.changes. Bursts are read as pages; between them, the stream is followed. Without a stream, pages are
+ * polled.
  * @param signal ends it
  */
 export async function* followChanges(
@@ -75,6 +83,8 @@ export async function* followChanges(
     isLive = live;
   };
   let cursor = after;
+  /** By performance.now(). */
+  let streamAt = 0;
   try {
     for (let failures = 0; ; failures += 1) {
       for (let isMore = true; isMore; ) {
@@ -84,9 +94,16 @@ export async function* followChanges(
         isMore = page.more;
         if (page.changes.length > 0) yield { changes: page.changes, cursor };
       }
+      if (performance.now() < streamAt) {
+        await pause(POLL_MS, signal);
+        continue;
+      }
+      let hasBegun = false;
+      const begunAt = performance.now();
       try {
         for await (const batch of streamedChanges(call, cursor)) {
-          failures = 0;
+          hasBegun = true;
+          if (batch.changes.length > 0) failures = 0;
           become(true);
           cursor = batch.cursor;
           if (batch.changes.length > 0) yield batch;
@@ -95,7 +112,12 @@ export async function* followChanges(
         throw new ConnectionError('the stream has ended', { requestId: call.requestId });
       } catch (error) {
         become(false);
-        await waitOut(call, error, failures);
+        if (performance.now() - begunAt > STEADY_MS) failures = 0;
+        const isNone =
+          (error instanceof TimeoutError && !hasBegun) ||
+          (error instanceof UnavailableError && error.code === 'too_many_streams');
+        if (isNone && !signal.aborted) streamAt = performance.now() + STREAM_AGAIN_MS;
+        else await waitOut(call, error, failures);
       }
     }
   } finally {
@@ -114,16 +136,20 @@ async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch
     const type = reply.headers.get('content-type');
     if (!type?.startsWith('text/event-stream')) throw reply.foreign('is no stream');
     let changes: Change[] = [];
+    // The service begins with an id, and sends something every 15 seconds then.
     for await (const { id, data } of eventsOf(reply.chunks())) {
       if (data !== '') changes.push(changeIn(data));
       if (changes.length > MAX_CHANGES) throw new RangeError('the revision is too long');
       if (id === undefined) continue;
+      reply.keepAlive();
       yield { changes, cursor: id };
       changes = [];
     }
   } catch (error) {
     const isForeign = error instanceof SyntaxError || error instanceof RangeError;
-    throw isForeign ? reply.foreign('is no stream of changes', error) : error;
+    throw isForeign && !call.isAbort(error)
+      ? reply.foreign('is no stream of changes', error)
+      : error;
   } finally {
     reply.close();
   }

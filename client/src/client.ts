@@ -1,5 +1,12 @@
 import { addedUp } from './activity.ts';
-import { anyEtag, idempotencyKeyOf, int64Text, strongEtag, timeText } from './arguments.ts';
+import {
+  anyEtag,
+  idempotencyKeyOf,
+  int64Text,
+  plainObject,
+  strongEtag,
+  timeText,
+} from './arguments.ts';
 import { calling } from './call.ts';
 import {
   type Batch,
@@ -8,7 +15,7 @@ import {
   type FollowOptions,
   followChanges,
 } from './changes.ts';
-import { ERROR_CODES } from './error-codes.ts';
+import type { OperationName } from './error-codes.ts';
 import { ConflictError } from './errors.ts';
 import { type OrderQuery, orderPage, type PageQuery } from './orders.ts';
 import type {
@@ -116,10 +123,12 @@ export class StoreOrders {
     query: OrderQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<Tagged<OrderPage>, void> {
+    plainObject(options, 'the options of a call');
     return stoppable(options.signal, (signal) => this.#pages(query, { ...options, signal }));
   }
 
   async *#pages(query: OrderQuery, options: CallOptions): AsyncGenerator<Tagged<OrderPage>, void> {
+    plainObject(query, 'a query');
     let cursor: string | undefined;
     do {
       const page: Tagged<OrderPage> = await this.listOrders({ ...query, cursor }, options);
@@ -130,13 +139,14 @@ export class StoreOrders {
 
   /** Reads all orders, a page at a time. `timeoutMs` and `retries` are those of each page. */
   orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<OrderRecord, void> {
-    return stoppable(options.signal, (signal) =>
-      this.#orders({ limit: 500, ...query }, { ...options, signal }),
-    );
+    plainObject(options, 'the options of a call');
+    return stoppable(options.signal, (signal) => this.#orders(query, { ...options, signal }));
   }
 
   async *#orders(query: OrderQuery, options: CallOptions): AsyncGenerator<OrderRecord, void> {
-    for await (const page of this.#pages(query, options)) yield* page.orders;
+    plainObject(query, 'a query');
+    const pages = this.#pages({ limit: 500, ...query }, options);
+    for await (const page of pages) yield* page.orders;
   }
 
   /**
@@ -159,11 +169,14 @@ export class StoreOrders {
     ];
     const request = {
       ...({ operation: 'placeOrder', method: 'POST', path: '/v2/store/orders' } as const),
-      ...{ expects: [201], codes: ERROR_CODES.placeOrder },
+      expects: [201],
       ...{ body: `{${fields.join()}}`, headers: { 'idempotency-key': idempotencyKey } },
     };
     const isPlaced = (record: OrderRecord) =>
-      isOrder(record) && record.petId === petId && record.quantity === quantity;
+      isOrder(record) &&
+      record.petId === petId &&
+      record.quantity === quantity &&
+      isMoment(record.shipDate, shipDate);
     return calling(this.#settings, options, (call) =>
       repeatedChange<PlacedOrder>(call, {
         idempotencyKey,
@@ -209,7 +222,7 @@ export class StoreOrders {
    * @throws NotFoundError, ConflictError, OrderChangedError, LimitError, UnknownOutcomeError
    */
   async cancelOrder(id: bigint, options: CallOptions & IfMatch = {}): Promise<Tagged<OrderRecord>> {
-    return this.#end(id, CANCEL, undefined, options);
+    return this.#end(id, CANCEL, options);
   }
 
   /**
@@ -223,8 +236,7 @@ export class StoreOrders {
     options: CallOptions & IfMatch & { readonly shippedAt?: Date | string | undefined } = {},
   ): Promise<Tagged<OrderRecord>> {
     const shippedAt = timeText(options.shippedAt, 'shippedAt');
-    const body = shippedAt === undefined ? undefined : JSON.stringify({ shippedAt });
-    return this.#end(id, SHIP, body, options);
+    return this.#end(id, SHIP, options, shippedAt);
   }
 
   /** Reads one page of changes: those behind a cursor, or from the `start`. @throws GoneError */
@@ -250,6 +262,7 @@ export class StoreOrders {
    *   does not mend
    */
   changes(options: FollowOptions = {}): AsyncGenerator<Batch, void> {
+    plainObject(options, 'the options of a call');
     return stoppable(options.signal, (signal) => followChanges(this.#settings, options, signal));
   }
 
@@ -266,6 +279,7 @@ export class StoreOrders {
   replica(
     options: ReplicaOptions & { readonly store?: ReplicaStore } = {},
   ): AsyncGenerator<ReplicaStep, void> {
+    plainObject(options, 'the options of a call');
     const { store, signal: outer, ...following } = options;
     if (store === undefined) {
       return stoppable(outer, (signal) => keepCopy(this.#settings, following, signal));
@@ -290,20 +304,23 @@ export class StoreOrders {
     boundaries: readonly (Date | string)[],
     options: CallOptions = {},
   ): Promise<Activity> {
-    const times = boundaries.map((each) => timeText(each, 'a boundary') ?? '').join();
+    if (boundaries.includes(undefined as never)) throw new TypeError('a boundary is missing');
+    const times = boundaries.map((each) => timeText(each, 'a boundary')).join();
     const isValid = (part: Activity) =>
       isActivity(part) && part.periods.length === boundaries.length - 1;
     return calling(this.#settings, options, (call) =>
       addedUp(async (cursor) => {
         const query = { boundaries: times, cursor };
-        const request = { operation: 'getActivity', path: '/v2/store/activity', query, isValid };
-        return (await repeated(call, () => read<Activity>(call, request)))!;
+        const isNext = (part: Activity) => isValid(part) && (cursor ?? '') !== part.next;
+        const request = { query, operation: 'getActivity', path: '/v2/store/activity' } as const;
+        const part = () => read<Activity>(call, { ...request, isValid: isNext });
+        return (await repeated(call, part))!;
       }),
     );
   }
 
   async #read<T>(
-    operation: string,
+    operation: OperationName,
     path: string,
     isValid: (record: never) => boolean,
     options: ReadOptions,
@@ -316,22 +333,28 @@ export class StoreOrders {
   async #end(
     id: bigint,
     { operation, action, status, code }: typeof CANCEL | typeof SHIP,
-    body: string | undefined,
     options: CallOptions & IfMatch,
+    shippedAt?: string,
   ): Promise<Tagged<OrderRecord>> {
+    const body = shippedAt === undefined ? undefined : JSON.stringify({ shippedAt });
     const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
     const headers = { 'if-match': strongEtag(options.ifMatch) };
     const request = {
       ...({ operation, method: 'POST', path, body, headers, expects: [200] } as const),
-      codes: ERROR_CODES[operation],
+      isSubject: (order: OrderRecord) => order.id === id && order.status === status,
     };
     const isEnded = (order: OrderRecord) =>
       isOrder(order) && order.id === id && order.status === status;
+    const isShippedAt = ({ shipDate }: OrderRecord) =>
+      shippedAt === undefined || isMoment(shipDate, shippedAt);
     return calling(this.#settings, options, (call) =>
       repeatedChange(call, {
         attempt: () => send(call, request, (reply) => reply.tagged<OrderRecord>(isEnded)),
-        resultIn: (error) =>
-          error instanceof ConflictError && error.code === code ? error.order : undefined,
+        resultIn: (error) => {
+          const order =
+            error instanceof ConflictError && error.code === code ? error.order : undefined;
+          return order !== undefined && isEnded(order) && isShippedAt(order) ? order : undefined;
+        },
       }),
     );
   }
@@ -349,3 +372,8 @@ const SHIP = {
   status: 'shipped',
   code: 'order_already_shipped',
 } as const;
+
+/** Whether two times are the same, or both are missing; `asked` may have another offset. */
+function isMoment(found: string | undefined, asked: string | undefined): boolean {
+  return Date.parse(found ?? '') === Date.parse(asked ?? '') || found === asked;
+}

@@ -67,7 +67,8 @@ export class ForeignResponseError extends ConnectionError {
 /**
  * It is unknown whether an order was placed, cancelled or shipped: after all repetitions, or when the call was aborted,
  * there was no answer of the service that tells. `cause` is the last error, or the reason of the signal. Read the order,
- * or repeat the call; a placement with the same idempotency key.
+ * or repeat the call: a placement with the same idempotency key; a cancel or shipment has succeeded, too, if it is then a
+ * ConflictError with `order`.
  */
 export class UnknownOutcomeError extends StoreOrdersError {
   override readonly name: string = 'UnknownOutcomeError';

@@ -20,8 +20,11 @@ export function parse(text: string): unknown {
  */
 export function stringify(value: unknown, space?: number | string): string {
   expectExactIntegers();
-  const replacer = (_key: string, item: unknown) =>
-    typeof item === 'bigint' ? EXACT_JSON.rawJSON(String(item)) : item;
+  // The item itself: `given` is what a toJSON of BigInt.prototype, which some programs add, has made of it.
+  function replacer(this: Record<string, unknown>, key: string, given: unknown): unknown {
+    const item = this[key];
+    return typeof item === 'bigint' ? EXACT_JSON.rawJSON(String(item)) : given;
+  }
   return JSON.stringify(value, replacer, space);
 }
 
@@ -29,7 +32,8 @@ export function stringify(value: unknown, space?: number | string): string {
 const EXACT_JSON = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 function exactReviver(_key: string, value: unknown, { source }: { source: string }): unknown {
-  return typeof value === 'number' && INTEGER.test(source) ? BigInt(source) : value;
+  if (typeof value !== 'number') return value;
+  return INTEGER.test(source) ? BigInt(source) : smallBigint(value);
 }
 
 let isExact: boolean | undefined;
@@ -48,8 +52,13 @@ export function expectExactIntegers(): void {
   );
 }
 
+/** Also of 1.0 and 1e3, which the service does not write. */
+function smallBigint(value: number): bigint | number {
+  return Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
 function withBigints(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (typeof value === 'number') return smallBigint(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withBigints);
   const record = value as Record<string, unknown>;

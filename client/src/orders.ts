@@ -1,4 +1,4 @@
-import { int64Text, oneOf, pageSize, text, timeText } from './arguments.ts';
+import { int64Text, oneOf, pageSize, plainObject, text, timeText } from './arguments.ts';
 import type { Call } from './call.ts';
 import { ForeignResponseError } from './errors.ts';
 import type { OrderPage } from './records.ts';
@@ -50,6 +50,7 @@ export async function orderPage(
 }
 
 function parametersOf(query: PageQuery): Readonly<Record<string, string | undefined>> {
+  plainObject(query, 'a query');
   const { status, petId } = query;
   const statuses = typeof status === 'string' || status === undefined ? [status] : [...status];
   const checked = statuses.map((each) => oneOf(each, STATUSES, 'status'));

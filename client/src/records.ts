@@ -178,8 +178,8 @@ export interface ErrorRecord {
   readonly message: string;
   /** The HTTP status code. */
   readonly status: bigint;
-  /** Only of a 409: the order, if this API key itself has changed it in the way that the request asks for. After a lost
-response it is the answer to the first request. */
+  /** Only of a 409: the order, if this API key itself has cancelled it (a second cancel) or shipped it (a second shipment). After
+a lost response it is the answer to the first request. */
   readonly order?: OrderRecord;
   /** Everything that is wrong with the request, up to 100 problems; only of a 400. */
   readonly errors?: readonly {

@@ -53,6 +53,9 @@ export interface Copy extends ReplicaStep {
 
 export type ReplicaOptions = Omit<FollowOptions, 'after'>;
 
+/** Orders of a page, changes of a page. */
+const PAGE = 500;
+
 /** See StoreOrders.replica, and "Keeping an exact copy" in the service's docs/integrating.md. */
 export async function* keepReplica(
   settings: Settings,
@@ -76,7 +79,7 @@ export async function* keepReplica(
         yield { revision: position.revision, changes };
       }
     } catch (error) {
-      if (!(error instanceof GoneError)) throw error;
+      if (!(error instanceof GoneError || error instanceof ChangesLost)) throw error;
       // The store was restored, or has lost changes.
       position = undefined;
       await pause(backoffMs(failures), signal);
@@ -96,64 +99,68 @@ export async function* keepCopy(
   }
 }
 
-/** Copies all orders. @returns where the copy is exact @throws GoneError if the store was replaced meanwhile */
+/**
+ * Copies all orders.
+ * @returns where the copy is exact
+ * @throws GoneError, ChangesLost if the store was replaced, or has lost changes that the copy has
+ */
 async function makeCopy(
-  settings: Settings,
-  store: ReplicaStore,
-  options: ReplicaOptions,
-  signal: AbortSignal,
-): Promise<ReplicaPosition> {
-  await store.reset();
-  const { cursors, revision } = await copyPages(settings, store, options, signal);
-  const [after] = cursors as [string];
-  if (cursors.length === 1) {
-    const position = { cursor: after, revision };
-    await store.apply([], position);
-    return position;
-  }
-  for await (const { changes, cursor } of followChanges(settings, { ...options, after }, signal)) {
-    const reached = changes.at(-1)!.revision;
-    // Until the changes have reached the last page, some orders are older in the copy than they were on their page.
-    const position = reached < revision ? undefined : { cursor, revision: reached };
-    await store.apply(ordersOf(changes), position);
-    if (position !== undefined) return position;
-  }
-  throw new Error('changes have no end');
-}
-
-/** @returns the different cursors of the pages, the first one first, and the revision of the last page */
-async function copyPages(
   settings: Settings,
   store: ReplicaStore,
   { headers }: ReplicaOptions,
   signal: AbortSignal,
-): Promise<{ cursors: readonly string[]; revision: bigint }> {
+): Promise<ReplicaPosition> {
   const call = new Call(settings, { headers, signal });
+  const changesAfter = async (after: string, limit: number) =>
+    (await persistently(call, () => changePage(call, { after, limit })))!;
   try {
-    const cursors = new Set<string>();
-    let revision: bigint;
-    let cursor: string | undefined;
-    do {
-      const query = { limit: 500, cursor };
-      const page = (await persistently(call, () => orderPage(call, query)))!;
-      await store.apply(page.orders, undefined);
-      cursors.add(page.changes);
-      revision = page.revision;
-      cursor = page.next;
-    } while (cursor !== undefined);
-    // A page that shows a change that the store has lost since: 410.
-    for (const after of cursors) {
-      await persistently(call, () => changePage(call, { after, limit: 1 }));
+    await store.reset();
+    const { cursors, revision } = await copyPages(call, store);
+    const isOneMoment = cursors.length === 1;
+    let position = { cursor: cursors[0]!, revision: isOneMoment ? revision : 0n };
+    // If the pages show several moments, the changes since the first one repair the rest.
+    while (position.revision < revision) {
+      const { changes, next } = await changesAfter(position.cursor, PAGE);
+      if (changes.length === 0) throw new ChangesLost('the store is older than a page of it was');
+      await store.apply(ordersOf(changes), undefined);
+      position = { cursor: next, revision: changes.at(-1)!.revision };
     }
-    return { cursors: [...cursors], revision };
+    // A page may have shown a change that was lost since: 410. From here on, the position would be lost with it.
+    if (!isOneMoment) for (const cursor of cursors) await changesAfter(cursor, 1);
+    await store.apply([], position);
+    return position;
   } finally {
     call.end();
   }
 }
 
+/** @returns the different cursors of the pages, the first one first, and the revision of the last page */
+async function copyPages(
+  call: Call,
+  store: ReplicaStore,
+): Promise<{ cursors: readonly string[]; revision: bigint }> {
+  const cursors = new Set<string>();
+  let revision = 0n;
+  let cursor: string | undefined;
+  do {
+    const query = { limit: PAGE, cursor };
+    const page = (await persistently(call, () => orderPage(call, query)))!;
+    // From a cache, or of a store that has lost changes.
+    if (page.revision < revision) throw new ChangesLost('a page is older than the one before');
+    await store.apply(page.orders, undefined);
+    cursors.add(page.changes);
+    revision = page.revision;
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return { cursors: [...cursors], revision };
+}
+
 function ordersOf(changes: readonly Change[]): OrderRecord[] {
   return changes.map(({ order }) => order);
 }
+
+/** Changes that the copy has, and the store no longer has. */
+class ChangesLost extends Error {}
 
 class MemoryReplica implements ReplicaStore {
   readonly orders = new Map<bigint, OrderRecord>();

@@ -1,4 +1,5 @@
 import { type Call, timer } from './call.ts';
+import { ERROR_CODES, type OperationName } from './error-codes.ts';
 import {
   ConnectionError,
   ForeignResponseError,
@@ -7,13 +8,12 @@ import {
   TimeoutError,
 } from './errors.ts';
 import { parse } from './exact-json.ts';
-import type { ErrorRecord } from './records.ts';
+import type { ErrorRecord, OrderRecord } from './records.ts';
 import type { SentRequest } from './settings.ts';
 import { isErrorRecord } from './shapes.ts';
 
 export interface Request {
-  /** As hooks name it: cancelOrder, or v1.cancelOrder. */
-  readonly operation: string;
+  readonly operation: OperationName;
   readonly method: SentRequest['method'];
   /** With the version: /v2/store/orders */
   readonly path: string;
@@ -23,8 +23,8 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** JSON. */
   readonly body?: string | undefined;
-  /** The error codes of the operation, with their statuses; any other error is foreign. Without it, all are the service's. */
-  readonly codes?: Readonly<Record<string, number>>;
+  /** Whether the order of an Error record can be the one that the request changes. */
+  readonly isSubject?: (order: OrderRecord) => boolean;
 }
 
 /** The longest record or page; a page of changes has some 1 MB at most. */
@@ -49,7 +49,7 @@ export type Tagged<T> = T & { readonly etag: string };
 
 /** A read of a record. */
 export interface Read {
-  readonly operation: string;
+  readonly operation: OperationName;
   readonly path: string;
   readonly query?: Request['query'];
   /** An ETag, with which the result is undefined while it is current. */
@@ -65,9 +65,12 @@ export function read<T>(
 ): Promise<Tagged<T> | undefined> {
   const expects = ifNoneMatch === undefined ? [200] : [200, 304];
   const headers = { 'if-none-match': ifNoneMatch };
-  return send(call, { ...request, method: 'GET', expects, headers }, (reply) =>
-    reply.status === 304 ? undefined : reply.tagged<T>(isValid),
-  );
+  return send(call, { ...request, method: 'GET', expects, headers }, (reply) => {
+    if (reply.status !== 304) return reply.tagged<T>(isValid);
+    const etag = reply.headers.get('etag') ?? ifNoneMatch!;
+    if (opaqueTag(etag) !== opaqueTag(ifNoneMatch!)) throw reply.foreign('has another ETag');
+    return undefined;
+  });
 }
 
 /**
@@ -93,9 +96,11 @@ export async function open(call: Call, request: Request): Promise<Reply> {
     const durationMs = performance.now() - from;
     settings.onResponse({ ...sent, status: response.status, durationMs });
     const reply = new Reply(call, connection, response);
+    call.nothingSent = false;
     if (request.expects.includes(response.status)) return reply;
     throw await refusal(reply, request).finally(() => reply.close());
   } catch (error) {
+    call.nothingSent &&= error instanceof ConnectionError && error.nothingSent;
     connection.close();
     throw error;
   }
@@ -162,6 +167,9 @@ export class Reply {
   readonly #call: Call;
   readonly #connection: Connection;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** How long to wait for something useful, besides what the caller does meanwhile. */
+  #leftMs: number;
+  #isAlive = false;
 
   constructor(call: Call, connection: Connection, response: Response) {
     this.#call = call;
@@ -169,6 +177,7 @@ export class Reply {
     this.status = response.status;
     this.headers = response.headers;
     this.#reader = response.body?.getReader();
+    this.#leftMs = call.settings.gapTimeoutMs;
   }
 
   /** Ends the connection if the body was not read to its end. */
@@ -177,19 +186,32 @@ export class Reply {
     this.#reader?.cancel().catch(() => {});
   }
 
+  /** Something useful has arrived: gives the response `gapTimeoutMs` again. */
+  progress(): void {
+    this.#leftMs = this.#call.settings.gapTimeoutMs;
+  }
+
+  /** From now on, whatever arrives is progress. */
+  keepAlive(): void {
+    this.#isAlive = true;
+  }
+
   /**
-   * The body as it arrives, in chunks of text.
-   * @param wholeWithinMs how long it may take as a whole; without it, each chunk may take `gapTimeoutMs`
+   * The body as it arrives, in chunks of text. Without progress, it has `gapTimeoutMs` as a whole.
+   * @param maxBytes the most that it may have
    */
-  async *chunks(wholeWithinMs?: number): AsyncGenerator<string, void> {
+  async *chunks(maxBytes = Number.POSITIVE_INFINITY): AsyncGenerator<string, void> {
     if (this.#reader === undefined) return;
-    const { gapTimeoutMs } = this.#call.settings;
-    const until = performance.now() + (wholeWithinMs ?? 0);
+    const message = `nothing useful arrived within ${this.#call.settings.gapTimeoutMs} ms`;
     const decoder = new TextDecoder('utf-8', { fatal: true });
-    for (;;) {
-      const ms = wholeWithinMs === undefined ? gapTimeoutMs : until - performance.now();
-      const message = `the response did not arrive within ${wholeWithinMs ?? gapTimeoutMs} ms`;
-      const { done, value } = await this.#connection.within(this.#reader.read(), ms, message);
+    for (let bytes = 0; ; ) {
+      const from = performance.now();
+      const reading = this.#connection.within(this.#reader.read(), this.#leftMs, message);
+      const { done, value } = await reading;
+      this.#leftMs -= performance.now() - from;
+      if (this.#isAlive) this.progress();
+      bytes += value?.length ?? 0;
+      if (bytes > maxBytes) throw this.foreign(`is longer than ${maxBytes} bytes`);
       const text = this.#decoded(decoder, value, done);
       if (text !== '') yield text;
       if (done) return;
@@ -199,12 +221,7 @@ export class Reply {
   /** The whole body. @throws ForeignResponseError if it is longer than any of the service */
   async text(): Promise<string> {
     let text = '';
-    for await (const chunk of this.chunks(this.#call.settings.gapTimeoutMs)) {
-      text += chunk;
-      if (text.length > MAX_RECORD_BYTES) {
-        throw this.foreign(`is longer than ${MAX_RECORD_BYTES} bytes`);
-      }
-    }
+    for await (const chunk of this.chunks(MAX_RECORD_BYTES)) text += chunk;
     return text;
   }
 
@@ -249,8 +266,13 @@ export class Reply {
   }
 }
 
+/** An ETag without the mark of a weak one, which proxies add. */
+function opaqueTag(etag: string): string {
+  return etag.replace(/^W\//, '');
+}
+
 /** Returns the error that a response is which is not a success. */
-async function refusal(reply: Reply, { codes }: Request): Promise<StoreOrdersError> {
+async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError> {
   const { status, headers } = reply;
   // 3xx, and 0 for a redirect in a browser.
   if (status < 400) return reply.foreign('is not expected');
@@ -262,10 +284,10 @@ async function refusal(reply: Reply, { codes }: Request): Promise<StoreOrdersErr
   });
   const record = objectIn(text);
   const retryAfterMs = retryAfterOf(headers);
-  const requestId = headers.get('x-request-id') ?? reply.requestId;
+  const requestId = headers.get('x-request-id') || reply.requestId;
   const isOfService = isErrorRecord(record, status);
-  if (isOfService && (codes === undefined || codes[record.code] === status)) {
-    const { code, message, errors: problems = [], order } = record as ErrorRecord;
+  if (isOfService && isAnswer(record, status, request)) {
+    const { code, message, errors: problems = [], order } = record;
     const etag = headers.get('etag') ?? '';
     return responseError({
       ...{ status, code, message, problems, requestId, retryAfterMs, order, etag },
@@ -278,6 +300,17 @@ async function refusal(reply: Reply, { codes }: Request): Promise<StoreOrdersErr
   });
   if (error.name === 'UnavailableError') return error;
   return reply.foreign(isOfService ? `has the code "${code}"` : 'is no Error record');
+}
+
+/** Whether the operation can have this error. */
+function isAnswer(
+  { code, order }: ErrorRecord,
+  status: number,
+  { operation, isSubject = () => true }: Request,
+): boolean {
+  const codes: Readonly<Record<string, number>> = ERROR_CODES[operation];
+  const isListed = Object.hasOwn(codes, code) && codes[code] === status;
+  return isListed && (order === undefined || isSubject(order));
 }
 
 function objectIn(text: string): object | undefined {
@@ -294,7 +327,9 @@ function objectIn(text: string): object | undefined {
 function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  // A proxy may have joined several.
+  const seconds = /^\s*(\d+)\s*(?:,|$)/.exec(value)?.[1];
+  if (seconds !== undefined) return Number(seconds) * 1000;
   const at = Date.parse(value);
   if (Number.isNaN(at)) return undefined;
   // By the clock of the server if possible.

@@ -48,10 +48,11 @@ export async function persistently<T>(call: Call, attempt: () => Promise<T>): Pr
   }
 }
 
-/** Waits before a repetition, never longer than `longestWaitMs`. @throws `error` if repetition does not mend it */
+/** Waits before a repetition, hardly longer than `longestWaitMs`. @throws `error` if repetition does not mend it */
 export async function waitOut(call: Call, error: unknown, tries: number): Promise<void> {
   if (!isTemporary(error)) throw error;
-  await call.pause(Math.min(waitBefore(error, tries), call.settings.longestWaitMs), error);
+  const longestMs = Math.max(call.settings.longestWaitMs, FIRST_WAIT_MS);
+  await call.pause(Math.min(waitBefore(error, tries), longestMs), error);
 }
 
 /** How a change of the store is repeated. */
@@ -81,15 +82,19 @@ export async function repeatedChange<T>(
       try {
         return await attempt();
       } catch (error) {
-        const result = isUnknown && isRefusal(error) ? resultIn(error) : undefined;
+        // The reason of an abort can be any error, also one of another call.
+        const isRefused = !call.isAbort(error) && isRefusal(error);
+        const result = isUnknown && isRefused ? resultIn(error) : undefined;
         if (result !== undefined) return result;
-        isUnknown ||= !isRefusal(error) && !(error instanceof ConnectionError && error.nothingSent);
+        const isUnsent = error instanceof ConnectionError && error.nothingSent;
+        isUnknown ||= !isRefused && (call.isAbort(error) || !isUnsent);
         throw error;
       }
     });
   } catch (error) {
-    if (!isUnknown || (isRefusal(error) && SETTLING.includes(error.code))) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const isSettled = !call.isAbort(error) && isRefusal(error) && SETTLING.includes(error.code);
+    if (!isUnknown || isSettled) throw error;
+    const reason = error instanceof Error ? error.message : 'the call was aborted';
     throw new UnknownOutcomeError(`it is unknown whether the change was made: ${reason}`, {
       ...{ cause: error, requestId: call.requestId, idempotencyKey },
     });

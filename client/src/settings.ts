@@ -1,4 +1,5 @@
-import { count, duration, functionOf } from './arguments.ts';
+import { count, duration, functionOf, plainObject } from './arguments.ts';
+import type { OperationName } from './error-codes.ts';
 import type { StoreOrdersError } from './errors.ts';
 import { expectExactIntegers } from './exact-json.ts';
 
@@ -8,7 +9,7 @@ export type HeaderValues = Readonly<Record<string, string>>;
 /** A request that was sent. */
 export interface SentRequest {
   /** The operation, such as `cancelOrder`, or `v1.cancelOrder`. */
-  readonly operation: string;
+  readonly operation: OperationName;
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Without the query. */
   readonly path: string;
@@ -89,24 +90,31 @@ export interface Settings {
   readonly onRetry: (retry: PlannedRetry) => void;
 }
 
-/** Headers that the library sets itself. */
+/** Headers that the library, or fetch, sets itself. */
 const OWN_HEADERS = [
   'accept',
   'authorization',
+  'connection',
+  'content-length',
   'content-type',
+  'expect',
+  'host',
   'idempotency-key',
   'if-match',
   'if-none-match',
+  'keep-alive',
   'last-event-id',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
   'x-request-id',
 ];
 
 /** @throws TypeError for options that cannot be used; StoreOrdersError in a runtime that rounds ids */
 export function settingsOf(options: StoreOrdersOptions): Settings {
   expectExactIntegers();
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('new StoreOrders takes { baseUrl, apiKey }');
-  }
+  plainObject(options, 'the argument of StoreOrders');
   const { apiKey } = options;
   // A header with other characters would fail with an error that shows the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -146,9 +154,7 @@ function rootOf(baseUrl: string | URL): string {
  * @throws TypeError for headers that cannot be sent, or that the library sets itself
  */
 export function extraHeaders(headers: HeaderValues = {}): HeaderValues {
-  if (typeof headers !== 'object' || headers === null) {
-    throw new TypeError('headers must be an object of names and values');
-  }
+  plainObject(headers, 'headers');
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string') throw new TypeError(`the header ${name} must be a string`);
     if (OWN_HEADERS.includes(name.toLowerCase())) {
@@ -159,13 +165,12 @@ export function extraHeaders(headers: HeaderValues = {}): HeaderValues {
   return Object.fromEntries(new Headers(headers));
 }
 
-/** Returns a hook whose errors do not change the result of a call. */
-export function harmless<T>(hook: ((event: T) => void) | undefined): (event: T) => void {
+/** Returns a hook whose errors, also later ones, do not change the result of a call. */
+export function harmless<T>(hook: ((event: T) => unknown) | undefined): (event: T) => void {
   return (event) => {
-    try {
-      hook?.(event);
-    } catch (error) {
+    const calling = async () => hook?.(event);
+    calling().catch((error) => {
       console.error('a hook of the store-orders client has failed', error);
-    }
+    });
   };
 }

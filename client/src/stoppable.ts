@@ -50,9 +50,13 @@ export function stoppable<T>(
     end();
     for (const resolve of waiting) resolve({ done: true, value: undefined });
     controller.abort();
-    // What the generator holds is let go of, whenever that is possible.
-    finish().catch(() => {});
+    // At once, since the generator heeds the signal; but a replica's store ends the step that it is writing.
+    await finish().catch(() => {});
     return { done: true, value: undefined };
+  };
+  generator.throw = async (error) => {
+    await generator.return();
+    throw error;
   };
   return generator;
 }

@@ -2,13 +2,9 @@ import { MAX_BATCH, nameOf } from '../orders/batch.ts';
 import type { OrderCommand } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { actionOf } from '../store/action.ts';
-import type { OutcomeOf } from '../store/commands.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { applyRecorded, namesOf } from './recorded.ts';
 import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';
-
-/** Orders of one command. */
-const MAX_ORDERS = 10_000;
 
 type OutcomeName = ReturnType<typeof nameOf>;
 
@@ -31,8 +27,8 @@ export interface ChangeFlags extends DatabaseFlags {
 }
 
 /**
- * Applies the commands, MAX_BATCH in a transaction, and reports the outcome of each. A command that fails does not
- * prevent the others.
+ * Applies the commands in one transaction and reports the outcome of each. A command that fails does not prevent the
+ * others.
  * @throws CommandFailed if any order was not changed
  */
 export async function changeOrders(
@@ -40,18 +36,13 @@ export async function changeOrders(
   flags: ChangeFlags,
   words: ChangeWords,
 ): Promise<void> {
-  if (commands.length > MAX_ORDERS) {
-    throw new UsageError(`at most ${MAX_ORDERS} orders at a time, not ${commands.length}`);
+  if (commands.length > MAX_BATCH) {
+    throw new UsageError(`at most ${MAX_BATCH} orders at a time, not ${commands.length}`);
   }
-  const outcomes = await withStore(flags, 'write', async (store) => {
-    const applied: OutcomeOf<OrderCommand>[] = [];
-    for (let from = 0; from < commands.length; from += MAX_BATCH) {
-      const batch = commands.slice(from, from + MAX_BATCH);
-      const action = actionOf(words.command, namesOf(batch.map(({ id }) => id)));
-      applied.push(...(await applyRecorded(store, action, batch)));
-    }
-    return applied;
-  });
+  const action = actionOf(words.command, namesOf(commands.map(({ id }) => id)));
+  const outcomes = await withStore(flags, 'write', (store) =>
+    applyRecorded(store, action, commands),
+  );
   const results = commands.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
   const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
   if (flags.json) await writeJson(results);

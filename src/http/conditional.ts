@@ -26,7 +26,7 @@ const WEAK_TAG = /W\/"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /** Returns whether If-Match has weak entity-tags only, with which it can match nothing. */
 export function isWeak(ifMatch: string): boolean {
-  return ifMatch.startsWith('W/') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
+  return ifMatch.includes('W/"') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
 }
 
 /** Returns whether If-Match matches `etag` by strong comparison: RFC 9110, section 13.1.1. "*" is not handled. */

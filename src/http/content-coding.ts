@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
+import { within } from '../store/within.ts';
 
 /** Minimum size for compression: smaller responses fit in one packet. */
 export const MIN_COMPRESSED_BYTES = 1_024;
 /** zlib level of responses that are compressed for one client: 0.2 ms for 100 KB, which become 12 KB. */
 const LEVEL = 1;
+/** Maximum wait for compression; after it a response is sent uncompressed. */
+export const PATIENCE_MS = 1_000;
 /** Responses compressed concurrently, in libuv's thread pool; further ones are sent as they are. */
 const MAX_CONCURRENT = 8;
 
@@ -19,13 +22,20 @@ export function acceptsGzip(request: IncomingMessage): boolean {
   return coding === 'gzip' || coding === 'x-gzip';
 }
 
-/** Resolves to the compressed body; undefined if it is too small, or too many are compressed at the moment. */
-export async function gzipped(body: Buffer): Promise<Buffer | undefined> {
+/**
+ * Resolves to the compressed body; undefined if it is too small, too many are compressed at the moment, or it takes too
+ * long.
+ * @param ms time limit, capped at PATIENCE_MS
+ */
+export async function gzipped(body: Buffer, ms: number): Promise<Buffer | undefined> {
   if (body.length < MIN_COMPRESSED_BYTES || compressing >= MAX_CONCURRENT) return undefined;
-  compressing += 1;
-  try {
-    return await compress(body, { level: LEVEL });
-  } finally {
-    compressing -= 1;
-  }
+  const compressed = async () => {
+    compressing += 1;
+    try {
+      return await compress(body, { level: LEVEL });
+    } finally {
+      compressing -= 1;
+    }
+  };
+  return within(Math.min(ms, PATIENCE_MS), compressed).catch(() => undefined);
 }

@@ -371,7 +371,7 @@ test('headers of the client and of the call are sent', async () => {
     fetch: async (_input, init) => {
       const headers = new Headers(init?.headers);
       found.push(['x-team', 'traceparent', 'x-both'].map((name) => headers.get(name)));
-      return new Response(null, { status: 204 });
+      return new Response(null, { status: 204, headers: { 'x-request-id': 'x' } });
     },
   });
   await client.v1.cancelOrder(1n, { headers: { traceparent: '00-1', 'x-both': '2' } });

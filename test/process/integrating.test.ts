@@ -3,10 +3,10 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual, promisify } from 'node:util';
+import { Network, type Step } from '../../client/conformance/network.ts';
 import { type OrderPage, parse } from '../../client/src/client.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { eventually } from '../postgres.ts';
@@ -22,7 +22,7 @@ function programsIn(markdown: string): string[] {
 }
 
 /** Writes a program to a file in a folder of its own, and returns what is needed to run it against the service. */
-function programAt(t: TestContext, name: string, { origin, secret }: Running) {
+function programAt(t: TestContext, name: string, origin: string, secret: string) {
   const program = programsIn(PAGE).find((each) => /^(?:\/\/|#) (\S+):/.exec(each)?.[1] === name);
   const cwd = temporaryFolder(t);
   const file = join(cwd, name);
@@ -37,7 +37,7 @@ test('cancel.mjs in docs/integrating.md cancels exactly the given order, even ab
   const ids = ['9007199254740991', '9007199254740992', '9007199254740993', '9007199254740994'];
   const input = ids.map((id) => `{"id":${id}}\n`).join('');
   await run(['import', '-', '--database', database], { input });
-  const { file, env } = programAt(t, 'cancel.mjs', service);
+  const { file, env } = programAt(t, 'cancel.mjs', service.origin, service.secret);
   for (const id of ['9007199254740993', '9007199254740991']) {
     const { stdout } = await promisify(execFile)(process.execPath, [file, id], { env });
     assert.equal(stdout, `order ${id} is cancelled\n`);
@@ -48,30 +48,6 @@ test('cancel.mjs in docs/integrating.md cancels exactly the given order, even ab
     cancelled.map(([, id]) => id),
     ['9007199254740991', '9007199254740993'],
   );
-});
-
-test('copy.mjs in docs/integrating.md copies the store, and keeps the copy exact while orders change', async (t) => {
-  const service = await serve(t, ['--sample', '1200']);
-  const { file, env } = programAt(t, 'copy.mjs', service);
-  const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  for (const ids of [[], ['1', '2', '3'], ['9007199254740993']]) {
-    const input = ids.map((id) => `{"id":${BigInt(id) + 5000n}}\n`).join('');
-    if (ids.length > 0) await run(['import', '-', '--database', service.database], { input });
-    for (const id of ids) await service.call('POST', `/v2/store/orders/${id}/cancel`);
-    const { revision, orders } = JSON.parse((await service.call('GET', '/v2/store/summary')).body);
-    const count = orders.pending + orders.shipped + orders.cancelled;
-    const expected = `revision ${revision}: ${count} orders, ${orders.pending} pending`;
-    for (let line = ''; line !== expected; ) {
-      const { value, done } = await lines.next();
-      assert.ok(!done, `copy.mjs ended before it printed "${expected}"`);
-      const [found = 0] = /\d+/.exec(value) ?? [];
-      assert.ok(Number(found) <= revision, `"${value}" instead of "${expected}"`);
-      line = Number(found) < revision ? '' : value;
-      assert.ok(line === '' || line === expected, `"${value}" instead of "${expected}"`);
-    }
-  }
 });
 
 /** All orders of the service, by id in digits. */
@@ -85,6 +61,26 @@ async function allOrders({ call }: Running): Promise<Record<string, unknown>> {
     cursor = `&cursor=${page.next}`;
   }
 }
+
+/** @returns the origin of a network before the service */
+async function badNetwork(t: TestContext, { origin }: Running): Promise<string> {
+  const network = new Network(origin, (index) => FAULTS[index] ?? { do: 'forward' });
+  t.after(() => network.close());
+  return network.listen();
+}
+
+const PAGE_OF_A_PROXY = { body: '<h1>Not here</h1>', forwarded: false } as const;
+
+/** What happens to the first requests of a program that keeps a copy. */
+const FAULTS: readonly Step[] = [
+  { do: 'reset' },
+  { do: 'answer', status: 502, ...PAGE_OF_A_PROXY },
+  { do: 'answer', status: 410, ...PAGE_OF_A_PROXY },
+  { do: 'forward' },
+  { do: 'cut', bytes: 2_000 },
+  { do: 'answer', status: 404, body: '{"status":404,"error":"Not Found"}', forwarded: true },
+  { do: 'answer', status: 200, ...PAGE_OF_A_PROXY },
+];
 
 /** Starts a program that keeps a copy, and waits until the copy is exact. @returns ends it at once */
 async function copyUntilExact(
@@ -121,11 +117,16 @@ async function tryCopy(
   await (await start(isExact))();
 }
 
-test('copy.py in docs/integrating.md keeps an exact copy in a database, over a kill', {
+test('keep_copy.py in docs/integrating.md keeps an exact copy in a database, over a kill and a bad network', {
   skip: NEEDS_PYTHON,
 }, async (t) => {
   const service = await serve(t, ['--sample', '700']);
-  const { file, ...where } = programAt(t, 'copy.py', service);
+  const { file, ...where } = programAt(
+    t,
+    'keep_copy.py',
+    await badNetwork(t, service),
+    service.secret,
+  );
   const copied = () => {
     const path = join(where.cwd, 'orders.db');
     if (!existsSync(path)) return {};
@@ -145,15 +146,21 @@ test('copy.py in docs/integrating.md keeps an exact copy in a database, over a k
   await tryCopy(service, copied, start);
 });
 
-test('copy.sh in docs/integrating.md keeps an exact copy in a file, over a kill; a jq that rounds is refused', {
+test('keep-copy.sh in docs/integrating.md keeps an exact copy in a file, over a kill and a bad network; a jq that rounds is refused', {
   skip: NEEDS_CURL || NEEDS_JQ,
 }, async (t) => {
   const service = await serve(t, ['--sample', '700']);
-  const { file, ...where } = programAt(t, 'copy.sh', service);
+  const { file, ...where } = programAt(
+    t,
+    'keep-copy.sh',
+    await badNetwork(t, service),
+    service.secret,
+  );
   const { stdout } = await promisify(execFile)('bash', ['-c', 'echo 9007199254740993 | jq .']);
   if (stdout.trim() !== '9007199254740993') {
     const refused = promisify(execFile)('bash', [file], where);
-    await assert.rejects(refused, { code: 1, stderr: /this jq rounds ids: use version 1\.7/ });
+    await assert.rejects(refused, { code: 2, stderr: /this jq rounds ids: use version 1\.7/ });
+    t.skip('refused, as it should be: this jq is older than 1.7');
     return;
   }
   const path = join(where.cwd, 'orders.json');

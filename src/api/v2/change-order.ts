@@ -18,7 +18,7 @@ type ChangeCommand = Exclude<OrderCommand, { type: 'place' }>;
 const WEAK_ETAG = {
   parameter: 'If-Match',
   detail:
-    'is a weak ETag (W/), which never matches: a proxy between has changed the one that the service sent; read the order without it, or remove W/ if the proxy only compresses',
+    'is a weak ETag (W/), which never matches: a proxy between, such as one that compresses responses, has made it weak; have the proxy keep ETags',
 };
 
 /** Carries out a command on one order under If-Match, and sends the order or the reason why it was not changed. */

@@ -1,5 +1,6 @@
 import { matchesEtag } from '../../http/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/content-coding.ts';
+import { timeLeft } from '../../http/deadline.ts';
 import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { type CodedEtags, codedEtags, matchingEtag } from '../../http/list/etags.ts';
@@ -51,7 +52,7 @@ export async function sendPage(
     return;
   }
   const page = Buffer.from(await json());
-  const compressed = acceptsGzip(request) ? await gzipped(page) : undefined;
+  const compressed = acceptsGzip(request) ? await gzipped(page, timeLeft(exchange)) : undefined;
   if (compressed === undefined) {
     send(exchange, 200, [...common, 'etag', etags.identity, ...JSON_TYPE], page);
   } else {

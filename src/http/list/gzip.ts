@@ -3,7 +3,7 @@ import { constants, crc32, deflateRaw } from 'node:zlib';
 import type { Block } from '../../listing/blocks.ts';
 import type { Snapshot } from '../../listing/listing.ts';
 import { within } from '../../store/within.ts';
-import { MIN_COMPRESSED_BYTES } from '../content-coding.ts';
+import { MIN_COMPRESSED_BYTES, PATIENCE_MS } from '../content-coding.ts';
 import { combinedCrc32 } from './crc32.ts';
 
 /** The body of a list response in one content coding. */
@@ -20,8 +20,6 @@ interface Piece {
   readonly crc: number;
 }
 
-/** Maximum wait for compression; after it the list is sent uncompressed. */
-const PATIENCE_MS = 1_000;
 /** zlib level: well under a second of one core per million orders; higher levels save at most a tenth. */
 const LEVEL = 6;
 /** Blocks compressed concurrently, in libuv's thread pool. */
