@@ -41,8 +41,12 @@ const PAGE = 500;
 const STEADY_MS = 10_000;
 /** How often pages are read while there is no stream, in milliseconds. */
 const POLL_MS = 1_000;
-/** When a stream is tried again that was refused or stayed silent, as behind a proxy that holds responses back. */
-const STREAM_AGAIN_MS = 300_000;
+/**
+ * When a stream is tried again that was refused or stayed silent, as behind a proxy that holds responses back: twice as
+ * long after each time, up to the longest.
+ */
+const STREAM_AGAIN_MS = 15_000;
+const STREAM_AGAIN_MOST_MS = 300_000;
 /** The most changes of a revision, with room for later releases. */
 const MAX_CHANGES = 100_000;
 
@@ -83,10 +87,12 @@ export async function* followChanges(
     isLive = live;
   };
   let cursor = after;
+  let failures = 0;
+  let silentStreams = 0;
   /** By performance.now(). */
   let streamAt = 0;
   try {
-    for (let failures = 0; ; failures += 1) {
+    for (;;) {
       for (let isMore = true; isMore; ) {
         const query = { after: cursor, limit: PAGE };
         const page = (await persistently(call, () => changePage(call, query)))!;
@@ -103,6 +109,7 @@ export async function* followChanges(
       try {
         for await (const batch of streamedChanges(call, cursor)) {
           hasBegun = true;
+          silentStreams = 0;
           if (batch.changes.length > 0) failures = 0;
           become(true);
           cursor = batch.cursor;
@@ -116,8 +123,14 @@ export async function* followChanges(
         const isNone =
           (error instanceof TimeoutError && !hasBegun) ||
           (error instanceof UnavailableError && error.code === 'too_many_streams');
-        if (isNone && !signal.aborted) streamAt = performance.now() + STREAM_AGAIN_MS;
-        else await waitOut(call, error, failures);
+        if (isNone && !signal.aborted) {
+          const againMs = Math.min(STREAM_AGAIN_MS * 2 ** silentStreams, STREAM_AGAIN_MOST_MS);
+          streamAt = performance.now() + againMs;
+          silentStreams += 1;
+        } else {
+          await waitOut(call, error, failures);
+          failures += 1;
+        }
       }
     }
   } finally {
