@@ -13,7 +13,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls `run` after `ms` milliseconds; never if that is beyond what timers have. */
 export function timer(run: () => void, ms: number): ReturnType<typeof setTimeout> | undefined {
-  return ms > MAX_TIMER_MS ? undefined : setTimeout(run, ms);
+  return ms > MAX_TIMER_MS ? undefined : setTimeout(run, Math.max(0, ms));
 }
 
 /**

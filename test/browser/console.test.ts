@@ -252,8 +252,8 @@ test('a list that could not be read is read again, and followed', async (t) => {
   await page.route('**/v2/store/orders?*', async (route) => {
     requests += 1;
     // Not repeated by the client library.
-    const body = '{"code":"internal_error","message":"x","status":501}';
-    if (requests === 1) await route.fulfill({ status: 501, body });
+    const body = '{"code":"parameter_invalid","message":"x","status":400}';
+    if (requests === 1) await route.fulfill({ status: 400, body });
     else await route.continue();
   });
   await signIn(page, service.secret);
