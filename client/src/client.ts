@@ -373,7 +373,12 @@ const SHIP = {
   code: 'order_already_shipped',
 } as const;
 
-/** Whether two times are the same, or both are missing; `asked` may have another offset. */
+/**
+ * Whether a time of the service can be the one that was asked for: both may be missing. The service keeps milliseconds,
+ * and knows forms of RFC 3339 that Date does not.
+ */
 function isMoment(found: string | undefined, asked: string | undefined): boolean {
-  return Date.parse(found ?? '') === Date.parse(asked ?? '') || found === asked;
+  if (found === undefined || asked === undefined) return found === asked;
+  const difference = Date.parse(found) - Date.parse(asked);
+  return Number.isNaN(difference) || Math.abs(difference) <= 1;
 }

@@ -354,6 +354,27 @@ test('a response that does not begin, or stops arriving, is a TimeoutError', asy
   await assert.rejects(Array.fromAsync(client.v1.listOrders()), TimeoutError);
 });
 
+test('a ship date in any form that the service takes is the one of the order', async (t) => {
+  const client = clientOf(await startService(t), { retries: 0 });
+  for (const shipDate of [
+    '2026-12-01t09:30:00z',
+    '2026-12-01T09:30:00.123456789+05:30',
+    '2026-12-01T09:30:00.9999Z',
+    '2026-12-01T23:59:60Z',
+    '0001-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999-00:00',
+  ]) {
+    const order = { petId: 1n, quantity: 1n, shipDate };
+    const placed = await client.placeOrder(order).catch((error) => error);
+    // A form that the service refuses is an InvalidRequestError, never an unknown outcome.
+    const isKnown = placed.shipDate !== undefined || placed instanceof InvalidRequestError;
+    assert.ok(isKnown, `${shipDate}: ${placed}`);
+    const { id } = await client.placeOrder({ petId: 1n, quantity: 1n });
+    const shipped = await client.shipOrder(id, { shippedAt: shipDate }).catch((error) => error);
+    assert.ok(shipped.status === 'shipped' || shipped instanceof InvalidRequestError, shipDate);
+  }
+});
+
 test('an aborted signal ends a call with its reason, also while it waits', async (t) => {
   const reason = new Error('enough');
   const { client } = await answering(t, 503, { 'retry-after': '20' });
