@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gzip, gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { within } from '../store/within.ts';
 
 /** Minimum size for compression: smaller responses fit in one packet. */
 export const MIN_COMPRESSED_BYTES = 1_024;
-/** zlib level of responses that are compressed for one client: 0.2 ms for 100 KB, which become 12 KB. */
-const LEVEL = 1;
+/** For responses that are compressed for one client: 0.2 ms for 100 KB, which become 12 KB. Little memory to initialise. */
+const OPTIONS = { level: 1, windowBits: 13, memLevel: 6 };
+/** Up to this size, compressing takes less time than handing the work to another thread does. */
+const MAX_BYTES_AT_ONCE = 128 * 1024;
 /** Maximum wait for compression; after it a response is sent uncompressed. */
 export const PATIENCE_MS = 1_000;
-/** Responses compressed concurrently, in libuv's thread pool; further ones are sent as they are. */
+/** Larger responses compressed concurrently, in libuv's thread pool; further ones are sent as they are. */
 const MAX_CONCURRENT = 8;
 
 const compress = promisify(gzip);
@@ -28,11 +30,13 @@ export function acceptsGzip(request: IncomingMessage): boolean {
  * @param ms time limit, capped at PATIENCE_MS
  */
 export async function gzipped(body: Buffer, ms: number): Promise<Buffer | undefined> {
-  if (body.length < MIN_COMPRESSED_BYTES || compressing >= MAX_CONCURRENT) return undefined;
+  if (body.length < MIN_COMPRESSED_BYTES) return undefined;
+  if (body.length <= MAX_BYTES_AT_ONCE) return gzipSync(body, OPTIONS);
+  if (compressing >= MAX_CONCURRENT) return undefined;
   const compressed = async () => {
     compressing += 1;
     try {
-      return await compress(body, { level: LEVEL });
+      return await compress(body, OPTIONS);
     } finally {
       compressing -= 1;
     }
