@@ -97,16 +97,12 @@ export function anyEtag(etag: string | undefined): string | undefined {
 }
 
 export function idempotencyKeyOf(key: string | undefined): string {
-  if (key === undefined) return newIdempotencyKey();
+  if (key === undefined) return randomHex(16);
   if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;
   throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
 }
 
 /** Not crypto.randomUUID, which browsers have on https only. */
-export function newIdempotencyKey(): string {
-  return randomHex(16);
-}
-
 export function randomHex(length: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(length));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

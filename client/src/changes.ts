@@ -1,13 +1,15 @@
 import { functionOf, pageSize, plainObject, text } from './arguments.ts';
 import { Call, pause } from './call.ts';
-import { ConnectionError, ForeignResponseError, TimeoutError, UnavailableError } from './errors.ts';
+import { ConnectionError, TimeoutError, UnavailableError } from './errors.ts';
 import { eventsOf } from './event-stream.ts';
 import { parse } from './exact-json.ts';
+import { LARGEST_PAGE } from './orders.ts';
 import type { Change, ChangePage } from './records.ts';
-import { open, read, type Tagged } from './request.ts';
+import { open, pageBefore, read, type Tagged } from './request.ts';
 import { persistently, waitOut } from './retries.ts';
 import { type CallOptions, harmless, type Settings } from './settings.ts';
 import { isChange, isChangePage } from './shapes.ts';
+import type { Stoppable } from './stoppable.ts';
 
 /** Changes that belong together: those of one revision, or of several. */
 export interface Batch {
@@ -35,8 +37,6 @@ export interface ChangesQuery {
   readonly limit?: number | undefined;
 }
 
-/** Changes of a page. */
-const PAGE = 500;
 /** A stream that has lasted so long is no failure when it ends. */
 const STEADY_MS = 10_000;
 /** How often pages are read while there is no stream, in milliseconds. */
@@ -63,8 +63,7 @@ export async function changePage(
     query: { after: text(after, 'after'), limit: pageSize(limit) },
   });
   if (page?.more === true && page.next === after) {
-    const details = { status: 200, requestId: call.requestId };
-    throw new ForeignResponseError('a proxy has answered with the page before', details);
+    throw pageBefore(call);
   }
   return page;
 }
@@ -72,12 +71,10 @@ export async function changePage(
 /**
  * See StoreOrders.changes. Bursts are read as pages; between them, the stream is followed. Without a stream, pages are
  * polled.
- * @param signal ends it
  */
 export async function* followChanges(
   settings: Settings,
-  { after = 'start', headers, onLive }: FollowOptions,
-  signal: AbortSignal,
+  { after = 'start', headers, onLive, signal }: FollowOptions & Stoppable,
 ): AsyncGenerator<Batch, void> {
   const call = new Call(settings, { headers, signal });
   const tell = harmless(functionOf(onLive, 'onLive'));
@@ -94,7 +91,7 @@ export async function* followChanges(
   try {
     for (;;) {
       for (let isMore = true; isMore; ) {
-        const query = { after: cursor, limit: PAGE };
+        const query = { after: cursor, limit: LARGEST_PAGE };
         const page = (await persistently(call, () => changePage(call, query)))!;
         cursor = page.next;
         isMore = page.more;
@@ -159,10 +156,7 @@ async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch
       changes = [];
     }
   } catch (error) {
-    const isForeign = error instanceof SyntaxError || error instanceof RangeError;
-    throw isForeign && !call.isAbort(error)
-      ? reply.foreign('is no stream of changes', error)
-      : error;
+    throw reply.failure(error, 'is no stream of changes');
   } finally {
     reply.close();
   }

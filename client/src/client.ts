@@ -17,7 +17,7 @@ import {
 } from './changes.ts';
 import type { OperationName } from './error-codes.ts';
 import { ConflictError } from './errors.ts';
-import { type OrderQuery, orderPage, type PageQuery } from './orders.ts';
+import { LARGEST_PAGE, type OrderQuery, orderPage, type PageQuery } from './orders.ts';
 import type {
   Activity,
   ChangePage,
@@ -35,7 +35,7 @@ import {
   type ReplicaStep,
   type ReplicaStore,
 } from './replica.ts';
-import { read, send, type Tagged } from './request.ts';
+import { pageBefore, read, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
   type CallOptions,
@@ -123,8 +123,7 @@ export class StoreOrders {
     query: OrderQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<Tagged<OrderPage>, void> {
-    plainObject(options, 'the options of a call');
-    return stoppable(options.signal, (signal) => this.#pages(query, { ...options, signal }));
+    return stoppable(options, (following) => this.#pages(query, following));
   }
 
   async *#pages(query: OrderQuery, options: CallOptions): AsyncGenerator<Tagged<OrderPage>, void> {
@@ -139,13 +138,12 @@ export class StoreOrders {
 
   /** Reads all orders, a page at a time. `timeoutMs` and `retries` are those of each page. */
   orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<OrderRecord, void> {
-    plainObject(options, 'the options of a call');
-    return stoppable(options.signal, (signal) => this.#orders(query, { ...options, signal }));
+    return stoppable(options, (following) => this.#orders(query, following));
   }
 
   async *#orders(query: OrderQuery, options: CallOptions): AsyncGenerator<OrderRecord, void> {
     plainObject(query, 'a query');
-    const pages = this.#pages({ limit: 500, ...query }, options);
+    const pages = this.#pages({ limit: LARGEST_PAGE, ...query }, options);
     for await (const page of pages) yield* page.orders;
   }
 
@@ -262,8 +260,7 @@ export class StoreOrders {
    *   does not mend
    */
   changes(options: FollowOptions = {}): AsyncGenerator<Batch, void> {
-    plainObject(options, 'the options of a call');
-    return stoppable(options.signal, (signal) => followChanges(this.#settings, options, signal));
+    return stoppable(options, (following) => followChanges(this.#settings, following));
   }
 
   /**
@@ -279,12 +276,11 @@ export class StoreOrders {
   replica(
     options: ReplicaOptions & { readonly store?: ReplicaStore } = {},
   ): AsyncGenerator<ReplicaStep, void> {
-    plainObject(options, 'the options of a call');
-    const { store, signal: outer, ...following } = options;
-    if (store === undefined) {
-      return stoppable(outer, (signal) => keepCopy(this.#settings, following, signal));
-    }
-    return stoppable(outer, (signal) => keepReplica(this.#settings, store, following, signal));
+    return stoppable(options, ({ store, ...following }) =>
+      store === undefined
+        ? keepCopy(this.#settings, following)
+        : keepReplica(this.#settings, store, following),
+    );
   }
 
   /** Counts the orders by status, in constant time. */
@@ -311,10 +307,12 @@ export class StoreOrders {
     return calling(this.#settings, options, (call) =>
       addedUp(async (cursor) => {
         const query = { boundaries: times, cursor };
-        const isNext = (part: Activity) => isValid(part) && (cursor ?? '') !== part.next;
         const request = { query, operation: 'getActivity', path: '/v2/store/activity' } as const;
-        const part = () => read<Activity>(call, { ...request, isValid: isNext });
-        return (await repeated(call, part))!;
+        return repeated(call, async () => {
+          const part = (await read<Activity>(call, { ...request, isValid }))!;
+          if (part.next !== undefined && part.next === cursor) throw pageBefore(call);
+          return part;
+        });
       }),
     );
   }
@@ -339,12 +337,12 @@ export class StoreOrders {
     const body = shippedAt === undefined ? undefined : JSON.stringify({ shippedAt });
     const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
     const headers = { 'if-match': strongEtag(options.ifMatch) };
-    const request = {
-      ...({ operation, method: 'POST', path, body, headers, expects: [200] } as const),
-      isSubject: (order: OrderRecord) => order.id === id && order.status === status,
-    };
     const isEnded = (order: OrderRecord) =>
       isOrder(order) && order.id === id && order.status === status;
+    const request = {
+      ...({ operation, method: 'POST', path, body, headers, expects: [200] } as const),
+      isSubject: isEnded,
+    };
     const isShippedAt = ({ shipDate }: OrderRecord) =>
       shippedAt === undefined || isMoment(shipDate, shippedAt);
     return calling(this.#settings, options, (call) =>
@@ -353,7 +351,7 @@ export class StoreOrders {
         resultIn: (error) => {
           const order =
             error instanceof ConflictError && error.code === code ? error.order : undefined;
-          return order !== undefined && isEnded(order) && isShippedAt(order) ? order : undefined;
+          return order !== undefined && isShippedAt(order) ? order : undefined;
         },
       }),
     );

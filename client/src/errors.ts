@@ -194,10 +194,14 @@ const FAMILIES: Readonly<Record<number, new (details: ResponseDetails) => Respon
 /** From 500 on, those that a repetition does not mend: another version of HTTP, and no ids left. */
 const FINAL = [501, 505, 507];
 
+/** Whether a status tells that the service, or a proxy before it, cannot answer now. */
+export function isUnavailable(status: number): boolean {
+  return status >= 500 && !FINAL.includes(status);
+}
+
 /** Returns the error of a response. */
 export function responseError(details: ResponseDetails): ResponseError {
   const { status } = details;
-  const isTemporary = status >= 500 && !FINAL.includes(status);
-  const Family = FAMILIES[status] ?? (isTemporary ? UnavailableError : ResponseError);
+  const Family = FAMILIES[status] ?? (isUnavailable(status) ? UnavailableError : ResponseError);
   return new Family(details);
 }

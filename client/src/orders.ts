@@ -1,9 +1,11 @@
 import { int64Text, oneOf, pageSize, plainObject, text, timeText } from './arguments.ts';
 import type { Call } from './call.ts';
-import { ForeignResponseError } from './errors.ts';
 import type { OrderPage } from './records.ts';
-import { read, type Tagged } from './request.ts';
+import { pageBefore, read, type Tagged } from './request.ts';
 import { isOrderPage } from './shapes.ts';
+
+/** Orders, or changes, of a page. */
+export const LARGEST_PAGE = 500;
 
 const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 
@@ -43,8 +45,7 @@ export async function orderPage(
     query: parametersOf(query),
   });
   if (page?.next !== undefined && page.next === query.cursor) {
-    const details = { status: 200, requestId: call.requestId };
-    throw new ForeignResponseError('a proxy has answered with the page before', details);
+    throw pageBefore(call);
   }
   return page;
 }

@@ -1,10 +1,11 @@
 import { Call, pause } from './call.ts';
 import { changePage, type FollowOptions, followChanges } from './changes.ts';
 import { GoneError } from './errors.ts';
-import { orderPage } from './orders.ts';
+import { LARGEST_PAGE, orderPage } from './orders.ts';
 import type { Change, OrderRecord } from './records.ts';
 import { backoffMs, persistently } from './retries.ts';
 import type { Settings } from './settings.ts';
+import type { Stoppable } from './stoppable.ts';
 
 /** How far a copy has come. */
 export interface ReplicaPosition {
@@ -53,26 +54,22 @@ export interface Copy extends ReplicaStep {
 
 export type ReplicaOptions = Omit<FollowOptions, 'after'>;
 
-/** Orders of a page, changes of a page. */
-const PAGE = 500;
-
 /** See StoreOrders.replica, and "Keeping an exact copy" in the service's docs/integrating.md. */
 export async function* keepReplica(
   settings: Settings,
   store: ReplicaStore,
-  options: ReplicaOptions,
-  signal: AbortSignal,
+  options: ReplicaOptions & Stoppable,
 ): AsyncGenerator<ReplicaStep, void> {
   let position = await store.load();
   if (position !== undefined) yield { revision: position.revision, changes: undefined };
   for (let failures = 0; ; failures += 1) {
     try {
       if (position === undefined) {
-        position = await makeCopy(settings, store, options, signal);
+        position = await makeCopy(settings, store, options);
         yield { revision: position.revision, changes: undefined };
       }
       const following = { ...options, after: position.cursor };
-      for await (const { changes, cursor } of followChanges(settings, following, signal)) {
+      for await (const { changes, cursor } of followChanges(settings, following)) {
         position = { cursor, revision: changes.at(-1)!.revision };
         await store.apply(ordersOf(changes), position);
         failures = 0;
@@ -82,7 +79,7 @@ export async function* keepReplica(
       if (!(error instanceof GoneError || error instanceof ChangesLost)) throw error;
       // The store was restored, or has lost changes.
       position = undefined;
-      await pause(backoffMs(failures), signal);
+      await pause(backoffMs(failures), options.signal);
     }
   }
 }
@@ -90,11 +87,10 @@ export async function* keepReplica(
 /** A replica in memory. */
 export async function* keepCopy(
   settings: Settings,
-  options: ReplicaOptions,
-  signal: AbortSignal,
+  options: ReplicaOptions & Stoppable,
 ): AsyncGenerator<Copy, void> {
   const memory = new MemoryReplica();
-  for await (const step of keepReplica(settings, memory, options, signal)) {
+  for await (const step of keepReplica(settings, memory, options)) {
     yield { orders: memory.orders, ...step };
   }
 }
@@ -107,8 +103,7 @@ export async function* keepCopy(
 async function makeCopy(
   settings: Settings,
   store: ReplicaStore,
-  { headers }: ReplicaOptions,
-  signal: AbortSignal,
+  { headers, signal }: ReplicaOptions & Stoppable,
 ): Promise<ReplicaPosition> {
   const call = new Call(settings, { headers, signal });
   const changesAfter = async (after: string, limit: number) =>
@@ -120,7 +115,7 @@ async function makeCopy(
     let position = { cursor: cursors[0]!, revision: isOneMoment ? revision : 0n };
     // If the pages show several moments, the changes since the first one repair the rest.
     while (position.revision < revision) {
-      const { changes, next } = await changesAfter(position.cursor, PAGE);
+      const { changes, next } = await changesAfter(position.cursor, LARGEST_PAGE);
       if (changes.length === 0) throw new ChangesLost('the store is older than a page of it was');
       await store.apply(ordersOf(changes), undefined);
       position = { cursor: next, revision: changes.at(-1)!.revision };
@@ -143,7 +138,7 @@ async function copyPages(
   let revision = 0n;
   let cursor: string | undefined;
   do {
-    const query = { limit: PAGE, cursor };
+    const query = { limit: LARGEST_PAGE, cursor };
     const page = (await persistently(call, () => orderPage(call, query)))!;
     // From a cache, or of a store that has lost changes.
     if (page.revision < revision) throw new ChangesLost('a page is older than the one before');

@@ -3,6 +3,7 @@ import { ERROR_CODES, type OperationName } from './error-codes.ts';
 import {
   ConnectionError,
   ForeignResponseError,
+  isUnavailable,
   responseError,
   StoreOrdersError,
   TimeoutError,
@@ -257,6 +258,12 @@ export class Reply {
     );
   }
 
+  /** What a parser of the body has thrown: the response is foreign if it could not be parsed. */
+  failure(error: unknown, reason: string): unknown {
+    const isForeign = error instanceof SyntaxError || error instanceof RangeError;
+    return isForeign && !this.#call.isAbort(error) ? this.foreign(reason, error) : error;
+  }
+
   #decoded(decoder: TextDecoder, bytes: Uint8Array | undefined, isEnd: boolean): string {
     try {
       return decoder.decode(bytes, { stream: !isEnd });
@@ -264,6 +271,12 @@ export class Reply {
       throw this.foreign('is not UTF-8', error);
     }
   }
+}
+
+/** The error of a page whose `next` is the cursor that it was asked with: a walk would have no end. */
+export function pageBefore({ requestId }: Call): ForeignResponseError {
+  const details = { status: 200, requestId };
+  return new ForeignResponseError('a proxy has answered with the page before', details);
 }
 
 /** An ETag without the mark of a weak one, which proxies add. */
@@ -276,30 +289,30 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   const { status, headers } = reply;
   // 3xx, and 0 for a redirect in a browser.
   if (status < 400) return reply.foreign('is not expected');
-  // From 500 on, the status says enough if the body breaks off.
-  const isEnough = (error: unknown) => status >= 500 && error instanceof StoreOrdersError;
   const text = await reply.text().catch((error) => {
-    if (isEnough(error)) return '';
+    // From 500 on, the status says enough if the body breaks off.
+    if (status >= 500 && error instanceof StoreOrdersError) return '';
     throw error;
   });
   const record = objectIn(text);
   const retryAfterMs = retryAfterOf(headers);
   const requestId = headers.get('x-request-id') || reply.requestId;
-  const isOfService = isErrorRecord(record, status);
-  if (isOfService && isAnswer(record, status, request)) {
+  const isRecord = isErrorRecord(record, status);
+  if (isRecord && isAnswer(record, status, request)) {
     const { code, message, errors: problems = [], order } = record;
     const etag = headers.get('etag') ?? '';
     return responseError({
       ...{ status, code, message, problems, requestId, retryAfterMs, order, etag },
     });
   }
-  const code = isOfService ? record.code : 'unknown';
-  const message = `A response of ${isOfService ? 'another operation' : 'a proxy'}.`;
-  const error = responseError({
+  if (!isUnavailable(status)) {
+    return reply.foreign(isRecord ? `has the code "${record.code}"` : 'is no Error record');
+  }
+  const code = isRecord ? record.code : 'unknown';
+  const message = `A response of ${isRecord ? 'another operation' : 'a proxy'}.`;
+  return responseError({
     ...{ status, code, message, problems: [], requestId, retryAfterMs, order: undefined, etag: '' },
   });
-  if (error.name === 'UnavailableError') return error;
-  return reply.foreign(isOfService ? `has the code "${code}"` : 'is no Error record');
 }
 
 /** Whether the operation can have this error. */

@@ -1,17 +1,25 @@
-import { abortSignal } from './arguments.ts';
+import { abortSignal, plainObject } from './arguments.ts';
+import type { CallOptions } from './settings.ts';
+
+/** Options with the signal of a stoppable generator. */
+export interface Stoppable {
+  readonly signal: AbortSignal;
+}
 
 /**
  * An async generator whose `return` takes effect at once, also while `next` waits.
- * @param outer ends it too: `next` then rejects with the signal's reason
- * @param start makes the generator, which must heed the signal that it gets
+ * @param options their signal ends it too: `next` then rejects with the signal's reason
+ * @param start makes the generator, which must heed the signal of the options that it gets
+ * @throws TypeError for options that are no object, or a signal that is none
  */
-export function stoppable<T>(
-  outer: AbortSignal | undefined,
-  start: (signal: AbortSignal) => AsyncGenerator<T, void>,
+export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
+  options: Options,
+  start: (options: Options & Stoppable) => AsyncGenerator<T, void>,
 ): AsyncGenerator<T, void> {
-  abortSignal(outer);
+  plainObject(options, 'the options of a call');
+  const outer = abortSignal(options.signal);
   const controller = new AbortController();
-  const generator = start(controller.signal);
+  const generator = start({ ...options, signal: controller.signal });
   const next = generator.next.bind(generator);
   const finish = generator.return.bind(generator);
   const abort = () => controller.abort(outer?.reason);

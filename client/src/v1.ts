@@ -1,8 +1,8 @@
-import { int64Text, plainObject } from './arguments.ts';
+import { int64Text } from './arguments.ts';
 import { Call, calling } from './call.ts';
 import { elementsOf } from './list.ts';
 import type { Order, Pet } from './records.ts';
-import { open, type Reply, send } from './request.ts';
+import { open, send } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { stoppable } from './stoppable.ts';
@@ -23,10 +23,7 @@ export class StoreOrdersV1 {
    * It shows the store at one moment. A list that breaks off rejects with ConnectionError; begin again.
    */
   listOrders(options: CallOptions = {}): AsyncGenerator<ListedOrder, void> {
-    plainObject(options, 'the options of a call');
-    return stoppable(options.signal, (signal) =>
-      listedOrders(this.#settings, { ...options, signal }),
-    );
+    return stoppable(options, (following) => listedOrders(this.#settings, following));
   }
 
   /**
@@ -37,8 +34,11 @@ export class StoreOrdersV1 {
   async cancelOrder(id: bigint, options: CallOptions = {}): Promise<void> {
     const path = `/v1/store/orders/${int64Text(id, 'id')}`;
     const request = {
-      ...({ operation: 'v1.cancelOrder', method: 'DELETE', path, expects: [204] } as const),
-    };
+      operation: 'v1.cancelOrder',
+      method: 'DELETE',
+      path,
+      expects: [204],
+    } as const;
     await calling(this.#settings, options, (call) =>
       repeatedChange(call, {
         // A proxy's 204 would look the same, but for this header.
@@ -76,19 +76,20 @@ async function* listedOrders(
   const path = '/v1/store/orders';
   const request = { operation: 'v1.listOrders', method: 'GET', path, expects: [200] } as const;
   const call = new Call(settings, options);
-  let reply: Reply | undefined;
   try {
-    reply = await repeated(call, () => open(call, request));
-    for await (const order of elementsOf<ListedOrder>(reply.chunks())) {
-      if (typeof order.id !== 'bigint') throw new SyntaxError('this is no order');
-      reply.progress();
-      yield order;
+    const reply = await repeated(call, () => open(call, request));
+    try {
+      for await (const order of elementsOf<ListedOrder>(reply.chunks())) {
+        if (typeof order.id !== 'bigint') throw new SyntaxError('this is no order');
+        reply.progress();
+        yield order;
+      }
+    } catch (error) {
+      throw reply.failure(error, 'is no list of orders');
+    } finally {
+      reply.close();
     }
-  } catch (error) {
-    const isForeign = error instanceof SyntaxError || error instanceof RangeError;
-    throw isForeign && !call.isAbort(error) ? reply!.foreign('is no list of orders', error) : error;
   } finally {
-    reply?.close();
     call.end();
   }
 }

@@ -22,6 +22,25 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return found;
 }
 
+/** One entity-tag per content coding: RFC 9110, section 8.8.3.3. */
+export interface CodedEtags {
+  readonly identity: string;
+  readonly gzip: string;
+}
+
+/** @param name identifies a state */
+export function codedEtags(name: string): CodedEtags {
+  return { identity: `"${name}"`, gzip: `"${name}-gzip"` };
+}
+
+/** Returns the first of `etags` that If-None-Match matches; undefined if none does. */
+export function matchingEtag(
+  etags: CodedEtags,
+  ifNoneMatch: string | undefined,
+): string | undefined {
+  return Object.values(etags).find((etag) => matchesEtag(ifNoneMatch, etag));
+}
+
 const WEAK_TAG = /W\/"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /** Returns whether If-Match has weak entity-tags only, with which it can match nothing. */

@@ -1,7 +1,8 @@
+import { matchingEtag } from '../../http/conditional.ts';
 import { acceptsGzip } from '../../http/content-coding.ts';
 import { inTime, timeLeft } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
-import { listEtags, matchingEtag } from '../../http/list/etags.ts';
+import { listEtags } from '../../http/list/etags.ts';
 import type { GzipLists } from '../../http/list/gzip.ts';
 import type { ListSender } from '../../http/list/sender.ts';
 import { sendEmpty, sendHead } from '../../http/responses.ts';

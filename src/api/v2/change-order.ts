@@ -33,7 +33,7 @@ export async function changeOrder(
     sendProblems(exchange, 'parameter_invalid', [WEAK_ETAG]);
     return;
   }
-  const ifRevision = await inTime(exchange, () => revisionOf(exchange, store, id));
+  const ifRevision = await inTime(exchange, () => revisionOf(ifMatch, store, id));
   const outcome = await inTime(exchange, () => submit({ ...command, ifRevision }));
   if (typeof outcome === 'object') {
     sendCancelLimitReached(exchange, outcome.retryAt);
@@ -92,11 +92,10 @@ async function sendConflict(
  * in its transaction.
  */
 async function revisionOf(
-  { request }: Exchange,
+  ifMatch: string | undefined,
   store: Store,
   id: OrderId,
 ): Promise<bigint | undefined> {
-  const ifMatch = request.headers['if-match'];
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   const order = await store.record(id);
   if (order === undefined || !matchesIfMatch(ifMatch, orderEtag(order))) return NO_REVISION;

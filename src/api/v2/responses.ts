@@ -1,9 +1,8 @@
-import { matchesEtag } from '../../http/conditional.ts';
+import { type CodedEtags, codedEtags, matchesEtag, matchingEtag } from '../../http/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/content-coding.ts';
 import { timeLeft } from '../../http/deadline.ts';
 import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { type CodedEtags, codedEtags, matchingEtag } from '../../http/list/etags.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
 import { type OrderId, type OrderRecord, orderRecordJson } from '../../orders/order.ts';
 import type { FeedPosition } from '../../store/feed.ts';
