@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -8,10 +8,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-const MAX_FILE_LINES = 250;
-const MAX_FUNCTION_LINES = 50;
-
-const DOMAIN = ['orders', 'keys', 'pets'];
+const DOMAIN = ['orders', 'keys', 'pets', 'concurrency'];
 const STORE = [
   'store/store',
   'store/commands',
@@ -20,16 +17,13 @@ const STORE = [
   'store/pages',
   'store/feed-cursor',
   'store/cursor',
-  'store/sequence',
   'store/batcher',
-  'store/within',
 ];
 const ENGINE = [
   ...DOMAIN,
   'listing',
   'store/activity',
   'store/audit',
-  'store/bounded',
   'store/commands',
   'store/consistency',
   'store/diagnosis',
@@ -39,7 +33,6 @@ const ENGINE = [
   'store/migration-steps',
   'store/open-options',
   'store/pages',
-  'store/sequence',
   'store/store',
   'store/tables',
 ];
@@ -51,6 +44,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/version.ts': [],
   'src/orders/': [],
   'src/keys/': [],
+  'src/concurrency/': [],
   'src/pets/': [],
   'src/listing/': ['orders'],
   'src/store/audit.ts': [],
@@ -73,8 +67,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store/diagnosis.ts': [],
   'src/store/imports.ts': [],
   'src/store/migration-steps.ts': [],
-  'src/store/sequence.ts': [],
-  'src/store/within.ts': ['store/store'],
   'src/store/tables.ts': ['store/store'],
   'src/store/consistency.ts': DOMAIN,
   'src/store/expected-schema.ts': ['store/store'],
@@ -195,69 +187,12 @@ test('every package that src/ imports is listed in dependencies', () => {
   }
 });
 
-/** Files that only one engine has. */
-const OF_ONE_ENGINE = {
-  sqlite: [
-    'backup',
-    'backup-before-migration',
-    'backup-rotation',
-    'backup-thread',
-    'given-ids',
-    'open-files',
-    'path',
-    'reserved-ids',
-    'restore',
-    'thread-failure',
-    'turns',
-    'writer-client',
-    'writer-thread',
-  ],
-  postgres: ['address', 'blockers', 'migration-plan', 'moments', 'origin', 'time-limits'],
-};
-
-test('the engines are split by the same subjects', () => {
-  const subjects = (engine: keyof typeof OF_ONE_ENGINE) =>
-    globSync(`src/store/${engine}/*.ts`, { cwd: ROOT })
-      .map((path) => basename(path, '.ts'))
-      .filter((name) => !OF_ONE_ENGINE[engine].includes(name))
-      .sort();
-  assert.deepEqual(subjects('sqlite'), subjects('postgres'));
-});
-
 test('there are no catch-all files (utils, helpers, index) and no re-exports', () => {
   for (const path of SOURCES) {
     assert.doesNotMatch(path, /\b(utils?|helpers?|common|shared|misc|lib|index)\b/);
     assert.doesNotMatch(read(path), /^export (\*|\{[^}]*\} from)/m, `${path} re-exports`);
   }
 });
-
-test(`files have at most ${MAX_FILE_LINES} lines and functions at most ${MAX_FUNCTION_LINES}`, () => {
-  for (const path of SOURCES) {
-    const lines = read(path).split('\n');
-    assert.ok(lines.length <= MAX_FILE_LINES, `${path} has ${lines.length} lines`);
-    for (const { name, length } of functionsOf(lines)) {
-      assert.ok(length <= MAX_FUNCTION_LINES, `${path}: ${name} has ${length} lines`);
-    }
-  }
-});
-
-/** Finds functions and methods: the formatter indents their first and last lines equally. */
-function functionsOf(lines: readonly string[]) {
-  const found: { name: string; length: number }[] = [];
-  let isInClass = false;
-  for (const [start, line] of lines.entries()) {
-    if (/^(export )?class /.test(line)) isInClass = true;
-    else if (line === '}') isInClass = false;
-    const head = isInClass
-      ? /^( {2})(?:static |async |get )*(#?\w+)[<(].*[{(]$/.exec(line)
-      : /^()(?:export )?(?:async )?function\*? (\w+)/.exec(line);
-    if (head === null) continue;
-    const end = lines.findIndex((each, index) => index > start && each === `${head[1]}}`);
-    found.push({ name: head[2]!, length: end - start + 1 });
-  }
-  assert.ok(found.every(({ length }) => length > 1));
-  return found;
-}
 
 test('an id is never converted to a JavaScript number', () => {
   for (const path of SOURCES) {
@@ -267,12 +202,5 @@ test('an id is never converted to a JavaScript number', () => {
       path,
     );
     assert.doesNotMatch(read(path), /parseInt\(|parseFloat\(/, path);
-  }
-});
-
-test('no test calls the service with inject(), which would skip the contract check', () => {
-  for (const path of globSync('test/**/*.ts', { cwd: ROOT })) {
-    if (path.endsWith('http/harness.ts') || path.endsWith('architecture.test.ts')) continue;
-    assert.doesNotMatch(read(path), /\.inject\(/, path);
   }
 });

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { within } from '../store/within.ts';
+import { ConcurrencyLimit } from '../concurrency/limit.ts';
+import { withTimeout } from '../concurrency/timeout.ts';
 
 /** Minimum size for compression: smaller responses fit in one packet. */
 export const MIN_COMPRESSED_BYTES = 1_024;
@@ -16,7 +17,7 @@ export const PATIENCE_MS = 1_000;
 const MAX_CONCURRENT = 8;
 
 const compress = promisify(gzip);
-let compressing = 0;
+const limit = new ConcurrencyLimit(MAX_CONCURRENT, () => new Error('too many are compressed'));
 
 /** Returns whether Accept-Encoding prefers gzip: RFC 9110, section 12.5.3; `x-gzip` is an alias (section 8.4.1.3). */
 export function acceptsGzip(request: IncomingMessage): boolean {
@@ -32,14 +33,6 @@ export function acceptsGzip(request: IncomingMessage): boolean {
 export async function gzipped(body: Buffer, ms: number): Promise<Buffer | undefined> {
   if (body.length < MIN_COMPRESSED_BYTES) return undefined;
   if (body.length <= MAX_BYTES_AT_ONCE) return gzipSync(body, OPTIONS);
-  if (compressing >= MAX_CONCURRENT) return undefined;
-  const compressed = async () => {
-    compressing += 1;
-    try {
-      return await compress(body, OPTIONS);
-    } finally {
-      compressing -= 1;
-    }
-  };
-  return within(Math.min(ms, PATIENCE_MS), compressed).catch(() => undefined);
+  const compressed = () => limit.run(() => compress(body, OPTIONS));
+  return withTimeout(Math.min(ms, PATIENCE_MS), compressed).catch(() => undefined);
 }

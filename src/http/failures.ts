@@ -1,8 +1,12 @@
 import type { Logger } from 'pino';
+import { TimedOut } from '../concurrency/timeout.ts';
 import { NotConfirmed } from '../store/batcher.ts';
 import { type Fault, needsOperator, StoreUnavailable } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { sendError } from './responses.ts';
+
+/** Errors of a request whose outcome is unknown, or that the store could not carry out. */
+const UNAVAILABLE = [StoreUnavailable, NotConfirmed, TimedOut];
 
 /** Sends the error response of a failed request and logs the cause. */
 export type ErrorHandler = (error: unknown, exchange: Exchange) => void;
@@ -18,7 +22,7 @@ export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): E
     if (exchange.response.headersSent) {
       logger.error(line, 'sending a response failed');
       exchange.response.destroy();
-    } else if (error instanceof StoreUnavailable || error instanceof NotConfirmed) {
+    } else if (UNAVAILABLE.some((each) => error instanceof each)) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'slow';
       onFault(fault);
       // Faults that last until an operator acts are logged once, by watchStore.

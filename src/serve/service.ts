@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
+import { TimedOut, withTimeout } from '../concurrency/timeout.ts';
 import type { Config } from '../config/config.ts';
 import type { Served } from '../http/admin.ts';
 import { LiveCors } from '../http/cors.ts';
@@ -10,7 +11,6 @@ import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
 import { databaseLabel } from '../store/open.ts';
 import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
-import { within } from '../store/within.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startTraces, type Traces } from '../telemetry/traces.ts';
@@ -155,10 +155,11 @@ export class Service {
     if (this.#whyNotServing !== '') return this.#whyNotServing;
     const usable = () => Promise.all([this.#listing!.current(), this.#openStore!.connected()]);
     try {
-      const [{ moment }] = await within(READY_WITHIN_MS, usable);
+      const [{ moment }] = await withTimeout(READY_WITHIN_MS, usable);
       this.#storeId = moment.storeId;
       return undefined;
     } catch (error) {
+      if (error instanceof TimedOut) return 'the store has not answered in time';
       return (error as Error).message;
     }
   }

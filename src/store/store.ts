@@ -69,6 +69,11 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** Returns the error of a read beyond the limit of reads at the same time. */
+export function tooManyReads(): StoreUnavailable {
+  return new StoreUnavailable('too many requests are reading', 'slow');
+}
+
 /** Returns whether only an operator can make the store available again, by what the message says. */
 export function needsOperator(fault: Fault): boolean {
   return fault === 'damaged' || fault === 'replaced';

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from '@prometheus-io/client';
+import { withTimeout } from '../concurrency/timeout.ts';
 import { idsLeft } from '../orders/ids.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
 import type { Store, StoreSizes, StoreStatus } from '../store/store.ts';
-import { within } from '../store/within.ts';
 
 /** Timeout of a read of the store in a scrape. */
 const READ_WITHIN_MS = 1_000;
@@ -71,7 +71,7 @@ function sharedRead<T>(
   const readNow = async () => {
     const opened = store();
     if (opened === undefined) return undefined;
-    return await within(READ_WITHIN_MS, () => read(opened)).catch(() => undefined);
+    return await withTimeout(READ_WITHIN_MS, () => read(opened)).catch(() => undefined);
   };
   return () => {
     running ??= readNow().finally(() => {

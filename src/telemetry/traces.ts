@@ -1,7 +1,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import { within } from '../store/within.ts';
+import { withTimeout } from '../concurrency/timeout.ts';
 import { VERSION } from '../version.ts';
 import { parseTraceparent } from './trace-context.ts';
 
@@ -76,7 +76,7 @@ export async function startTraces(
       return { traceId, spanId, end };
     },
     close: (withinMs) =>
-      within(withinMs, () => provider.shutdown()).catch(() =>
+      withTimeout(withinMs, () => provider.shutdown()).catch(() =>
         sayLost('the collector has not answered in time'),
       ),
   };

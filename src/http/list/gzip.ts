@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
+import { withTimeout } from '../../concurrency/timeout.ts';
 import type { Block } from '../../listing/blocks.ts';
 import type { Snapshot } from '../../listing/listing.ts';
-import { within } from '../../store/within.ts';
 import { MIN_COMPRESSED_BYTES, PATIENCE_MS } from '../content-coding.ts';
 import { combinedCrc32 } from './crc32.ts';
 
@@ -62,7 +62,9 @@ export class GzipLists {
   async get(snapshot: Snapshot, ms = PATIENCE_MS): Promise<EncodedList | undefined> {
     if (snapshot.byteLength < MIN_COMPRESSED_BYTES) return undefined;
     // After a timeout, compression continues for later requests.
-    return within(Math.min(ms, PATIENCE_MS), () => this.#list(snapshot)).catch(() => undefined);
+    return withTimeout(Math.min(ms, PATIENCE_MS), () => this.#list(snapshot)).catch(
+      () => undefined,
+    );
   }
 
   #list(snapshot: Snapshot): Promise<EncodedList> {

@@ -1,3 +1,4 @@
+import { Mutex } from '../../concurrency/mutex.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import {
   type ChangePage,
@@ -6,7 +7,6 @@ import {
   MAX_CHANGES,
   startPosition,
 } from '../../store/feed.ts';
-import { Sequence } from '../../store/sequence.ts';
 import type { Store } from '../../store/store.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
 import { inTime } from '../deadline.ts';
@@ -42,7 +42,7 @@ export class ChangeStreams {
   /** What the live streams have; undefined while there are none. */
   #position: FeedPosition | undefined;
   #timers: NodeJS.Timeout[] = [];
-  readonly #reads = new Sequence();
+  readonly #reads = new Mutex();
   #isPolling = false;
   #isFailing = false;
   #checkedAt = 0;

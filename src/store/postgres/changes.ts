@@ -1,6 +1,6 @@
+import { Mutex } from '../../concurrency/mutex.ts';
 import type { Moment } from '../../listing/listing.ts';
 import { byId, type Order } from '../../orders/order.ts';
-import { Sequence } from '../sequence.ts';
 import type { Connection } from './connection.ts';
 import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
@@ -12,7 +12,7 @@ type Visit = (orders: readonly Order[]) => void;
 /** See Store.changes. Has a connection of its own, since its snapshot can span many statements. */
 export class Changes {
   readonly #connection: Connection;
-  readonly #inTurn = new Sequence();
+  readonly #mutex = new Mutex();
   readonly #moments = new KnownMoments();
 
   constructor(connection: Connection) {
@@ -21,7 +21,7 @@ export class Changes {
 
   /** Calls are serialized, since a connection has one snapshot at a time. */
   read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
-    return this.#inTurn.run(async () => {
+    return this.#mutex.run(async () => {
       const session = await this.#connection.session();
       return since === undefined
         ? readInOneSnapshot(session, undefined, visit, this.#moments)
@@ -31,7 +31,7 @@ export class Changes {
 
   /** Waits for pending calls, then closes the connection. */
   async close(): Promise<void> {
-    await this.#inTurn.idle();
+    await this.#mutex.idle();
     await this.#connection.close();
   }
 }

@@ -1,10 +1,11 @@
+import { ConcurrencyLimit } from '../../concurrency/limit.ts';
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
-import { Bounded } from '../bounded.ts';
+
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import type { Store } from '../store.ts';
+import { type Store, tooManyReads } from '../store.ts';
 import { countActivity } from './activity.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
 import { readAudit, readOperators } from './audit.ts';
@@ -50,7 +51,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   // Pages and feeds read more than others should wait for.
   const [reading, paging, changes] = [connect(), connect(), new Changes(connect())];
-  const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
+  const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
+  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads);
   const writing = connect(isService ? SERVICE_WRITES : PATIENT, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
   let closing: Promise<unknown> | undefined;

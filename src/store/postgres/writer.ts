@@ -1,8 +1,8 @@
+import { Mutex } from '../../concurrency/mutex.ts';
 import { isBatchCommand } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
 import type { Action } from '../audit.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { Sequence } from '../sequence.ts';
 import { recordAction, recordOperator } from './audit.ts';
 import type { Connection } from './connection.ts';
 import { beginImport, endImport, forgetImport, importOrders, importProgress } from './imports.ts';
@@ -16,7 +16,7 @@ import { inTransaction } from './transaction.ts';
 /** The write half of the PostgreSQL engine. */
 export class Writer {
   readonly #connection: Connection;
-  readonly #inTurn = new Sequence();
+  readonly #mutex = new Mutex();
   readonly #onPlaced: (id: OrderId) => void;
 
   /** @param onPlaced called with the id of each order that was placed under an idempotency key */
@@ -27,7 +27,7 @@ export class Writer {
 
   /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
   apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
-    return this.#inTurn.run(async () => {
+    return this.#mutex.run(async () => {
       const outcomes = await applyCommands(await this.#connection.session(), commands);
       for (const outcome of outcomes) {
         if (typeof outcome === 'object' && 'id' in outcome) this.#onPlaced(outcome.id);
@@ -38,7 +38,7 @@ export class Writer {
 
   /** Waits for pending calls, then closes the connection. */
   async close(): Promise<void> {
-    await this.#inTurn.idle();
+    await this.#mutex.idle();
     await this.#connection.close();
   }
 }

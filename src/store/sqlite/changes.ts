@@ -1,6 +1,6 @@
+import { Mutex } from '../../concurrency/mutex.ts';
 import type { Moment } from '../../listing/listing.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
-import { Sequence } from '../sequence.ts';
 import { ORDER_COLUMNS } from './order-row.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
 import type { Row, Session } from './session.ts';
@@ -11,7 +11,7 @@ type Visit = (orders: readonly Order[]) => void;
 /** See Store.changes. Has a connection of its own, since its snapshot can span many turns of the event loop. */
 export class Changes {
   readonly #session: Session;
-  readonly #inTurn = new Sequence();
+  readonly #mutex = new Mutex();
 
   constructor(session: Session) {
     this.#session = session;
@@ -19,7 +19,7 @@ export class Changes {
 
   /** Calls are serialized, since a connection has one snapshot at a time. */
   read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
-    return this.#inTurn.run(() => this.#read(since, visit));
+    return this.#mutex.run(() => this.#read(since, visit));
   }
 
   async #read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
@@ -46,7 +46,7 @@ export class Changes {
 
   /** Waits for pending calls, then closes the connection. */
   async close(): Promise<void> {
-    await this.#inTurn.idle();
+    await this.#mutex.idle();
     this.#session.close();
   }
 }

@@ -1,9 +1,10 @@
+import { ConcurrencyLimit } from '../../concurrency/limit.ts';
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
-import { Bounded } from '../bounded.ts';
+
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import { needsOperator, type Store, StoreUnavailable } from '../store.ts';
+import { needsOperator, type Store, StoreUnavailable, tooManyReads } from '../store.ts';
 import { countActivity } from './activity.ts';
 import { readAudit, readOperators } from './audit.ts';
 import { backupBeforeMigration } from './backup-before-migration.ts';
@@ -136,7 +137,8 @@ function storeOf(
   writer: Pick<WriterClient, 'apply' | 'close'>,
   usability: Usability,
 ): Store {
-  const [reads, counts] = [new Bounded(MAX_PAGES_AT_ONCE), new Bounded(MAX_COUNTS_AT_ONCE)];
+  const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
+  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads);
   const turns = new Turns();
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;

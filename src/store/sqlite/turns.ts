@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { Sequence } from '../sequence.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
 
 /** Work that took longer than this is followed by a pause, in which the writer and other requests have the core. */
 const LONG_MS = 0.5;
@@ -7,10 +7,10 @@ const PAUSE_MS = 1;
 
 /** Runs work one piece in each turn of the event loop, so that much of it delays other requests little. */
 export class Turns {
-  readonly #sequence = new Sequence();
+  readonly #mutex = new Mutex();
 
   run<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.#sequence.run(async () => {
+    return this.#mutex.run(async () => {
       await nextTurn();
       const begin = performance.now();
       try {

@@ -1,10 +1,10 @@
 /** Runs asynchronous tasks one at a time, in order of submission. */
-export class Sequence {
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs `work` after all earlier tasks have settled; resolves or rejects with its result. */
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work, work);
+  /** Runs `task` after all earlier tasks have settled; resolves or rejects with its result. */
+  run<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(task, task);
     this.#last = result;
     return result;
   }
