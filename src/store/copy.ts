@@ -8,7 +8,8 @@ import { openPostgresSource, openPostgresTarget, whilePostgresMoved } from './po
 import { openSqliteSource, openSqliteTarget, whileSqliteMoved } from './sqlite/copy.ts';
 import { sqlitePath } from './sqlite/path.ts';
 import { StoreNotUsable, type StoreStatus } from './store.ts';
-import { AUDIT, type Cells, type MovedIds, type Source, TABLES, type Table } from './tables.ts';
+import type { Column, Row } from './tables/session.ts';
+import { AUDIT, type MovedIds, type Source, TABLES, type Table } from './tables.ts';
 
 export interface CopyOptions {
   /**
@@ -98,7 +99,7 @@ async function whileMoved(
 }
 
 /** The cells of AUDIT. */
-function auditRow(id: bigint, { command, user, host, what }: Action): Cells {
+function auditRow(id: bigint, { command, user, host, what }: Action): Row {
   return [id, BigInt(Date.now()), command, user, host, what];
 }
 
@@ -177,7 +178,7 @@ async function digestOf(
   from: Pick<Source, 'rows'>,
   tables: readonly Table[],
   onProgress: (done: number) => void = () => {},
-  handOn: (table: Table, rows: readonly Cells[]) => Promise<void> = async () => {},
+  handOn: (table: Table, rows: readonly Row[]) => Promise<void> = async () => {},
 ): Promise<string> {
   const hash = createHash('sha256');
   let done = 0;
@@ -196,7 +197,7 @@ async function digestOf(
 }
 
 /** Formats a cell unambiguously: text is quoted, and its tabs and line feeds are escaped. */
-function cellText(cell: Cells[number]): string {
+function cellText(cell: Column): string {
   if (typeof cell === 'string') return JSON.stringify(cell);
   if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
   return String(cell);

@@ -44,3 +44,11 @@ export function expectedSchema(engine: Engine['name']): string[] {
 function tableOf(line: string): string | undefined {
   return /^column (\w+)\./.exec(line)?.[1];
 }
+
+/** Message for the operator about an older schema that the command must not migrate. */
+export function olderSchema(from: number, to: number): string {
+  return (
+    `its schema is that of an earlier release (${from} of ${to} migrations); "store-orders migrate" updates it, ` +
+    'and services of that release may then have to be replaced (docs/operating.md, Upgrades)'
+  );
+}

@@ -17,7 +17,7 @@ export interface OrderEvent {
   readonly type: OrderEventType;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly by?: string | undefined;
+  readonly by: string | undefined;
 }
 
 export interface StoreStatus extends Moment {

@@ -1,8 +1,5 @@
-import { type StoreStatus, StoreUnavailable } from './store.ts';
-
-/** A column value, in the same representation for every engine. */
-export type Cell = bigint | string | boolean | Uint8Array | null;
-export type Cells = readonly Cell[];
+import type { StoreStatus } from './store.ts';
+import type { Row } from './tables/session.ts';
 
 type Kind = 'integer' | 'text' | 'boolean' | 'bytes';
 export interface Table {
@@ -127,7 +124,7 @@ export interface Source {
   readonly isBackup: boolean;
   count(table: Table): Promise<number>;
   /** Returns all rows of a table in batches. */
-  rows(table: Table): AsyncIterable<readonly Cells[]>;
+  rows(table: Table): AsyncIterable<readonly Row[]>;
   close(): Promise<void>;
 }
 
@@ -136,8 +133,8 @@ export type MovedIds = Partial<Pick<StoreStatus, 'reservedId' | 'freeIds'>>;
 
 /** A database to copy into; no process can open it as a store until it is complete. */
 export interface Target {
-  insert(table: Table, rows: readonly Cells[]): Promise<void>;
-  rows(table: Table): AsyncIterable<readonly Cells[]>;
+  insert(table: Table, rows: readonly Row[]): Promise<void>;
+  rows(table: Table): AsyncIterable<readonly Row[]>;
   /** Returns the row of `countsSql`. */
   counts(): Promise<readonly bigint[]>;
   /** Turns the database, durably, into the store described by `status`. */
@@ -145,26 +142,5 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** Message for the operator about an older schema that the command must not migrate. */
-export function olderSchema(from: number, to: number): string {
-  return (
-    `its schema is that of an earlier release (${from} of ${to} migrations); "store-orders migrate" updates it, ` +
-    'and services of that release may then have to be replaced (docs/operating.md, Upgrades)'
-  );
-}
-
-/**
- * Refuses to list or write a store that was moved to another database.
- * @param movedTo the column of that name in the table store; undefined in an older schema
- * @throws StoreUnavailable
- */
-export function expectNotMovedAway(movedTo: unknown): void {
-  if (movedTo === null || movedTo === undefined) return;
-  throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
-}
-
 /** Message for the operator if a store was taken back while it was copied. */
 export const TAKEN_BACK = 'the store was taken back while it was copied; nothing was moved';
-
-/** Message for the operator if the row of the table store is missing. */
-export const COPY_NOT_COMPLETE = 'a copy into it has not ended; run "store-orders copy" again';

@@ -102,10 +102,11 @@ test('PostgreSQL: a page of changes does not depend on changes made while it is 
   const session = await newSession(url, PATIENT);
   t.after(() => session.end());
   const made = Promise.withResolvers<void>();
-  const query: Session['query'] = async (statement, values) => {
-    if (statement.name !== 'position') await made.promise;
-    const rows = await session.query(statement, values);
-    if (statement.name === 'position') {
+  const query: Session['query'] = async (sql, values) => {
+    const isPosition = sql.startsWith('SELECT store.id');
+    if (!isPosition) await made.promise;
+    const rows = await session.query(sql, values);
+    if (isPosition) {
       await store.apply([place(3n)]);
       made.resolve();
     }

@@ -1,37 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Origin } from '../../src/store/postgres/origin.ts';
-import type { Session } from '../../src/store/postgres/session.ts';
+import { openStore } from '../../src/store/open.ts';
+import { newSession } from '../../src/store/postgres/connection.ts';
+import { Origin, Timelines } from '../../src/store/postgres/origin.ts';
+import { PATIENT } from '../../src/store/postgres/time-limits.ts';
+import { newPostgresSchema } from './engines.ts';
 
-/** A connection to a server on a timeline whose store is for an environment. */
-function sessionOn(timeline: number, environment: string | null = 'production') {
-  const session = {
-    isLost: false,
-    file: undefined,
-    destroy: () => {
-      session.isLost = true;
-    },
-    query: async ({ text }: { text: string }) =>
-      text.includes('pg_walfile_name') ? [[String(timeline)]] : [['an id', environment, '1']],
-  };
-  return session as unknown as Session;
-}
-
-test('a superseded server is rejected, and its connections are closed', async () => {
-  const origin = new Origin();
-  const [first, same, next] = [sessionOn(1), sessionOn(1), sessionOn(2)];
-  await origin.confirm(first);
-  await origin.confirm(same);
-  assert.deepEqual([first.isLost, same.isLost], [false, false]);
-  await origin.confirm(next);
-  assert.deepEqual([first.isLost, same.isLost, next.isLost], [true, true, false]);
-  await assert.rejects(origin.confirm(sessionOn(1)), /superseded/);
+test('a superseded server is rejected, and connections to it are to be closed', () => {
+  const [first, same, next] = ['first', 'same', 'next'].map((name) => ({ name, isLost: false }));
+  const timelines = new Timelines<{ name: string; isLost: boolean }>();
+  assert.deepEqual(timelines.admit(first!, 1), []);
+  assert.deepEqual(timelines.admit(same!, 1), []);
+  assert.deepEqual(timelines.admit(next!, 2), [first, same]);
+  assert.throws(() => timelines.admit(first!, 1), /superseded/);
+  assert.equal(timelines.of(first!), undefined);
 });
 
-test('a store of another environment is rejected after a reconnect', async () => {
+test('a store of another environment is rejected after a reconnect', async (t) => {
+  const production = await newPostgresSchema(t);
+  const staging = await newPostgresSchema(t);
+  for (const [url, environment] of [
+    [production, 'production'],
+    [staging, 'staging'],
+  ] as const) {
+    const store = await openStore(url, { create: true, purpose: 'write' });
+    await store.apply([{ type: 'recordEnvironment', environment }]);
+    await store.close();
+  }
+  const sessionOn = async (url: string) => {
+    const session = await newSession(url, PATIENT);
+    t.after(() => session.end());
+    return session;
+  };
   const origin = new Origin();
-  await origin.confirm(sessionOn(1, null));
-  await origin.confirm(sessionOn(1));
-  await origin.confirm(sessionOn(2));
-  await assert.rejects(origin.confirm(sessionOn(2, 'staging')), /is for staging/);
+  await origin.confirm(await sessionOn(production));
+  await origin.confirm(await sessionOn(production));
+  await assert.rejects(origin.confirm(await sessionOn(staging)), /is for staging/);
 });

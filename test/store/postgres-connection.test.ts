@@ -48,10 +48,10 @@ test('of several hosts that are the primary, one connection stays open', async (
   assert.equal(hosts.hosts.length, 3);
   const connection = new Connection(() => hosts, SERVICE);
   const session = await connection.session();
-  assert.deepEqual(await session.query({ text: 'SELECT 1' }), [['1']]);
+  assert.deepEqual(await session.query('SELECT 1'), [[1n]]);
   const server = url.replace(pathname, '/postgres');
   const count = `SELECT count(*) FROM pg_stat_activity WHERE datname = '${pathname.slice(1)}'`;
   await eventually(async () => assert.deepEqual(await query(server, count), [['1']]));
-  assert.deepEqual(await session.query({ text: 'SELECT 2' }), [['2']]);
+  assert.deepEqual(await session.query('SELECT 2'), [[2n]]);
   await connection.close();
 });

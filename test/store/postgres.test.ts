@@ -280,13 +280,13 @@ test('commits are durable and isolation is read committed, whatever the settings
 test('a commit that was rolled back, or came with a warning, is a failure', async (t) => {
   const session = await newSession(await newPostgresDatabase(t), PATIENT);
   t.after(() => session.end());
-  await session.query({ text: 'BEGIN' });
-  await assert.rejects(session.query({ text: 'SELECT 1 / 0' }), /division by zero/);
-  await assert.rejects(session.write({ text: 'COMMIT' }), /the transaction had failed/);
+  await session.run('BEGIN');
+  await assert.rejects(session.query('SELECT 1 / 0'), /division by zero/);
+  await assert.rejects(session.commit(), /the transaction had failed/);
   // What PostgreSQL does where no standby has confirmed.
-  const warning = { text: `DO $$ BEGIN RAISE WARNING 'not confirmed'; END $$` };
+  const warning = `DO $$ BEGIN RAISE WARNING 'not confirmed'; END $$`;
   await assert.rejects(session.write(warning), /no standby has confirmed the commit/);
-  await session.write({ text: 'SELECT 1' });
+  await session.write('SELECT 1');
 });
 
 test('a database with another encoding than UTF-8 is refused', async (t) => {
@@ -329,7 +329,7 @@ test('a connection without answers is closed within seconds', async (t) => {
   url.port = String((relay.address() as AddressInfo).port);
   const session = await newSession(url.href, PATIENT);
   relay.emit('swallow');
-  const answer = assert.rejects(session.query({ text: 'SELECT 1' }), /PostgreSQL/);
+  const answer = assert.rejects(session.query('SELECT 1'), /PostgreSQL/);
   const begun = performance.now();
   await session.end();
   await answer;

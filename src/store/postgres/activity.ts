@@ -9,9 +9,11 @@ import {
   MAX_EVENTS_COUNTED,
   startOf,
 } from '../activity.ts';
+import { keyNames } from '../tables/keys.ts';
+import { type Row, text } from '../tables/session.ts';
+import { arrayOf } from './arrays.ts';
 import { readPosition } from './feed.ts';
-import type { Row, Session } from './session.ts';
-import { arrayOf, textArray } from './values.ts';
+import type { Session } from './session.ts';
 
 /** See Store.activity. Events never change, so the statements need no common snapshot. */
 export async function countActivity(
@@ -28,14 +30,13 @@ export async function countActivity(
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
     count.add({
-      ...{ type: type as OrderEventType, by: by ?? undefined },
+      ...{ type: type as OrderEventType, by: text(by) },
       // Periods are counted from 1.
       ...{ period: Number(period) - 1, count: Number(events) },
     });
   }
-  const names = await session.query(SQL.names, [textArray(count.keys())]);
   return {
-    ...count.result(new Map(names as [string, string][])),
+    ...count.result(await keyNames(session, count.keys())),
     next: last && { ...positionFrom(last), storeId, upTo },
     ...{ upTo, now },
   };
@@ -53,31 +54,19 @@ function valuesOf({ at, revision, orderId }: ActivityPosition) {
 
 function positionFrom([at, revision, orderId]: Row): ActivityPosition {
   return {
-    ...{ at: Number(at), revision: BigInt(revision!) },
-    orderId: BigInt(orderId!) as OrderId,
+    at: Number(at),
+    revision: revision as bigint,
+    orderId: orderId as OrderId,
   };
 }
 
 const SQL = {
-  event: {
-    name: 'activityEvent',
-    text: 'SELECT 1 FROM order_events WHERE at = $1 AND revision = $2 AND order_id = $3 LIMIT 1',
-  },
-  last: {
-    name: 'activityLast',
-    text: `SELECT at, revision, order_id FROM order_events
+  event: 'SELECT 1 FROM order_events WHERE at = $1 AND revision = $2 AND order_id = $3 LIMIT 1',
+  last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
       ORDER BY at, revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
-  },
-  counts: {
-    name: 'activityCounts',
-    text: `SELECT width_bucket(at, $8::bigint[]), type, by, count(*) FROM order_events
+  counts: `SELECT width_bucket(at, $8::bigint[]), type, by, count(*) FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7
       GROUP BY 1, 2, 3`,
-  },
-  names: {
-    name: 'keyNames',
-    text: `SELECT id, name FROM api_keys WHERE id = ANY ($1::text[])`,
-  },
 } as const;

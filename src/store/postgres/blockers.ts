@@ -1,4 +1,5 @@
-import type { Row, Session } from './session.ts';
+import type { Row } from '../tables/session.ts';
+import type { Session } from './session.ts';
 
 /** How often the sessions that hold up a migration are asked for. */
 const LOOK_EVERY_MS = 300;
@@ -7,7 +8,7 @@ const LOOK_EVERY_MS = 300;
  * Describes the sessions that the session of process `pid` waits for.
  * https://www.postgresql.org/docs/current/functions-info.html (pg_blocking_pids)
  */
-export async function blockersOf(session: Session, pid: string): Promise<string[]> {
+export async function blockersOf(session: Session, pid: bigint): Promise<string[]> {
   return (await session.query(BLOCKING, [pid])).map(described);
 }
 
@@ -23,7 +24,7 @@ export async function holdersOf(session: Session, tables: readonly string[]): Pr
  */
 export function watchBlockers(
   session: Session,
-  pid: string,
+  pid: bigint,
   onBlocked: (blockers: readonly string[]) => void,
 ): () => void {
   let known = '';
@@ -52,15 +53,11 @@ function described([pid, application, role, seconds]: Row): string {
 const COLUMNS = `activity.pid, application_name, usename,
   round(extract(epoch FROM clock_timestamp() - xact_start))::bigint`;
 
-const BLOCKING = {
-  text: `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
-    WHERE activity.pid = ANY (pg_blocking_pids($1::int)) ORDER BY xact_start`,
-} as const;
+const BLOCKING = `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
+    WHERE activity.pid = ANY (pg_blocking_pids($1::int)) ORDER BY xact_start`;
 
-const HOLDING = {
-  text: `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
+const HOLDING = `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
     WHERE activity.pid <> pg_backend_pid() AND xact_start < clock_timestamp() - interval '1 second'
       AND EXISTS (SELECT FROM pg_locks WHERE pg_locks.pid = activity.pid AND granted
         AND relation = ANY (SELECT to_regclass(name)::oid FROM unnest($1::text[]) AS name))
-    ORDER BY xact_start`,
-} as const;
+    ORDER BY xact_start`;

@@ -4,8 +4,8 @@ import type { Session } from './session.ts';
 export async function describeSchema(session: Session): Promise<string[]> {
   const lines: string[] = [];
   for (const text of [COLUMNS, INDEXES, TRIGGERS, FUNCTIONS]) {
-    const rows = await session.query({ text });
-    lines.push(...rows.map(([line]) => line!));
+    const rows = await session.query(text);
+    lines.push(...rows.map(([line]) => line as string));
   }
   return lines;
 }

@@ -1,9 +1,9 @@
 import { Mutex } from '../../concurrency/mutex.ts';
 import type { Moment } from '../../listing/listing.ts';
 import { byId, type Order } from '../../orders/order.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import type { Connection } from './connection.ts';
 import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
 import { BATCH, FETCH, visitFetched } from './scan.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 
@@ -62,7 +62,7 @@ async function readInOneSnapshot(
 ): Promise<Moment | undefined> {
   try {
     const begun = Promise.all([
-      session.query(BEGIN_SNAPSHOT),
+      session.run(BEGIN_SNAPSHOT),
       session.query(MOMENT, [since?.revision ?? -1n]),
       since === undefined
         ? session.query(DECLARE_ALL)
@@ -77,7 +77,7 @@ async function readInOneSnapshot(
         visit(since === undefined ? orders : [...orders].sort(byId));
       });
     }
-    await session.query({ text: 'COMMIT' });
+    await session.run('COMMIT');
     return isSameStore ? moments.add(moment, { session, witness }) : undefined;
   } catch (error) {
     session.destroy();
@@ -85,25 +85,15 @@ async function readInOneSnapshot(
   }
 }
 
-const MOMENT = {
-  name: 'moment',
-  text: `SELECT witness.*, ${MOMENT_COLUMNS} FROM store ${WITNESS}`,
-} as const;
+const MOMENT = `SELECT witness.*, ${MOMENT_COLUMNS} FROM store ${WITNESS}`;
 
 /** The limit makes the planner use the index, whatever number of changes it estimates. */
-const CHANGES = {
-  name: 'changes',
-  text: `SELECT changed.*, witness.*, ${MOMENT_COLUMNS}
+const CHANGES = `SELECT changed.*, witness.*, ${MOMENT_COLUMNS}
     FROM store ${WITNESS} LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
-      WHERE orders.revision > $1 ORDER BY orders.revision LIMIT ${BATCH + 1}) AS changed ON true`,
-} as const;
+      WHERE orders.revision > $1 ORDER BY orders.revision LIMIT ${BATCH + 1}) AS changed ON true`;
 
-const DECLARE_ALL = {
-  text: `DECLARE found NO SCROLL CURSOR FOR
-    SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`,
-} as const;
+const DECLARE_ALL = `DECLARE found NO SCROLL CURSOR FOR
+    SELECT ${ORDER_COLUMNS} FROM orders WHERE status <> 'cancelled' ORDER BY id`;
 
-const DECLARE_CHANGED = {
-  text: `DECLARE found NO SCROLL CURSOR FOR
-    SELECT ${ORDER_COLUMNS} FROM orders WHERE revision > $1 ORDER BY revision`,
-} as const;
+const DECLARE_CHANGED = `DECLARE found NO SCROLL CURSOR FOR
+    SELECT ${ORDER_COLUMNS} FROM orders WHERE revision > $1 ORDER BY revision`;

@@ -7,11 +7,12 @@ import {
   type SchemaVersion,
 } from '../consistency.ts';
 import { schemaDifferences } from '../expected-schema.ts';
+import { text } from '../tables/session.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
 import { describeSchema } from './catalog.ts';
 import { newSession } from './connection.ts';
 import { expectSchema } from './schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
-import { present } from './store-row.ts';
 import { BULK } from './time-limits.ts';
 
 /**
@@ -23,12 +24,12 @@ export async function checkPostgres(url: string): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   const session = await newSession(url, BULK, async (each) => {
     schema = await expectSchema(each);
-    await each.query(BEGIN_SNAPSHOT);
+    await each.run(BEGIN_SNAPSHOT);
   });
   try {
-    const [store] = await session.query({ text: STORE });
-    const [environment, movedTo, ...numbers] = present(store);
-    const [revision, pending, shipped, cancelled] = numbers.map((text) => BigInt(text!));
+    const [store] = await session.query(STORE);
+    const [environment, movedTo, ...numbers] = requireStoreRow(store);
+    const [revision, pending, shipped, cancelled] = numbers as bigint[];
     const counters = {
       revision: revision!,
       pending: pending!,
@@ -43,8 +44,8 @@ export async function checkPostgres(url: string): Promise<Findings> {
     return {
       schema: schema!,
       schemaDifferences: differences,
-      environment: (environment ?? undefined) as Environment | undefined,
-      movedTo: movedTo ?? undefined,
+      environment: text(environment) as Environment | undefined,
+      movedTo: text(movedTo),
       revision: revision!,
       ...counted,
     };
@@ -61,11 +62,8 @@ async function countsOf(
   isComplete: boolean,
 ): Promise<ReturnType<typeof compare>> {
   try {
-    const [counts] = await session.query({ text: countsSql(schema) });
-    return compare(
-      counters,
-      counts!.map((text) => BigInt(text!)),
-    );
+    const [counts] = await session.query(countsSql(schema));
+    return compare(counters, counts as bigint[]);
   } catch (error) {
     if (isComplete) throw error;
     const { pending, shipped, cancelled } = counters;

@@ -1,8 +1,8 @@
 import { countsSql } from '../consistency.ts';
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
+import { integer, type Row, text } from '../tables/session.ts';
+import { insertStoreRow, readStatus } from '../tables/store-row.ts';
 import {
-  type Cell,
-  type Cells,
   type MovedIds,
   ROWS_AT_A_TIME,
   type Source,
@@ -11,12 +11,11 @@ import {
   type Table,
   type Target,
 } from '../tables.ts';
+import { arrayOf, byteaArray, textArray } from './arrays.ts';
 import { newSession } from './connection.ts';
 import { KNOWN_MIGRATIONS, migrate } from './schema.ts';
-import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
-import { present, readStatus } from './store-row.ts';
+import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { BULK } from './time-limits.ts';
-import { arrayOf, byteaArray, textArray } from './values.ts';
 
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;
@@ -32,14 +31,14 @@ export async function openPostgresSource(url: string): Promise<Source> {
   let status: StoreStatus | undefined;
   const session = await newSession(url, BULK, async (each) => {
     await migrate(each, { create: false, update: false });
-    await each.query(BEGIN_SNAPSHOT);
-    status = present(await readStatus(each));
+    await each.run(BEGIN_SNAPSHOT);
+    status = await readStatus(each);
   });
   return {
     status: status!,
     isBackup: false,
     count: async ({ name }) => {
-      const [row] = await session.query({ text: `SELECT count(*) FROM ${name}` });
+      const [row] = await session.query(`SELECT count(*) FROM ${name}`);
       return Number(row![0]);
     },
     rows: (table) => rowsOf(session, table),
@@ -60,8 +59,8 @@ export async function openPostgresTarget(url: string): Promise<Target> {
     insert: (table, rows) => insert(session, table, rows),
     rows: (table) => inOneTransaction(session, rowsOf(session, table)),
     counts: async () => {
-      const [row] = await session.query({ text: countsSql(SCHEMA) });
-      return row!.map((text) => BigInt(text!));
+      const [row] = await session.query(countsSql(SCHEMA));
+      return row as bigint[];
     },
     complete: (status) => complete(session, status),
     close: () => session.end(),
@@ -79,9 +78,9 @@ export async function whilePostgresMoved(
 ): Promise<void> {
   const session = await newSession(url, BULK);
   try {
-    await session.query({ text: 'BEGIN' });
-    await session.query({ text: 'SELECT FROM store FOR UPDATE' });
-    const { movedTo, reservedId, freeIds } = present(await readStatus(session));
+    await session.run('BEGIN');
+    await session.query('SELECT FROM store FOR UPDATE');
+    const { movedTo, reservedId, freeIds } = await readStatus(session);
     if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
     await complete({ reservedId, freeIds });
   } finally {
@@ -91,90 +90,63 @@ export async function whilePostgresMoved(
 
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
 async function empty(session: Session): Promise<void> {
-  const [lock] = await session.query({ text: `SELECT pg_try_advisory_lock(${COPY_LOCK})` });
-  if (lock![0] !== 't') throw new StoreNotUsable('another copy into it is under way');
-  await session.query({ text: 'BEGIN' });
+  const [lock] = await session.query(`SELECT pg_try_advisory_lock(${COPY_LOCK})`);
+  if (lock![0] !== 1n) throw new StoreNotUsable('another copy into it is under way');
+  await session.run('BEGIN');
   // Every writer locks this row, so no other process can insert from here on.
-  const isStore = (await session.query({ text: 'SELECT FROM store FOR UPDATE' })).length > 0;
+  const isStore = (await session.query('SELECT FROM store FOR UPDATE')).length > 0;
   const isInUse = TABLES.map(({ name }) => `EXISTS (SELECT FROM ${name})`).join(' OR ');
-  const [row] = await session.query({ text: `SELECT ${isInUse}` });
-  if (isStore && row![0] === 't') throw new StoreNotUsable('it already contains a store');
+  const [row] = await session.query(`SELECT ${isInUse}`);
+  if (isStore && row![0] === 1n) throw new StoreNotUsable('it already contains a store');
   for (const name of ['store', ...TABLES.map((table) => table.name)]) {
-    await session.write({ text: `DELETE FROM ${name}` });
+    await session.write(`DELETE FROM ${name}`);
   }
-  await session.write({ text: 'COMMIT' });
+  await session.commit();
 }
 
 /** Reads `rows` within a transaction; a cursor exists only until its transaction ends. */
 async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
-  await session.query({ text: 'BEGIN' });
+  await session.run('BEGIN');
   yield* rows;
-  await session.query({ text: 'COMMIT' });
+  await session.run('COMMIT');
 }
 
 async function* rowsOf(session: Session, { name, columns, key }: Table) {
   const order = key.map((each) => (columns[each] === 'text' ? `${each} COLLATE "C"` : each));
   const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${order.join(', ')}`;
-  await session.query({ text: `DECLARE ${name}_found NO SCROLL CURSOR FOR ${sql}` });
-  const fetch = { text: `FETCH ${ROWS_AT_A_TIME} FROM ${name}_found` };
-  const kinds = Object.values(columns);
+  await session.run(`DECLARE ${name}_found NO SCROLL CURSOR FOR ${sql}`);
+  const fetch = `FETCH ${ROWS_AT_A_TIME} FROM ${name}_found`;
   for (let rows = await session.query(fetch); rows.length > 0; ) {
     const next = session.query(fetch);
     // Awaited below; the empty handler prevents an unhandled rejection until then.
     next.catch(() => {});
-    yield rows.map((row) => cellsOf(row, kinds));
+    yield rows;
     rows = await next;
   }
-  await session.query({ text: `CLOSE ${name}_found` });
-}
-
-type Kinds = readonly Table['columns'][string][];
-
-function cellsOf(row: Row, kinds: Kinds): Cells {
-  return row.map((text, at): Cell => {
-    if (text === null || kinds[at] === 'text') return text;
-    if (kinds[at] === 'integer') return BigInt(text);
-    if (kinds[at] === 'boolean') return text === 't';
-    return Buffer.from(text.slice(2), 'hex');
-  });
+  await session.run(`CLOSE ${name}_found`);
 }
 
 async function insert(
   session: Session,
   { name, columns }: Table,
-  rows: readonly Cells[],
+  rows: readonly Row[],
 ): Promise<void> {
   const types = { integer: 'bigint', text: 'text', boolean: 'boolean', bytes: 'bytea' };
   const arrays = Object.values(columns).map((kind, at) => `$${at + 1}::${types[kind]}[]`);
   const values = Object.values(columns).map((kind, at) => {
     const cells = rows.map((row) => row[at]!);
-    if (kind === 'text')
-      return textArray(cells.map((cell) => (cell as string | null) ?? undefined));
+    if (kind === 'text') return textArray(cells.map(text));
     if (kind === 'bytes') return byteaArray(cells as Uint8Array[]);
-    return arrayOf(cells.map((cell) => (cell as bigint | boolean | null) ?? undefined));
+    return arrayOf(cells.map(integer));
   });
-  const text = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})
+  const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})
     SELECT * FROM unnest(${arrays.join(', ')})`;
-  await session.write({ name: `insert ${name}`, text }, values);
+  await session.write(sql, values);
 }
 
 async function complete(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, environment, revision, mark, orders, reservedId, freeIds } = status;
-  const text = `INSERT INTO store
-    (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id)
-    VALUES (true, $1, $2, $3, $4, $5, $6, $7, $8, $9)`;
-  await session.write({ text }, [
-    storeId,
-    environment ?? null,
-    revision,
-    mark,
-    orders.pending,
-    orders.shipped,
-    orders.cancelled,
-    reservedId,
-    freeIds.last,
-  ]);
+  await insertStoreRow(session, status);
   const names = TABLES.map(({ name }) => name).join(', ');
   // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
-  await session.query({ text: `ANALYZE ${names}` }).catch(() => {});
+  await session.run(`ANALYZE ${names}`).catch(() => {});
 }

@@ -1,6 +1,7 @@
 import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../diagnosis.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { Column } from '../tables/session.ts';
 import { TABLES } from '../tables.ts';
 import { newSession } from './connection.ts';
 import type { Session } from './session.ts';
@@ -28,7 +29,7 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
       await roundTrip(session, settings.version),
       ...durabilityOf(settings),
       await commitCost(session),
-      clockOf(Number(settings.now)),
+      clockOf(settings.now),
       connectionsOf(settings),
       ...(await rightsOf(session)),
     ];
@@ -42,15 +43,21 @@ interface Settings {
   readonly fullPageWrites: string;
   readonly version: string;
   /** Milliseconds since the epoch. */
-  readonly now: string;
+  readonly now: number;
   /** Free connections of the server, of the role and of the database; null without a limit. */
-  readonly free: readonly (string | null | undefined)[];
+  readonly free: readonly (Column | undefined)[];
 }
 
 async function settingsOf(session: Session): Promise<Settings> {
-  const [row] = await session.query({ text: SETTINGS });
+  const [row] = await session.query(SETTINGS);
   const [fsync, fullPageWrites, version, now, ...free] = row!;
-  return { fsync: fsync!, fullPageWrites: fullPageWrites!, version: version!, now: now!, free };
+  return {
+    fsync: fsync as string,
+    fullPageWrites: fullPageWrites as string,
+    version: version as string,
+    now: Number(now),
+    free,
+  };
 }
 
 const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
@@ -63,7 +70,7 @@ const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_wr
     FROM pg_database WHERE datname = current_database())`;
 
 async function roundTrip(session: Session, version: string): Promise<Finding> {
-  const ms = await medianMs(() => session.query({ text: 'SELECT' }));
+  const ms = await medianMs(() => session.query('SELECT'));
   const found = `PostgreSQL ${version} at ${session.server!.host}; a round trip takes ${inMs(ms)}`;
   if (ms < SLOW_ROUND_TRIP_MS) return ok('database', found);
   return warning('database', found, 'run the nodes near the server');
@@ -79,7 +86,7 @@ function durabilityOf({ fsync, fullPageWrites }: Settings): Finding[] {
 
 /** Measures a commit that the server must make durable; its message changes no table. */
 async function commitCost(session: Session): Promise<Finding> {
-  const statement = { text: "SELECT pg_logical_emit_message(true, 'store-orders', '')" };
+  const statement = "SELECT pg_logical_emit_message(true, 'store-orders', '')";
   try {
     const ms = await medianMs(() => session.query(statement));
     const found = `a commit takes ${inMs(ms)}`;
@@ -108,17 +115,17 @@ function connectionsOf({ free }: Settings): Finding {
 
 /** Looks at what the role may do with the tables, or whether it may make them. */
 async function rightsOf(session: Session): Promise<Finding[]> {
-  const [[readOnly, hasTables] = []] = await session.query({
-    text: "SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL",
-  });
+  const [[readOnly, hasTables] = []] = await session.query(
+    "SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL",
+  );
   if (readOnly === 'on') {
     const advice = 'turn default_transaction_read_only off for this role and database';
     return [problem('rights', 'the database can only be read', advice)];
   }
-  const [[may] = []] = await session.query({ text: hasTables === 't' ? MAY_WRITE : MAY_CREATE });
-  if (may === 't') return [ok('rights', 'the role may use the tables, or make them')];
+  const [[may] = []] = await session.query(hasTables === 1n ? MAY_WRITE : MAY_CREATE);
+  if (may === 1n) return [ok('rights', 'the role may use the tables, or make them')];
   const found =
-    hasTables === 't' ? 'the role may not write all tables' : 'the role may not make tables';
+    hasTables === 1n ? 'the role may not write all tables' : 'the role may not make tables';
   return [problem('rights', found, 'see "Roles" in docs/operating.md')];
 }
 

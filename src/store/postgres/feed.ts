@@ -1,21 +1,17 @@
-import { changeOf, type OrderChange } from '../../orders/change.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
 import {
   type ChangePage,
   changePage,
   type FeedPosition,
   type FeedStart,
   isInHistory,
-  type LastEvent,
   MAX_CHANGES,
   startPosition,
 } from '../feed.ts';
-import { expectNotMovedAway } from '../tables.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import type { Row, Session, Statement } from './session.ts';
-import { present } from './store-row.ts';
-import { number } from './values.ts';
+import { changeFromRow, lastFromRow } from '../tables/feed.ts';
+import { ORDER_COLUMNS } from '../tables/orders.ts';
+import type { Row } from '../tables/session.ts';
+import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
+import type { Session } from './session.ts';
 
 /** Changes per query. */
 const BATCH = 2_000;
@@ -55,7 +51,7 @@ export async function readFeed(
  */
 export async function readPosition(session: Session): Promise<FeedPosition> {
   const [row] = await session.query(SQL.position);
-  return positionFromRow(present(row));
+  return positionFromRow(requireStoreRow(row));
 }
 
 /** The columns expected by `positionFromRow`, from `store` joined WITH_LAST. */
@@ -72,45 +68,18 @@ export const WITH_LAST = `LEFT JOIN LATERAL (${LAST}) AS last ON true`;
 export function positionFromRow([storeId, revision, movedTo, ...event]: Row): FeedPosition {
   expectNotMovedAway(movedTo);
   const last = event[0] === null ? undefined : lastFromRow(event);
-  return { storeId: storeId!, revision: BigInt(revision!), last };
-}
-
-function lastFromRow([orderId, type, at, by]: Row): LastEvent {
-  return {
-    ...{ orderId: BigInt(orderId!) as OrderId, type: type as OrderEventType },
-    ...{ at: Number(at), by: by ?? undefined },
-  };
-}
-
-function changeFromRow(row: Row): OrderChange {
-  const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
-    row.slice(7);
-  const event = {
-    ...{ revision: BigInt(revision!), type: type as OrderEventType, at: Number(at) },
-    by: by ?? undefined,
-  };
-  const later =
-    laterType === null
-      ? undefined
-      : {
-          type: laterType as OrderEventType,
-          shipDateBefore: number(shipDateBefore),
-          completeBefore: completeBefore === null ? undefined : completeBefore === 't',
-        };
-  return changeOf(orderFromRow(row), event, { later, placedAt: Number(placedAt ?? at) });
+  return { storeId: storeId as string, revision: revision as bigint, last };
 }
 
 /**
  * Returns the statement for the first $2 of some changes, with the event after the first one of each order, and the one that placed it.
  * The planner needs a constant limit, and lateral subqueries, to look rows up rather than to join whole tables.
  */
-function changesStatement(name: string, condition: string, most: number): Statement {
-  return {
-    name,
-    text: `WITH event AS MATERIALIZED (
+function changesStatement(condition: string, most: number): string {
+  return `WITH event AS MATERIALIZED (
         SELECT * FROM (SELECT revision, order_id, type, at, by FROM order_events WHERE ${condition}
           ORDER BY revision, order_id, type = 'placed' DESC LIMIT ${most}) AS next LIMIT $2)
-      SELECT found.*, event.revision, event.type, event.at, event.by,
+      SELECT found.id, found.status, found.pet_id, found.quantity, found.ship_date, found.complete, event.revision, event.type, event.at, event.by,
         later.type, later.ship_date_before, later.complete_before, placed.at
       FROM event
       CROSS JOIN LATERAL (SELECT ${ORDER_COLUMNS}, orders.revision AS latest FROM orders WHERE id = event.order_id) AS found
@@ -119,20 +88,13 @@ function changesStatement(name: string, condition: string, most: number): Statem
         LIMIT 1) AS later ON true
       LEFT JOIN LATERAL (SELECT at FROM order_events
         WHERE order_id = found.id AND type = 'placed' AND event.type <> 'placed' LIMIT 1) AS placed ON true
-      ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`,
-  };
+      ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`;
 }
 
 const SQL = {
-  position: {
-    name: 'position',
-    text: `SELECT ${POSITION_COLUMNS} FROM store ${WITH_LAST}`,
-  },
-  last: {
-    name: 'last',
-    text: `SELECT order_id, type, at, by FROM order_events WHERE revision = $1
+  position: `SELECT ${POSITION_COLUMNS} FROM store ${WITH_LAST}`,
+  last: `SELECT order_id, type, at, by FROM order_events WHERE revision = $1
       ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
-  },
-  changes: changesStatement('feed', 'revision > $1', MAX_CHANGES + 1),
-  rest: changesStatement('feedRest', 'revision = $1 AND order_id >= $3', BATCH),
+  changes: changesStatement('revision > $1', MAX_CHANGES + 1),
+  rest: changesStatement('revision = $1 AND order_id >= $3', BATCH),
 } as const;

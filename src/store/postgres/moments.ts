@@ -1,8 +1,8 @@
 import type { Moment } from '../../listing/listing.ts';
 import { StoreUnavailable } from '../store.ts';
-import { expectNotMovedAway } from '../tables.ts';
-import type { Row, Session } from './session.ts';
-import { present } from './store-row.ts';
+import type { Row } from '../tables/session.ts';
+import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
+import type { Session } from './session.ts';
 
 /** An event of a revision that identifies the history: its columns, in the order of WITNESS. */
 type Witness = Row;
@@ -54,7 +54,7 @@ export function momentOf(
   session: Session,
   row: Row | undefined,
 ): { moment: Moment; witness: Witness | undefined } {
-  const cells = present(row);
+  const cells = requireStoreRow(row);
   const [storeId, revision, mark, file, movedTo] = cells.slice(-5);
   const witness = cells.slice(-9, -5);
   if (session.file !== file) {
@@ -63,15 +63,17 @@ export function momentOf(
   }
   expectNotMovedAway(movedTo);
   return {
-    moment: { storeId: storeId!, revision: BigInt(revision!), mark: BigInt(mark!) },
+    moment: {
+      storeId: storeId as string,
+      revision: revision as bigint,
+      mark: mark as bigint,
+    },
     witness: witness[0] === null ? undefined : witness,
   };
 }
 
-const HAS_WITNESS = {
-  text: `SELECT FROM order_events WHERE revision = $1 AND order_id = $2 AND type = $3 AND at = $4
-    AND by IS NOT DISTINCT FROM $5`,
-};
+const HAS_WITNESS = `SELECT FROM order_events WHERE revision = $1 AND order_id = $2 AND type = $3 AND at = $4
+    AND by IS NOT DISTINCT FROM $5`;
 
 export const MOMENT_COLUMNS =
   'store.id, store.revision, store.mark, pg_relation_filenode(store.tableoid), store.moved_to';

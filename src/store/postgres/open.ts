@@ -6,25 +6,24 @@ import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { type Store, tooManyReads } from '../store.ts';
+import { readAudit, readOperators } from '../tables/audit.ts';
+import { readImports } from '../tables/imports.ts';
+import { readKeys } from '../tables/keys.ts';
+import { findPet } from '../tables/pets.ts';
+import { readStatus } from '../tables/store-row.ts';
 import { countActivity } from './activity.ts';
 import { isPostgresUrl, parseAddress } from './address.ts';
-import { readAudit, readOperators } from './audit.ts';
 import { describeSchema } from './catalog.ts';
 import { Changes } from './changes.ts';
 import { Connection, newSession } from './connection.ts';
-import { orderHistory } from './events.ts';
 import { readFeed } from './feed.ts';
-import { readImports } from './imports.ts';
-import { readKeys } from './keys.ts';
-import { findOrders } from './orders.ts';
+import { findOrders, orderHistory } from './orders.ts';
 import { Origin } from './origin.ts';
 import { readPage, readRecord } from './pages.ts';
-import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
 import type { Session } from './session.ts';
 import { readSizes } from './sizes.ts';
-import { present, readStatus } from './store-row.ts';
 import { MIGRATIONS, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
 
@@ -73,7 +72,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     imports: async () => readImports(await reading.session()),
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
-    status: async () => present(await readStatus(await reading.session())),
+    status: async () => readStatus(await reading.session()),
     sizes: async () => readSizes(await reading.session()),
     connected: () => connectAll([reading, paging, writing]),
     close: async () => {
@@ -103,7 +102,7 @@ async function prepareSchema(
     if (mayMigrate(purpose)) {
       expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
     }
-    present(await readStatus(each));
+    await readStatus(each);
   });
   await session.end();
 }

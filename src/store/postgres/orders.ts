@@ -2,22 +2,30 @@ import { Batch, type BatchCommand, lookupsOf, type OrderOutcome } from '../../or
 import type { KnownOrder } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
 import type { PlaceOrderOutcome } from '../../orders/placement.ts';
-import { expectNotMovedAway } from '../tables.ts';
-import { findCancelUses } from './cancel-uses.ts';
+import type { CommandOf, OutcomeOf } from '../commands.ts';
+import { type OrderEvent, StoreUnavailable } from '../store.ts';
+import { findCancelUses } from '../tables/cancel-uses.ts';
+import { isLatestRun } from '../tables/imports.ts';
+import { eventFromRow, ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { findPlacements } from '../tables/placements.ts';
+import type { Column } from '../tables/session.ts';
+import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
+import { arrayOf } from './arrays.ts';
 import { sqlState, WAS_CHANGED } from './errors.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import { findPlacements } from './placements.ts';
 import type { Session } from './session.ts';
-import { present, readFreeIds } from './store-row.ts';
 import { inTransaction } from './transaction.ts';
-import { arrayOf } from './values.ts';
-import { writeBatch } from './write-batch.ts';
+import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
 
 /** Returns those of the orders that exist. */
 export async function findOrders(session: Session, ids: readonly OrderId[]): Promise<Order[]> {
   const { orders } = await readOrders(session, ids);
   const found = new Map(orders.map(({ order }) => [order.id, order]));
   return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Returns the events of an order, oldest first. */
+export async function orderHistory(session: Session, id: OrderId): Promise<OrderEvent[]> {
+  return (await session.query(SQL.history, [id])).map(eventFromRow);
 }
 
 /**
@@ -75,31 +83,82 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
   return { batch, outcomesAt: batch.carryOutAll(commands) };
 }
 
+/** Attempts to place rows while other imports take ids, or orders change, concurrently. */
+const MAX_IMPORT_ATTEMPTS = 50;
+
+type ImportOrders = CommandOf<'importOrders'>;
+
+/**
+ * Places the next rows of an import. Existing orders are read without a lock, and one statement writes everything: the
+ * server executes none of it before it has received all of it, so an import command that is slow or stopped while
+ * sending blocks no other writer.
+ */
+export async function importOrders(
+  session: Session,
+  command: ImportOrders,
+): Promise<OutcomeOf<ImportOrders>> {
+  for (let attempt = 1; attempt <= MAX_IMPORT_ATTEMPTS; attempt += 1) {
+    try {
+      return await tryToImportOrders(session, command);
+    } catch (error) {
+      if (!isGuardError(error)) throw error;
+    }
+  }
+  throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
+}
+
+/** @throws StoreUnavailable, for which `isGuardError` is true if the store has changed since it was read */
+async function tryToImportOrders(
+  session: Session,
+  { source, run, orders, auditId }: ImportOrders,
+): Promise<OutcomeOf<ImportOrders>> {
+  const ids = orders.flatMap(({ id }) => id ?? []);
+  const [isLatest, freeIds, known] = await Promise.all([
+    isLatestRun(session, { source, run }),
+    readFreeIds(session),
+    readOrders(session, ids),
+  ]);
+  expectNotMovedAway(known.movedTo);
+  if (!isLatest) return { refusal: 'out_of_turn' };
+  const batch = new Batch({ orders: known.orders, freeIds });
+  const outcome = batch.placeAll(orders);
+  if (outcome.refusal !== undefined) return outcome;
+  const claim = [source, run, freeIds.highest, orders.length];
+  if (batch.changed.size === 0) await session.write(SQL.claim, claim);
+  else await session.write(SQL.claimAndWrite, [...changeValues(batch), ...claim, auditId]);
+  return outcome;
+}
+
 /** Returns whether a statement failed because a precondition checked in its SQL no longer held. */
-export function isGuardError(error: unknown): boolean {
+function isGuardError(error: unknown): boolean {
   return sqlState(error) === WAS_CHANGED;
 }
 
 /** Orders as read. */
-export interface KnownOrders {
+interface KnownOrders {
   readonly orders: readonly KnownOrder[];
   /** Label of the database that the store was moved to, or null. */
-  readonly movedTo: string | null;
+  readonly movedTo: Column | undefined;
 }
 
-export async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
+async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf(ids)]);
-  const movedTo = present(rows[0])[7]!;
+  const movedTo = requireStoreRow(rows[0])[7];
   // If none of the orders exists, the LEFT JOIN returns one row without an order.
   const found = rows.filter(([id]) => id !== null);
-  const orders = found.map((row) => ({ order: orderFromRow(row), revision: BigInt(row[6]!) }));
+  const orders = found.map((row) => ({ order: orderFromRow(row), revision: row[6] as bigint }));
   return { orders, movedTo };
 }
 
 const SQL = {
-  read: {
-    name: 'read',
-    text: `SELECT known.*, store.moved_to FROM store LEFT JOIN
+  read: `SELECT known.*, store.moved_to FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
-  },
+  history: `SELECT revision, type, at, by FROM order_events WHERE order_id = $1
+    ORDER BY revision, at, type = 'placed' DESC`,
+  claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
+  claimAndWrite: writeStatement({
+    claim: 'store_orders_claim_import($18, $19, $20, $21)',
+    parts: `,
+      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $22 FROM turn)`,
+  }),
 } as const;

@@ -1,17 +1,17 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
 import { isSelective, MAX_ROWS_LOOKED_AT, type OrderPage, type PageQuery } from '../pages.ts';
-import { expectNotMovedAway } from '../tables.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import type { Row } from '../tables/session.ts';
+import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
+import { arrayOf } from './arrays.ts';
 import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import type { Row, Session, Statement } from './session.ts';
-import { present } from './store-row.ts';
-import { arrayOf } from './values.ts';
+import type { Session } from './session.ts';
 
 /** See Store.record. */
 export async function readRecord(session: Session, id: OrderId): Promise<OrderRecord | undefined> {
-  const [row] = await session.query(RECORD, [id]);
-  expectNotMovedAway(present(row)[9]);
-  return row![0] === null ? undefined : recordFromRow(row!);
+  const row = requireStoreRow((await session.query(RECORD, [id]))[0]);
+  expectNotMovedAway(row[9]);
+  return row[0] === null ? undefined : recordFromRow(row);
 }
 
 /** See Store.page. One statement, so one snapshot. */
@@ -33,13 +33,13 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
     shipDateFrom ?? null,
     shipDateBefore ?? null,
   ]);
-  const position = positionFromRow(present(rows[0]).slice(11));
+  const position = positionFromRow(requireStoreRow(rows[0]).slice(11));
   const [lastLookedAt, lookedAt] = rows[0]!.slice(9);
   const found = rows.filter(([id]) => id !== null).map(recordFromRow);
   const orders = found.slice(0, limit);
   if (found.length > limit) return { orders, next: orders.at(-1)!.id, position };
   const isEnd = Number(lookedAt) < rowCount;
-  return { orders, next: isEnd ? undefined : BigInt(lastLookedAt!), position };
+  return { orders, next: isEnd ? undefined : (lastLookedAt as bigint), position };
 }
 
 /** The columns expected by `recordFromRow`, of an order in `orders`. */
@@ -51,28 +51,23 @@ function recordFromRow(row: Row): OrderRecord {
   const [revision, updatedAt, placedAt] = row.slice(6);
   return {
     ...orderFromRow(row),
-    revision: BigInt(revision!),
+    revision: revision as bigint,
     updatedAt: Number(updatedAt),
     placedAt: Number(placedAt),
   };
 }
 
-const RECORD: Statement = {
-  name: 'record',
-  text: `SELECT found.*, store.moved_to FROM store
-    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = $1) AS found ON true`,
-};
+const RECORD = `SELECT found.*, store.moved_to FROM store
+    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = $1) AS found ON true`;
 
 /**
  * Returns the statement for a page, in the order that a materialized query keeps; $1 is the first id, $2 how many rows to look at, $3 how many to return. Only if
  * fewer are found, all are looked at, and counted.
  */
-function statementOf({ filter, isDescending }: PageQuery): Statement {
+function statementOf({ filter, isDescending }: PageQuery): string {
   const { petId } = filter;
   const order = isDescending ? 'DESC' : 'ASC';
-  return {
-    name: `page ${order} ${petId === undefined ? '' : 'pet'}`,
-    text: `WITH looked AS MATERIALIZED (
+  return `WITH looked AS MATERIALIZED (
         SELECT * FROM orders WHERE id ${isDescending ? '<=' : '>='} $1
           ${petId === undefined ? 'AND $4::bigint IS NULL' : 'AND pet_id = $4::bigint'}
         ORDER BY id ${order} LIMIT $2),
@@ -87,6 +82,5 @@ function statementOf({ filter, isDescending }: PageQuery): Statement {
         LEFT JOIN found ON true
         LEFT JOIN LATERAL (SELECT ${isDescending ? 'min' : 'max'}(id), count(*) FROM looked
           WHERE (SELECT count(*) FROM found) < $3) AS all_looked_at ON true
-      ORDER BY found.id ${order}`,
-  };
+      ORDER BY found.id ${order}`;
 }

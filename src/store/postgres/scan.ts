@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { ScanVisit } from '../store.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import type { Row } from '../tables/session.ts';
 import { newSession } from './connection.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import { BEGIN_SNAPSHOT, type Row, type Session } from './session.ts';
+import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { BULK } from './time-limits.ts';
 
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
@@ -17,7 +18,7 @@ export async function scanOrders(
 ): Promise<void> {
   const session = await newSession(url, BULK);
   try {
-    await session.query(BEGIN_SNAPSHOT);
+    await session.run(BEGIN_SNAPSHOT);
     await session.query(DECLARE, [from]);
     await visitFetched(session, await session.query(FETCH), visit);
   } finally {
@@ -25,12 +26,10 @@ export async function scanOrders(
   }
 }
 
-const DECLARE = {
-  text: `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= $1 ORDER BY id`,
-};
+const DECLARE = `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= $1 ORDER BY id`;
 
 /** Fetches the next batch of the cursor "found". */
-export const FETCH = { text: `FETCH ${BATCH} FROM found` } as const;
+export const FETCH = `FETCH ${BATCH} FROM found`;
 
 /** Fetches each batch while the previous one is processed; yields to the event loop after each. */
 export async function visitFetched(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { olderSchema } from '../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import { olderSchema } from '../tables.ts';
 import { watchBlockers } from './blockers.ts';
 import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState } from './errors.ts';
 import { type IndexPlan, type MigrationPlan, planMigration } from './migration-plan.ts';
@@ -28,10 +28,8 @@ export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
 /** Returns whether the database contains the tables of a store. */
 export async function hasSchema(session: Session): Promise<boolean> {
-  const [row] = await session.query({
-    text: `SELECT to_regclass('store_orders_migrations') IS NOT NULL`,
-  });
-  return row![0] === 't';
+  const [row] = await session.query(`SELECT to_regclass('store_orders_migrations') IS NOT NULL`);
+  return row![0] === 1n;
 }
 
 /**
@@ -74,14 +72,14 @@ export async function migrate(
   const from = to - (await missingMigrations(session)).length;
   if (from === to) return undefined;
   if (isThere && !update) throw new StoreNotUsable(olderSchema(from, to));
-  await session.query({ text: `SELECT set_config('statement_timeout', '0', false)` });
+  await session.query(`SELECT set_config('statement_timeout', '0', false)`);
   await takeMigrationLock(session, options);
   // Read again: another node may have migrated while this one waited.
   const missing = await missingMigrations(session);
   // A new store appears whole.
   if (!(await hasSchema(session))) await inOneTransaction(session, missing.map(textOf));
   else for (const name of missing) await runMigration(session, name, options);
-  await session.query({ text: `SELECT pg_advisory_unlock(${MIGRATION_LOCK})` });
+  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
   return { from, to };
 }
 
@@ -90,8 +88,8 @@ async function takeMigrationLock(session: Session, { onWaiting }: MigrateOptions
   const until = performance.now() + MIGRATION_WAIT_MS;
   for (let isWaiting = false; ; isWaiting = true) {
     const text = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
-    const [row] = await session.query({ text });
-    if (row![0] === 't') return;
+    const [row] = await session.query(text);
+    if (row![0] === 1n) return;
     const reason = 'another process migrates the schema';
     if (performance.now() > until) throw new StoreUnavailable(reason, 'locked');
     if (!isWaiting) onWaiting?.(reason);
@@ -105,13 +103,13 @@ async function runMigration(
   options: MigrateOptions,
 ): Promise<void> {
   const plan = await planOf(session, name);
-  const [pid] = (await session.query({ text: 'SELECT pg_backend_pid()' }))[0]!;
+  const [pid] = (await session.query('SELECT pg_backend_pid()'))[0]!;
   const onBlocked = (blockers: readonly string[]) =>
     options.onWaiting?.(`the migration ${name} waits for ${blockers.join('; ')}`);
   const mayWait = plan.indexes.length + plan.locks.length > 0;
   // Without a further connection the migration runs, and names nothing.
   const observer = mayWait && (await options.observe?.().catch(() => undefined));
-  const stopWatching = observer ? watchBlockers(observer, pid!, onBlocked) : () => {};
+  const stopWatching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : () => {};
   try {
     for (const index of plan.indexes) {
       await buildIndex(session, index).catch((error) => {
@@ -127,12 +125,12 @@ async function runMigration(
 /** Builds an index without locking out writers. One whose creation was interrupted is not valid, and is built again. */
 async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<void> {
   const text = 'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)';
-  const [index] = await session.query({ text }, [name]);
-  if (index?.[0] === 't') return;
+  const [index] = await session.query(text, [name]);
+  if (index?.[0] === 1n) return;
   // What holds the lock that this waits for are transactions that have begun before; nobody queues behind it.
-  await session.query({ text: `SELECT set_config('lock_timeout', '0', false)` });
-  if (index !== undefined) await session.query({ text: `DROP INDEX CONCURRENTLY ${name}` });
-  await session.query({ text: sql });
+  await session.query(`SELECT set_config('lock_timeout', '0', false)`);
+  if (index !== undefined) await session.run(`DROP INDEX CONCURRENTLY ${name}`);
+  await session.run(sql);
 }
 
 /** The text of a migration, or of the part that runs in a transaction. */
@@ -151,16 +149,16 @@ async function inOneTransaction(
   migrations: readonly MigrationText[],
 ): Promise<void> {
   const until = performance.now() + MIGRATION_LIMIT_MS;
-  await session.query({ text: `SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', false)` });
+  await session.query(`SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', false)`);
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
-      await session.query({ text: 'BEGIN' });
+      await session.run('BEGIN');
       for (const migration of migrations) await runText(session, migration);
-      await session.write({ text: 'COMMIT' });
+      await session.commit();
       return;
     } catch (error) {
       if (!IS_LOCKED.includes(sqlState(error) ?? '') || performance.now() > until) throw error;
-      await session.query({ text: 'ROLLBACK' });
+      await session.run('ROLLBACK');
     }
     await pause(pauseMs);
   }
@@ -168,9 +166,9 @@ async function inOneTransaction(
 
 async function runText(session: Session, { name, sql }: MigrationText): Promise<void> {
   try {
-    await session.query({ text: VERSIONS });
-    await session.query({ text: sql });
-    await session.query({ text: 'INSERT INTO store_orders_migrations VALUES ($1)' }, [name]);
+    await session.run(VERSIONS);
+    await session.run(sql);
+    await session.write('INSERT INTO store_orders_migrations VALUES ($1)', [name]);
   } catch (error) {
     throw withAdvice(error, name);
   }
@@ -187,11 +185,9 @@ function withAdvice(error: unknown, name: string): unknown {
 
 /** Reads what a migration that has not run would do. */
 export async function planOf(session: Session, name: string): Promise<MigrationPlan> {
-  const rows = await session.query({
-    text: `SELECT relname FROM pg_class WHERE relkind = 'r'
-      AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`,
-  });
-  const tables = new Set(rows.map(([table]) => table!));
+  const rows = await session.query(`SELECT relname FROM pg_class WHERE relkind = 'r'
+      AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`);
+  const tables = new Set(rows.map(([table]) => table as string));
   return planMigration(textOf(name).sql, (table) => tables.has(table));
 }
 
@@ -206,8 +202,8 @@ const VERSIONS = `CREATE TABLE IF NOT EXISTS store_orders_migrations (
  */
 export async function missingMigrations(session: Session): Promise<string[]> {
   if (!(await hasSchema(session))) return MIGRATIONS;
-  const rows = await session.query({ text: 'SELECT name FROM store_orders_migrations' });
-  const applied = new Set(rows.map(([name]) => name!));
+  const rows = await session.query('SELECT name FROM store_orders_migrations');
+  const applied = new Set(rows.map(([name]) => name as string));
   const unknown = [...applied].filter((name) => !MIGRATIONS.includes(name));
   if (unknown.length > 0) {
     throw new StoreNotUsable(

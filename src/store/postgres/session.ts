@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
-import { Client, type ClientConfig, type QueryArrayResult } from 'pg';
+import { Client, type ClientConfig, type QueryArrayResult, type QueryConfig } from 'pg';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
+import type { Column, Row, Session as TableSession, Value } from '../tables/session.ts';
 import type { Host } from './address.ts';
 import { unavailable } from './errors.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -16,20 +17,34 @@ const SUCCESSFUL = '00000';
 /** Default application_name in pg_stat_activity; PostgreSQL truncates names to 63 bytes. */
 const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
 
-/** A result row: columns in the order of the query, each in PostgreSQL's text format. */
-export type Row = readonly (string | null)[];
+/** PostgreSQL's object ids of the types that are not read as text; integers are bigint, booleans 0n or 1n, as in SQLite. */
+const PARSERS: Readonly<Record<number, (text: string) => Column>> = {
+  16: (text) => (text === 't' ? 1n : 0n),
+  17: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
+  20: BigInt,
+  21: BigInt,
+  23: BigInt,
+};
+const asText = (text: string) => text;
 
-/** A statement; a named one is parsed once per connection. */
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
+/** Names of statements by their text: each is parsed once per connection. As many as there are statements in the code. */
+const NAMES = new Map<string, string>();
+
+function nameOf(sql: string): string {
+  let name = NAMES.get(sql);
+  if (name === undefined) {
+    name = `s${NAMES.size}`;
+    NAMES.set(sql, name);
+  }
+  return name;
 }
 
 /**
  * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are
  * answered in order.
  */
-export class Session {
+export class Session implements TableSession {
+  readonly engine = 'postgresql';
   readonly #client: Client;
   #isLost = false;
   #hasWarned = false;
@@ -78,8 +93,7 @@ export class Session {
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
         pipeline: true,
-        // Values are left as text; values.ts converts them.
-        types: { getTypeParser: () => (text: string) => text },
+        types: { getTypeParser: (type: number) => PARSERS[type] ?? asText },
       }),
     );
     try {
@@ -96,11 +110,12 @@ export class Session {
   async #setUp(limits: TimeLimits, withinMs: number): Promise<void> {
     const { lock, statement, idleInTransaction, transaction } = limits;
     const values = [lock, statement, idleInTransaction, transaction];
-    const { rows } = await this.#run({ ...SET_UP, query_timeout: withinMs }, values);
+    const { rows } = await this.#send({ text: SET_UP, values, query_timeout: withinMs });
     const [isStandby, version, encoding] = rows[0] as unknown as Row;
-    if (isStandby === 't')
+    if (isStandby === 1n) {
       throw new StoreUnavailable('PostgreSQL: this server is a standby', 'unreachable');
-    this.server = { host: this.#client.host, version: version! };
+    }
+    this.server = { host: this.#client.host, version: version as string };
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
         `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,
@@ -119,37 +134,55 @@ export class Session {
    * Executes a statement and returns its rows.
    * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
    */
-  async query(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#run(statement, values)).rows as Row[];
+  async query(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    return (await this.#send({ name: nameOf(sql), text: sql, values: [...values] })).rows;
   }
 
   /**
-   * Executes a statement that writes, or the COMMIT after one. Rejects where PostgreSQL reports success for a write
-   * that may be lost: COMMIT of a failed transaction is answered with ROLLBACK, and a commit that no standby has
-   * confirmed only causes a warning
-   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
-   * @throws StoreUnavailable
+   * Executes a statement that writes and returns the number of rows that it has written.
+   * @throws StoreUnavailable, also if the write may be lost
    */
-  async write(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+  async write(sql: string, values: readonly Value[] = []): Promise<number> {
+    const statement = { name: nameOf(sql), text: sql, values: [...values] };
+    return (await this.#sendDurable(statement)).rowCount ?? 0;
+  }
+
+  /** Executes a statement that writes and returns its rows; see `write`. */
+  async writeReturning(sql: string, values: readonly Value[]): Promise<Row[]> {
+    return (await this.#sendDurable({ name: nameOf(sql), text: sql, values: [...values] })).rows;
+  }
+
+  /** Executes SQL without parameters and rows: statements that are not repeated, or several of them. */
+  async run(sql: string): Promise<void> {
+    await this.#send({ text: sql });
+  }
+
+  /** @throws StoreUnavailable, also if the transaction may be lost */
+  async commit(): Promise<void> {
+    await this.#sendDurable({ text: 'COMMIT' });
+  }
+
+  /**
+   * Rejects where PostgreSQL reports success for a write that may be lost: COMMIT of a failed transaction is answered with
+   * ROLLBACK, and a commit that no standby has confirmed only causes a warning
+   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
+   */
+  async #sendDurable(statement: QueryConfig): Promise<QueryArrayResult> {
     this.#hasWarned = false;
-    const { command, rows } = await this.#run(statement, values);
-    if (command === 'ROLLBACK') {
+    const result = await this.#send(statement);
+    if (result.command === 'ROLLBACK') {
       throw new StoreUnavailable('PostgreSQL: the transaction had failed', 'failed');
     }
     if (this.#hasWarned) {
       throw new StoreUnavailable('PostgreSQL: no standby has confirmed the commit', 'slow');
     }
-    return rows as Row[];
+    return result;
   }
 
-  async #run(
-    statement: Statement & { query_timeout?: number },
-    values: readonly unknown[],
-  ): Promise<QueryArrayResult> {
+  async #send(statement: QueryConfig & { query_timeout?: number }): Promise<QueryArrayResult> {
     try {
       const result: QueryArrayResult | QueryArrayResult[] = await this.#client.query({
         ...statement,
-        values: [...values],
         rowMode: 'array',
       });
       return Array.isArray(result) ? result.at(-1)! : result;
@@ -194,10 +227,9 @@ function newClient(config: ClientConfig): Client {
 /**
  * Sets timeouts, keepalives to detect clients that vanished, and settings that an operator may have changed for the
  * role or the database: read committed isolation, commits on disk before they are acknowledged, warnings sent, value
- * formats as values.ts expects, and no JIT compilation of statements that take a millisecond.
+ * formats as PARSERS expects, and no JIT compilation of statements that take a millisecond.
  */
-const SET_UP: Statement = {
-  text: `SELECT pg_is_in_recovery(), current_setting('server_version_num'),
+const SET_UP = `SELECT pg_is_in_recovery(), current_setting('server_version_num'),
       current_setting('server_encoding'),
       set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false),
       set_config('idle_in_transaction_session_timeout', $3, false),
@@ -209,10 +241,7 @@ const SET_UP: Statement = {
         WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
       set_config('client_min_messages', 'warning', false),
       set_config('bytea_output', 'hex', false), set_config('array_nulls', 'on', false),
-      set_config('jit', 'off', false)`,
-};
+      set_config('jit', 'off', false)`;
 
 /** Begins a read-only transaction whose statements all see the same snapshot, until COMMIT. */
-export const BEGIN_SNAPSHOT: Statement = {
-  text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-};
+export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

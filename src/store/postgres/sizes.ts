@@ -3,7 +3,6 @@ import type { Session } from './session.ts';
 
 /** Returns the size of the database; log and disk are the server's. */
 export async function readSizes(session: Session): Promise<StoreSizes> {
-  const text = 'SELECT pg_database_size(current_database())';
-  const [row] = await session.query({ name: 'sizes', text });
+  const [row] = await session.query('SELECT pg_database_size(current_database())');
   return { database: Number(row![0]) };
 }

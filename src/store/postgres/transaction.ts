@@ -1,6 +1,5 @@
-import { expectNotMovedAway } from '../tables.ts';
+import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './session.ts';
-import { present } from './store-row.ts';
 
 /**
  * Runs `work` in a transaction that excludes all other writers of the database. Destroys the session on failure.
@@ -14,13 +13,13 @@ export async function inTransaction<T>(
 ): Promise<T> {
   try {
     const [, locked] = await Promise.all([
-      session.query({ text: 'BEGIN' }),
-      session.query({ text: 'SELECT moved_to FROM store FOR UPDATE' }),
+      session.run('BEGIN'),
+      session.query('SELECT moved_to FROM store FOR UPDATE'),
     ]);
-    const [movedTo] = present(locked[0]);
+    const [movedTo] = requireStoreRow(locked[0]);
     if (!evenIfMoved) expectNotMovedAway(movedTo);
     const result = await work();
-    await session.write({ text: 'COMMIT' });
+    await session.commit();
     return result;
   } catch (error) {
     session.destroy();

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Batch } from '../../orders/batch.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
-import { recordCancelUses } from './cancel-uses.ts';
-import { ORDER_COLUMNS } from './order-row.ts';
-import type { Session, Statement } from './session.ts';
-import { presentHere } from './store-row.ts';
-import { arrayOf, textArray } from './values.ts';
+import { recordCancelUses } from '../tables/cancel-uses.ts';
+import type { Value } from '../tables/session.ts';
+import { storeNotHere } from '../tables/store-row.ts';
+import { arrayOf, textArray } from './arrays.ts';
+import type { Session } from './session.ts';
 
 /**
  * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which
@@ -17,18 +17,18 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   if (batch.changed.size === 0) return 0n;
   const [row] =
     batch.placements.length === 0
-      ? await session.write(SQL.write, changeValues(batch))
-      : await session.write(SQL.writePlacements, [
+      ? await session.writeReturning(SQL.write, changeValues(batch))
+      : await session.writeReturning(SQL.writePlacements, [
           ...changeValues(batch),
           ...placementValues(batch),
         ]);
-  const [revision] = presentHere(row);
+  if (row === undefined) throw storeNotHere();
   await recordCancelUses(session, batch);
-  return BigInt(revision!);
+  return row[0] as bigint;
 }
 
 /** Returns the first parameters of `writeStatement`. */
-export function changeValues(batch: Batch): unknown[] {
+export function changeValues(batch: Batch): Value[] {
   const { known, changed, events, statusDeltas, now } = batch;
   const orders = [...changed.values()];
   return [
@@ -53,7 +53,7 @@ export function changeValues(batch: Batch): unknown[] {
 }
 
 /** Returns the parameters of WITH_PLACEMENTS. */
-function placementValues({ placements, now, freeIds }: Batch): unknown[] {
+function placementValues({ placements, now, freeIds }: Batch): Value[] {
   return [
     textArray(placements.map(({ by }) => by)),
     textArray(placements.map(({ idempotencyKey }) => idempotencyKey)),
@@ -80,11 +80,9 @@ export interface WriteAlso {
  * locked. Orders that were changed since they were read are not updated, and orders placed since are not inserted.
  * Fewer rows are then written than expected, and store_orders_expect_unchanged rolls the statement back.
  */
-export function writeStatement(name: string, also?: WriteAlso): Statement {
+export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
-  return {
-    name,
-    text: `WITH ${claimed ?? ''}turn AS (
+  return `WITH ${claimed ?? ''}turn AS (
         UPDATE store SET revision = revision + 1, mark = $15, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3
         ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision),
@@ -93,8 +91,8 @@ export function writeStatement(name: string, also?: WriteAlso): Statement {
           $9::bigint[], $10::boolean[])
           AS g (id, known_revision, status, pet_id, quantity, ship_date, complete)),
       placed AS (
-        INSERT INTO orders (${ORDER_COLUMNS}, revision)
-        SELECT ${ORDER_COLUMNS}, turn.revision FROM turn, given WHERE known_revision IS NULL
+        INSERT INTO orders (id, status, pet_id, quantity, ship_date, complete, revision)
+        SELECT id, status, pet_id, quantity, ship_date, complete, turn.revision FROM turn, given WHERE known_revision IS NULL
         ON CONFLICT DO NOTHING RETURNING id),
       changed AS (
         UPDATE orders SET status = given.status, pet_id = given.pet_id, quantity = given.quantity,
@@ -108,8 +106,7 @@ export function writeStatement(name: string, also?: WriteAlso): Statement {
         FROM turn, unnest($11::bigint[], $12::text[], $13::text[], $16::bigint[], $17::boolean[])
           AS e (id, type, by, ship_date_before, complete_before))${also?.parts ?? ''}
       SELECT turn.revision, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
-        (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`,
-  };
+        (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`;
 }
 
 /** Records placements with their orders, and deletes some that have expired. */
@@ -128,6 +125,6 @@ const WITH_PLACEMENTS: WriteAlso = {
 };
 
 const SQL = {
-  write: writeStatement('write'),
-  writePlacements: writeStatement('writePlacements', WITH_PLACEMENTS),
+  write: writeStatement(),
+  writePlacements: writeStatement(WITH_PLACEMENTS),
 } as const;

@@ -11,11 +11,12 @@ import {
   startOf,
 } from '../activity.ts';
 import type { FeedPosition } from '../feed.ts';
+import { keyNames } from '../tables/keys.ts';
+import { text, type Value } from '../tables/session.ts';
 import { readPosition } from './feed.ts';
-import type { Session, Value } from './session.ts';
+import type { Session } from './session.ts';
 import { inSnapshot } from './transaction.ts';
 import type { Turns } from './turns.ts';
-import { text } from './values.ts';
 
 /** Events that are counted in one turn of the event loop, which takes one or two milliseconds. */
 const EVENTS_PER_TURN = 1_000;
@@ -37,10 +38,8 @@ export async function countActivity(
     next = await turns.run(() => countOn(session, count, range));
     counted += EVENTS_PER_TURN;
   }
-  const ids = JSON.stringify(count.keys());
-  const names = session.query(SQL.names, ids) as unknown as [string, string][];
   return {
-    ...count.result(new Map(names)),
+    ...count.result(await keyNames(session, count.keys())),
     next: next && { ...start, ...next },
     ...{ upTo: start.upTo, now },
   };
@@ -54,7 +53,7 @@ function beginOf(
   const now = readPosition(session);
   const start = startOf(query, now);
   const { after } = query;
-  const isThere = after === undefined || session.query(SQL.event, ...valuesOf(after)).length > 0;
+  const isThere = after === undefined || session.query(SQL.event, valuesOf(after)).length > 0;
   return start !== undefined && isThere ? { now, start } : undefined;
 }
 
@@ -65,8 +64,9 @@ function countOn(
   range: { readonly from: ActivityPosition; readonly to: ActivityPosition; readonly upTo: bigint },
 ): ActivityPosition | undefined {
   const [from, end] = [valuesOf(range.from), valuesOf(range.to)];
-  const [last] = session.query(SQL.last, ...from, ...end, EVENTS_PER_TURN - 1);
-  for (const [type, at, by] of session.query(SQL.events, ...from, ...(last ?? end), range.upTo)) {
+  const [last] = session.query(SQL.last, [...from, ...end, EVENTS_PER_TURN - 1]);
+  const to = last ?? end;
+  for (const [type, at, by] of session.query(SQL.events, [...from, ...to, range.upTo])) {
     count.addEvent(type as OrderEventType, Number(at), text(by));
   }
   if (last === undefined) return undefined;
@@ -85,5 +85,4 @@ const SQL = {
   // The index is named, since the planner may prefer the primary key for the last condition.
   events: `SELECT type, at, by FROM order_events INDEXED BY order_events_by_time
     WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?) AND +revision <= ?`,
-  names: 'SELECT id, name FROM api_keys WHERE id IN (SELECT value FROM json_each(?))',
 } as const;

@@ -17,7 +17,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Findings } from '../consistency.ts';
 import { StoreNotUsable } from '../store.ts';
-import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { COPY_NOT_COMPLETE } from '../tables/store-row.ts';
 import { checkSqlite } from './check.ts';
 import { makeFile, makeFolder, readableLocation, readDatabase } from './connection.ts';
 import { isFull, withOpenErrors } from './errors.ts';

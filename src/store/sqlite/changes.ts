@@ -1,9 +1,11 @@
 import { Mutex } from '../../concurrency/mutex.ts';
 import type { Moment } from '../../listing/listing.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
-import { ORDER_COLUMNS } from './order-row.ts';
+import { ORDER_COLUMNS } from '../tables/orders.ts';
+import type { Row } from '../tables/session.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
-import type { Row, Session } from './session.ts';
+import type { Session } from './session.ts';
 import { expectUsable, GUARD_COLUMNS } from './transaction.ts';
 
 type Visit = (orders: readonly Order[]) => void;
@@ -61,16 +63,16 @@ function isPast(since: Moment | undefined, now: Moment): boolean {
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
 function currentMoment(session: Session): Moment {
-  const [storeId, revision, mark, ...guards] = session.query(MOMENT)[0]!;
+  const [storeId, revision, mark, ...guards] = requireStoreRow(session.query(MOMENT)[0]);
   expectUsable(guards);
   return { storeId: storeId as string, revision: revision as bigint, mark: mark as bigint };
 }
 
 /** Reads the orders changed after a revision, in the order of their latest events. */
 function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Row[]> {
-  let after = [since, INT64_MAX] as const;
+  let after = [since, INT64_MAX];
   for (;;) {
-    const rows = session.query(CHANGED, ...after);
+    const rows = session.query(CHANGED, after);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE) return;
     const [id, , , , , , revision] = rows.at(-1)!;

@@ -9,7 +9,7 @@ import {
 } from '../consistency.ts';
 import { schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
-import { COPY_NOT_COMPLETE } from '../tables.ts';
+import { COPY_NOT_COMPLETE } from '../tables/store-row.ts';
 import { describeSchema } from './catalog.ts';
 import { readableLocation, readDatabase } from './connection.ts';
 import { isCorrupt, withOpenErrors } from './errors.ts';

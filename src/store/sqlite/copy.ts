@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { countsSql } from '../consistency.ts';
-import { StoreNotUsable, type StoreStatus } from '../store.ts';
+import { StoreNotUsable } from '../store.ts';
+import type { Column, Row } from '../tables/session.ts';
+import { insertStoreRow, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import {
-  type Cell,
-  type Cells,
   type MovedIds,
   ROWS_AT_A_TIME,
   type Source,
@@ -22,7 +22,6 @@ import {
 import { withOpenErrors } from './errors.ts';
 import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
-import { readStatus, STORE_COLUMNS } from './store-row.ts';
 
 const LOCK_WAIT_MS = 10_000;
 
@@ -33,24 +32,29 @@ const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
  * Opens a read-only snapshot of the store at `path`.
  * @throws StoreNotUsable
  */
-export function openSqliteSource(path: string): Source {
-  return withOpenErrors(path, () => {
+export async function openSqliteSource(path: string): Promise<Source> {
+  const db = withOpenErrors(path, () => {
     expectExists(path);
-    const db = openForReading(path, false);
-    const session = new Session(db);
-    const status = closingOnError(db, () => {
+    return openForReading(path, false);
+  });
+  const session = new Session(db);
+  try {
+    withOpenErrors(path, () => {
       expectSchema(db);
       session.run('BEGIN');
-      return readStatus(session);
+      requireStoreRow(session.query('SELECT 1 FROM store')[0]);
     });
     return {
-      status,
+      status: await readStatus(session),
       isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
       count: async ({ name }) => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0]),
       rows: (table) => rowsOf(db, table),
       close: async () => db.close(),
     };
-  });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /**
@@ -83,7 +87,10 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       },
       rows: (table) => rowsOf(db, table),
       counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
-      complete: async (status) => complete(session, status),
+      complete: async (status) => {
+        session.run('PRAGMA synchronous = FULL');
+        await insertStoreRow(session, status);
+      },
       close: async () => db.close(),
     };
   });
@@ -101,7 +108,7 @@ export async function whileSqliteMoved(
   const { db } = withOpenErrors(path, () => openForWriting(path, false));
   try {
     withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
-    const { movedTo, reservedId, freeIds } = readStatus(new Session(db));
+    const { movedTo, reservedId, freeIds } = await readStatus(new Session(db));
     if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
     await complete({ reservedId, freeIds });
   } finally {
@@ -132,12 +139,11 @@ function empty(db: DatabaseSync): void {
 
 async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
   const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${key.join(', ')}`;
-  const booleans = Object.values(columns).map((kind) => kind === 'boolean');
   const statement = db.prepare(sql);
   statement.setReturnArrays(true);
-  let batch: Cells[] = [];
-  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Cells>) {
-    batch.push(row.map((cell, at) => (booleans[at] && cell !== null ? cell === 1n : cell)));
+  let batch: Row[] = [];
+  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Row>) {
+    batch.push(row);
     if (batch.length < ROWS_AT_A_TIME) continue;
     yield batch;
     batch = [];
@@ -146,8 +152,8 @@ async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
 }
 
 /** Returns a function that, given events in copy order, returns the previous revision of each one's order, or 0. */
-function previousRevision(): (event: Cells) => bigint {
-  let order: Cell | undefined;
+function previousRevision(): (event: Row) => bigint {
+  let order: Column | undefined;
   let revision = 0n;
   let previous = 0n;
   return ([orderId, eventRevision]) => {
@@ -164,21 +170,10 @@ function insert(
   session: Session,
   name: string,
   names: readonly string[],
-  rows: readonly Cells[],
+  rows: readonly Row[],
 ): void {
   const sql = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   session.run('BEGIN');
-  for (const row of rows) session.write(sql, ...row);
+  for (const row of rows) session.write(sql, row);
   session.run('COMMIT');
-}
-
-function complete(session: Session, status: StoreStatus): void {
-  const { storeId, environment, revision, mark, orders, reservedId, freeIds } = status;
-  const { pending, shipped, cancelled } = orders;
-  session.run('PRAGMA synchronous = FULL');
-  const values = [storeId, environment, null, revision, mark, pending, shipped, cancelled];
-  session.write(
-    `INSERT INTO store (only_row, ${STORE_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[...values, reservedId, freeIds.last],
-  );
 }

@@ -35,14 +35,14 @@ function damaged(path: string, message: string): string {
 }
 
 /**
- * Runs `open`; rethrows SQLite errors and StoreNotUsable as StoreNotUsable with a message that names the database.
+ * Runs `open`; rethrows SQLite's errors, StoreUnavailable and StoreNotUsable as StoreNotUsable with a message that names the database.
  */
 export function withOpenErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
     const reason =
-      error instanceof StoreNotUsable
+      error instanceof StoreNotUsable || error instanceof StoreUnavailable
         ? error.message
         : reasonNotUsable(resultCode(error), (error as Error).message);
     if (reason === undefined) throw error;

@@ -1,20 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { changeOf, type OrderChange } from '../../orders/change.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
 import {
   type ChangePage,
   changePage,
   type FeedPosition,
   type FeedStart,
   isInHistory,
-  type LastEvent,
   startPosition,
 } from '../feed.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import type { Row, Session } from './session.ts';
+import { changeFromRow, lastFromRow } from '../tables/feed.ts';
+import { ORDER_COLUMNS } from '../tables/orders.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
+import type { Session } from './session.ts';
 import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
-import { number, text } from './values.ts';
 
 /** Changes that are read in one turn of the event loop. */
 const BATCH = 128;
@@ -29,9 +26,9 @@ export async function readFeed(
     const now = readPosition(session);
     if (after === 'now') return { now, from: now, rows: [] };
     const from = startPosition(after, now);
-    const [event] = session.query(SQL.last, from.revision);
+    const [event] = session.query(SQL.last, [from.revision]);
     if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
-    return { now, from, rows: session.query(SQL.changes, from.revision, limit + 1) };
+    return { now, from, rows: session.query(SQL.changes, [from.revision, limit + 1]) };
   });
   if (read === undefined) return undefined;
   const { rows, ...positions } = read;
@@ -41,7 +38,7 @@ export async function readFeed(
     isCut: rows.length > limit,
     readOn: async (revision, id) => {
       await nextTurn();
-      const rest = session.query(SQL.rest, revision, id, BATCH);
+      const rest = session.query(SQL.rest, [revision, id, BATCH]);
       return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
     },
   });
@@ -52,39 +49,14 @@ export async function readFeed(
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
 export function readPosition(session: Session): FeedPosition {
-  const [storeId, revision, ...guards] = session.query(SQL.store)[0]!;
+  const [storeId, revision, ...guards] = requireStoreRow(session.query(SQL.store)[0]);
   expectUsable(guards);
-  const [event] = session.query(SQL.last, revision);
+  const [event] = session.query(SQL.last, [revision]);
   return {
     storeId: storeId as string,
     revision: revision as bigint,
     last: event === undefined ? undefined : lastFromRow(event),
   };
-}
-
-function lastFromRow([orderId, type, at, by]: Row): LastEvent {
-  return {
-    ...{ orderId: orderId as OrderId, type: type as OrderEventType },
-    ...{ at: Number(at), by: text(by) },
-  };
-}
-
-function changeFromRow(row: Row): OrderChange {
-  const [revision, type, at, by, laterType, shipDateBefore, completeBefore, placedAt] =
-    row.slice(6);
-  const event = {
-    ...{ revision: revision as bigint, type: type as OrderEventType, at: Number(at) },
-    by: text(by),
-  };
-  const later =
-    laterType === null
-      ? undefined
-      : {
-          type: laterType as OrderEventType,
-          shipDateBefore: number(shipDateBefore),
-          completeBefore: completeBefore === null ? undefined : completeBefore === 1n,
-        };
-  return changeOf(orderFromRow(row), event, { later, placedAt: Number(placedAt ?? at) });
 }
 
 /** The event after the first one of an order, and the one that placed it. */

@@ -5,24 +5,23 @@ import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { needsOperator, type Store, StoreUnavailable, tooManyReads } from '../store.ts';
+import { readAudit, readOperators } from '../tables/audit.ts';
+import { readImports } from '../tables/imports.ts';
+import { readKeys } from '../tables/keys.ts';
+import { findPet } from '../tables/pets.ts';
+import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { countActivity } from './activity.ts';
-import { readAudit, readOperators } from './audit.ts';
 import { backupBeforeMigration } from './backup-before-migration.ts';
 import { Changes } from './changes.ts';
 import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
 import { storeError, withOpenErrors } from './errors.ts';
-import { orderHistory } from './events.ts';
 import { readFeed } from './feed.ts';
-import { readImports } from './imports.ts';
-import { readKeys } from './keys.ts';
-import { findOrders } from './orders.ts';
+import { findOrders, orderHistory } from './orders.ts';
 import { Pages } from './pages.ts';
-import { findPet } from './pets.ts';
 import { scanOrders } from './scan.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
 import { Session } from './session.ts';
 import { sizesOf } from './sizes.ts';
-import { readStatus } from './store-row.ts';
 import { Turns } from './turns.ts';
 import { WriterClient } from './writer-client.ts';
 
@@ -97,7 +96,7 @@ interface Reading {
 function openReading(location: Location): Reading {
   const session = new Session(openForReading(location));
   try {
-    readStatus(session);
+    requireStoreRow(session.query('SELECT 1 FROM store')[0]);
     return { location, session, changes: new Changes(new Session(openForReading(location))) };
   } catch (error) {
     session.close();

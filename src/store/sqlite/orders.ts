@@ -2,12 +2,15 @@ import { Batch, type BatchCommand, lookupsOf, type OrderOutcome } from '../../or
 import type { KnownOrder } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
 import type { PlaceOrderOutcome } from '../../orders/placement.ts';
-import { findCancelUses } from './cancel-uses.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import { findPlacements } from './placements.ts';
-import type { Session } from './session.ts';
-import { readFreeIds } from './store-row.ts';
-import { jsonArray } from './values.ts';
+import type { CommandOf, OutcomeOf } from '../commands.ts';
+import type { OrderEvent } from '../store.ts';
+import { recordOperator } from '../tables/audit.ts';
+import { findCancelUses } from '../tables/cancel-uses.ts';
+import { isLatestRun } from '../tables/imports.ts';
+import { eventFromRow, ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { findPlacements } from '../tables/placements.ts';
+import { readFreeIds } from '../tables/store-row.ts';
+import { jsonArray, type Session } from './session.ts';
 import { writeBatch } from './write-batch.ts';
 
 /** Returns those of the orders that exist. */
@@ -16,29 +19,60 @@ export function findOrders(session: Session, ids: readonly OrderId[]): Order[] {
 }
 
 /** Returns those of the orders that exist, with their revisions. */
-export function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
-  const rows = ids.length === 0 ? [] : session.query(SQL.find, jsonArray(ids));
+function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
+  const rows = ids.length === 0 ? [] : session.query(SQL.find, [jsonArray(ids)]);
   return rows.map((row) => ({ order: orderFromRow(row), revision: row[6] as bigint }));
 }
 
+/** Returns the events of an order, oldest first. */
+export function orderHistory(session: Session, id: OrderId): OrderEvent[] {
+  return session.query(SQL.history, [id]).map(eventFromRow);
+}
+
 /** Carries out commands inside a transaction. */
-export function changeOrders(
+export async function changeOrders(
   session: Session,
   commands: readonly BatchCommand[],
-): (OrderOutcome | PlaceOrderOutcome)[] {
+): Promise<(OrderOutcome | PlaceOrderOutcome)[]> {
   const { ids, placements, limitedKeys } = lookupsOf(commands);
   const batch = new Batch({
     orders: findKnown(session, ids),
-    placements: findPlacements(session, placements),
-    cancelUses: findCancelUses(session, limitedKeys),
-    ...(placements.length > 0 && { freeIds: readFreeIds(session) }),
+    placements: await findPlacements(session, placements),
+    cancelUses: await findCancelUses(session, limitedKeys),
+    ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   });
   const outcomesAt = batch.carryOutAll(commands);
-  return outcomesAt(writeBatch(session, batch));
+  return outcomesAt(await writeBatch(session, batch));
+}
+
+/** Places the next rows of an import, inside a transaction. */
+export async function importOrders(
+  session: Session,
+  command: CommandOf<'importOrders'>,
+): Promise<OutcomeOf<CommandOf<'importOrders'>>> {
+  const { source, orders, auditId } = command;
+  if (!(await isLatestRun(session, command))) return { refusal: 'out_of_turn' };
+  const ids = orders.flatMap(({ id }) => id ?? []);
+  const freeIds = await readFreeIds(session);
+  const batch = new Batch({ orders: findKnown(session, ids), freeIds });
+  const outcome = batch.placeAll(orders);
+  if (outcome.refusal !== undefined) return outcome;
+  const revision = await writeBatch(session, batch);
+  if (revision > 0n) await recordOperator(session, { first: revision, last: revision }, auditId);
+  session.write(SQL.advance, [orders.length, source]);
+  return outcome;
 }
 
 const SQL = {
   // One statement for all ids takes a third of the time of one per id.
   find: `SELECT ${ORDER_COLUMNS}, orders.revision FROM json_each(?) AS asked
     CROSS JOIN orders ON orders.id = asked.value`,
+  // Events are ordered by revision: `previous` leads from the order's latest event to all of them.
+  history: `WITH RECURSIVE revisions (revision) AS (
+      SELECT revision FROM orders WHERE id = ?1
+      UNION
+      SELECT previous FROM revisions CROSS JOIN order_events USING (revision) WHERE order_id = ?1)
+    SELECT revision, type, at, by FROM revisions CROSS JOIN order_events USING (revision)
+    WHERE order_id = ?1 ORDER BY revision, at, type = 'placed' DESC`,
+  advance: 'UPDATE imports SET placed = placed + ? WHERE source = ?',
 } as const;

@@ -7,9 +7,11 @@ import {
   type OrderPage,
   type PageQuery,
 } from '../pages.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import type { Row, Value } from '../tables/session.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
 import { readPosition } from './feed.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import type { Row, Session, Value } from './session.ts';
+import type { Session } from './session.ts';
 import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
@@ -28,9 +30,9 @@ export class Pages {
 
   /** See Store.record. */
   record(id: OrderId): OrderRecord | undefined {
-    const [row] = this.#session.query(RECORD, id);
-    expectUsable(row!.slice(9));
-    return row![0] === null ? undefined : recordFromRow(row!);
+    const row = requireStoreRow(this.#session.query(RECORD, [id])[0]);
+    expectUsable(row.slice(9));
+    return row[0] === null ? undefined : recordFromRow(row);
   }
 
   /** See Store.page. If an order changes while rows are looked at, the page ends before the change. */
@@ -67,8 +69,7 @@ function readPart(session: Session, { filter, isDescending, after, limit }: Page
     const conditions = [...range.conditions, ...conditionsOf(filter, lastId, isDescending)];
     const rows = session.query(
       `SELECT ${RECORD_COLUMNS} FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${range.direction} LIMIT ?`,
-      ...valuesOf(conditions),
-      limit + 1,
+      [...valuesOf(conditions), limit + 1],
     );
     const orders = rows.slice(0, limit).map(recordFromRow);
     const next = rows.length > limit ? orders.at(-1)!.id : lastId;
@@ -95,7 +96,7 @@ function rangeOf({ petId }: OrderFilter, isDescending: boolean, after: OrderId |
 /** Returns the id of the last row to look at; undefined if that is the last of the range. */
 function boundaryOf(session: Session, { conditions, direction }: Range): OrderId | undefined {
   const sql = `SELECT id FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${direction} LIMIT 1 OFFSET ?`;
-  const [row] = session.query(sql, ...valuesOf(conditions), ROWS_PER_TURN - 1);
+  const [row] = session.query(sql, [...valuesOf(conditions), ROWS_PER_TURN - 1]);
   return row?.[0] as OrderId | undefined;
 }
 

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { ScanVisit } from '../store.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import type { Row } from '../tables/session.ts';
 import { type Location, openForReading } from './connection.ts';
-import { ORDER_COLUMNS, orderFromRow } from './order-row.ts';
-import { type Row, Session } from './session.ts';
+import { Session } from './session.ts';
 
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;
@@ -44,7 +45,7 @@ export function* pagesById(
   const sql = `SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ? AND ${condition} ORDER BY id LIMIT ${PAGE}`;
   let from = lowest;
   for (;;) {
-    const rows = session.query(sql, from);
+    const rows = session.query(sql, [from]);
     const last = rows.at(-1)?.[0];
     if (last !== undefined) yield rows;
     if (rows.length < PAGE || last === INT64_MAX) return;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { olderSchema } from '../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store.ts';
-import { olderSchema } from '../tables.ts';
 import { retryWhileBusy } from './connection.ts';
 
 /** "STOR": identifies files of this program, https://sqlite.org/pragma.html#pragma_application_id */

@@ -1,13 +1,9 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-
-/** A result row: columns in the order of the query, integers as bigint. */
-export type Row = readonly SQLOutputValue[];
-
-/** A parameter; undefined becomes NULL, and a boolean 0 or 1. */
-export type Value = SQLInputValue | boolean | undefined;
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Row, Session as TableSession, Value } from '../tables/session.ts';
 
 /** A connection that prepares each statement once. */
-export class Session {
+export class Session implements TableSession {
+  readonly engine = 'sqlite';
   readonly #db: DatabaseSync;
   /** By their text: as many as there are statements in the code. */
   readonly #prepared = new Map<string, StatementSync>();
@@ -18,13 +14,13 @@ export class Session {
   }
 
   /** Executes a statement and returns its rows. */
-  query(sql: string, ...values: readonly Value[]): Row[] {
+  query(sql: string, values: readonly Value[] = []): Row[] {
     return this.#statement(sql).all(...values.map(inputOf)) as unknown as Row[];
   }
 
-  /** Executes a statement and returns the number of rows it has changed. */
-  write(sql: string, ...values: readonly Value[]): bigint {
-    return this.#statement(sql).run(...values.map(inputOf)).changes as bigint;
+  /** Executes a statement and returns the number of rows that it has written. */
+  write(sql: string, values: readonly Value[] = []): number {
+    return Number(this.#statement(sql).run(...values.map(inputOf)).changes);
   }
 
   /** Executes a statement without parameters and rows, such as BEGIN. */
@@ -43,7 +39,7 @@ export class Session {
   #statement(sql: string): StatementSync {
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {
-      statement = this.#db.prepare(sql);
+      statement = this.#db.prepare(inSqlite(sql));
       statement.setReturnArrays(true);
       this.#prepared.set(sql, statement);
     }
@@ -51,7 +47,19 @@ export class Session {
   }
 }
 
+/** Translates PostgreSQL's json_array_elements, parameters ($1) and their casts ($1::json). */
+function inSqlite(sql: string): string {
+  return sql
+    .replaceAll('json_array_elements(', 'json_each(')
+    .replaceAll(/\$(\d+)(?:::\w+)?/g, '?$1');
+}
+
 function inputOf(value: Value): SQLInputValue {
   if (typeof value === 'boolean') return Number(value);
   return value ?? null;
+}
+
+/** Formats integers for json_each, which reads every int64 exactly. */
+export function jsonArray(values: readonly bigint[]): string {
+  return `[${values.join()}]`;
 }

@@ -1,7 +1,8 @@
-import { expectNotMovedAway } from '../tables.ts';
+import type { Row } from '../tables/session.ts';
+import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
 import { retryWhileBusy } from './connection.ts';
 import { expectVersion } from './schema.ts';
-import type { Row, Session } from './session.ts';
+import type { Session } from './session.ts';
 
 /** How a transaction begins. */
 export interface TransactionOptions {
@@ -12,19 +13,20 @@ export interface TransactionOptions {
 }
 
 /**
- * Runs `work` in a transaction that excludes all other writers, and commits. Blocks the thread.
+ * Runs `work` in a transaction that excludes all other writers, and commits. Blocks the thread while it
+ * waits. The caller runs one transaction at a time.
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved; SQLite's own errors;
  *   each with the transaction rolled back
  */
-export function inTransaction<T>(
+export async function inTransaction<T>(
   session: Session,
-  work: () => T,
+  work: () => Promise<T>,
   { lockWaitMs, evenIfMoved }: TransactionOptions,
-): T {
+): Promise<T> {
   retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
   try {
-    expectUsable(session.query(GUARDS)[0]!, { evenIfMoved });
-    const result = work();
+    expectUsable(requireStoreRow(session.query(GUARDS)[0]), { evenIfMoved });
+    const result = await work();
     session.run('COMMIT');
     return result;
   } catch (error) {

@@ -1,35 +1,35 @@
 import type { Batch } from '../../orders/batch.ts';
 import { differingFields, type Order } from '../../orders/order.ts';
-import { recordCancelUses } from './cancel-uses.ts';
-import { recordPlacements } from './placements.ts';
-import type { Session, Value } from './session.ts';
-import { jsonArray } from './values.ts';
+import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
+import { recordCancelUses } from '../tables/cancel-uses.ts';
+import type { Value } from '../tables/session.ts';
+import { jsonArray, type Session } from './session.ts';
 
 /**
  * Writes the changes of a batch, inside a transaction. Without changes nothing is written, so the list's ETag stays
  * the same and no sync is needed.
  * @returns the revision of the changes, 0 without changes
  */
-export function writeBatch(session: Session, batch: Batch): bigint {
+export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
   const { known, changed, statusDeltas } = batch;
   if (changed.size === 0) return 0n;
   const { pending, shipped, cancelled } = statusDeltas;
-  const [store] = session.query(SQL.setRevision, pending, shipped, cancelled);
+  const [store] = session.query(SQL.setRevision, [pending, shipped, cancelled]);
   const revision = store![0] as bigint;
   // Events are inserted before their orders are updated, since `previous` is read from the orders.
   insertEvents(session, batch, revision);
   const restated: Order[] = [];
   for (const order of changed.values()) {
     const before = known.get(order.id)?.order;
-    if (before === undefined) session.write(SQL.insert, ...valuesOf(order, revision));
+    if (before === undefined) session.write(SQL.insert, valuesOf(order, revision));
     else if (isRestated(before, order)) restated.push(order);
-    else session.write(SQL.update, ...valuesOf(order, revision));
+    else session.write(SQL.update, valuesOf(order, revision));
   }
   for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
-    session.write(SQL.setStatus, status, revision, jsonArray(alike.map(({ id }) => id)));
+    session.write(SQL.setStatus, [status, revision, jsonArray(alike.map(({ id }) => id))]);
   }
   recordPlacements(session, batch, revision);
-  recordCancelUses(session, batch);
+  await recordCancelUses(session, batch);
   return revision;
 }
 
@@ -38,12 +38,27 @@ function insertEvents(session: Session, { events, now }: Batch, revision: bigint
   const shipped = events.filter(({ before }) => before !== undefined);
   for (const { id, type, by, before } of shipped) {
     const { shipDate, complete } = before!;
-    session.write(SQL.insertShipped, revision, type, now, by, shipDate, complete, id);
+    session.write(SQL.insertShipped, [revision, type, now, by, shipDate, complete, id]);
   }
   const others = events.filter(({ before }) => before === undefined);
   for (const alike of Map.groupBy(others, ({ type, by }) => `${type} ${by}`).values()) {
     const { type, by } = alike[0]!;
-    session.write(SQL.insertEvents, revision, type, now, by, jsonArray(alike.map(({ id }) => id)));
+    session.write(SQL.insertEvents, [
+      revision,
+      type,
+      now,
+      by,
+      jsonArray(alike.map(({ id }) => id)),
+    ]);
+  }
+}
+
+/** Records the placements of a batch, and deletes up to twice as many that have expired. */
+function recordPlacements(session: Session, { placements, now }: Batch, revision: bigint): void {
+  if (placements.length === 0) return;
+  session.write(SQL.deleteExpired, [now - PLACEMENT_KEPT_MS, 2 * placements.length]);
+  for (const { by, idempotencyKey, digest, id, at } of placements) {
+    session.write(SQL.insertPlacement, [by, idempotencyKey, digest, id, revision, at]);
   }
 }
 
@@ -66,6 +81,10 @@ const SQL = {
   update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, revision = ?
     WHERE id = ?`,
   setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,
+  deleteExpired: `DELETE FROM placements WHERE (key_id, idempotency_key) IN
+    (SELECT key_id, idempotency_key FROM placements WHERE at < ? ORDER BY at LIMIT ?)`,
+  insertPlacement: `INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
+    VALUES (?, ?, ?, ?, ?, ?)`,
   insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous)
     SELECT ?, ?, ?, ?, event.value, coalesce((SELECT revision FROM orders WHERE id = event.value), 0)
     FROM json_each(?) AS event`,

@@ -1,8 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import { Mutex } from '../../concurrency/mutex.ts';
+import type { BatchCommand } from '../../orders/batch.ts';
+import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
+import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
+import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './catalog.ts';
 import {
   fileIdentity,
@@ -14,11 +18,12 @@ import {
 import { isBusy, storeError, withOpenErrors } from './errors.ts';
 import { GivenIds } from './given-ids.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './open-files.ts';
+import { changeOrders, importOrders } from './orders.ts';
+import { assignStoreId, recordOrigin, reserveGiven } from './origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
 import { Session } from './session.ts';
-import { giveId, readFreeIds, recordOrigin, reserveGiven } from './store-row.ts';
 import { type Failure, failureOf } from './thread-failure.ts';
-import { applyCommands } from './writer.ts';
+import { inTransaction } from './transaction.ts';
 
 /** Start parameters of the thread. */
 export interface WriterData {
@@ -67,7 +72,7 @@ function open() {
       // A new store begins at 1, also where another one was.
       if (migrated?.from === 0) given.record(0n);
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highest));
-      if (data.givesId) retryWhileBusy(lockWaitMs, () => giveId(session));
+      if (data.givesId) retryWhileBusy(lockWaitMs, () => assignStoreId(session));
       return { session, migrated, given, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
@@ -90,15 +95,34 @@ function probeForWriting(db: DatabaseSync): void {
 const GIVING: readonly StoreCommand['type'][] = ['place', 'placeOrder', 'importOrders', 'limitIds'];
 
 /** Records the highest id beside the database, after commands that may have changed it. */
-function recordGiven(session: Session, given: GivenIds, commands: readonly StoreCommand[]): void {
-  if (commands.some(({ type }) => GIVING.includes(type)))
-    given.record(readFreeIds(session).highest);
+async function recordGiven(
+  session: Session,
+  given: GivenIds,
+  commands: readonly StoreCommand[],
+): Promise<void> {
+  if (!commands.some(({ type }) => GIVING.includes(type))) return;
+  given.record((await readFreeIds(session)).highest);
 }
 
-function answer(produce: () => Answer): void {
+/** See Store.apply. */
+function apply(
+  session: Session,
+  commands: readonly StoreCommand[],
+): Promise<OutcomeOf<StoreCommand>[]> {
+  const orders = {
+    changeOrders: (each: readonly BatchCommand[]) => changeOrders(session, each),
+    importOrders: (command: CommandOf<'importOrders'>) => importOrders(session, command),
+  };
+  return inTransaction(session, () => carryOut(session, commands, orders), {
+    lockWaitMs,
+    evenIfMoved: areForMovedStore(commands),
+  });
+}
+
+async function answer(produce: () => Answer | Promise<Answer>): Promise<void> {
   let message: Answer;
   try {
-    message = produce();
+    message = await produce();
   } catch (error) {
     message = failureOf(storeError(path, error));
   }
@@ -118,24 +142,25 @@ function watch(files: OpenFiles): void {
   timer.unref();
 }
 
-answer(() => {
+await answer(() => {
   const { session, migrated, given, files } = open();
+  const mutex = new Mutex();
   watch(files);
+  const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
+    files.expectUnchanged();
+    const outcomes = await apply(session, commands);
+    await recordGiven(session, given, commands);
+    // Otherwise the commit may be in a file that no later process finds.
+    files.expectUnchanged();
+    return { outcomes };
+  };
+  const close = async () => {
+    session.close();
+    given.close();
+    port.close();
+  };
   port.on('message', (request: Request) => {
-    if (request === 'close') {
-      session.close();
-      given.close();
-      port.close();
-      return;
-    }
-    answer(() => {
-      files.expectUnchanged();
-      const outcomes = applyCommands(session, request.commands, lockWaitMs);
-      recordGiven(session, given, request.commands);
-      // Otherwise the commit may be in a file that nobody finds again.
-      files.expectUnchanged();
-      return { outcomes };
-    });
+    void mutex.run(() => (request === 'close' ? close() : answer(() => carryOutRequest(request))));
   });
   return { ready: true, migrated };
 });

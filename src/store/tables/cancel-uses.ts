@@ -1,7 +1,6 @@
 import type { Batch } from '../../orders/batch.ts';
 import { CANCEL_WINDOW_MS, type CancelUse, secondOf } from '../../orders/cancel-limit.ts';
-import type { Session } from './session.ts';
-import { textArray } from './values.ts';
+import { jsonRows, type Session } from './session.ts';
 
 /** Returns the recorded cancels of keys with a limit. */
 export async function findCancelUses(
@@ -9,9 +8,11 @@ export async function findCancelUses(
   keyIds: readonly string[],
 ): Promise<(CancelUse & { by: string })[]> {
   if (keyIds.length === 0) return [];
-  const rows = await session.query(SQL.find, [textArray(keyIds)]);
+  const rows = await session.query(SQL.find, [jsonRows(keyIds.map((id) => [id]))]);
   return rows.map(([by, second, count]) => ({
-    ...{ by: by!, second: Number(second), count: Number(count) },
+    by: by as string,
+    second: Number(second),
+    count: Number(count),
   }));
 }
 
@@ -28,13 +29,9 @@ export async function recordCancelUses(
 }
 
 const SQL = {
-  find: {
-    name: 'findCancelUses',
-    text: 'SELECT key_id, second, count FROM cancel_uses WHERE key_id = ANY ($1::text[])',
-  },
-  deleteExpired: { text: 'DELETE FROM cancel_uses WHERE key_id = $1 AND second <= $2' },
-  record: {
-    text: `INSERT INTO cancel_uses (key_id, second, count) VALUES ($1, $2, $3)
-      ON CONFLICT (key_id, second) DO UPDATE SET count = cancel_uses.count + excluded.count`,
-  },
+  find: `SELECT key_id, second, count FROM cancel_uses
+    WHERE key_id IN (SELECT value ->> 0 FROM json_array_elements($1::json))`,
+  deleteExpired: 'DELETE FROM cancel_uses WHERE key_id = $1 AND second <= $2',
+  record: `INSERT INTO cancel_uses (key_id, second, count) VALUES ($1, $2, $3)
+    ON CONFLICT (key_id, second) DO UPDATE SET count = cancel_uses.count + excluded.count`,
 } as const;

@@ -1,12 +1,3 @@
-export function integer(value: string | null | undefined): bigint | undefined {
-  return value === null || value === undefined ? undefined : BigInt(value);
-}
-
-/** Converts an integer far below 2^53: milliseconds since the epoch, or a count. */
-export function number(value: string | null | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value);
-}
-
 /** Formats a PostgreSQL array literal of numbers, booleans or plain words; elements are not quoted. */
 export function arrayOf(
   values: readonly (bigint | number | boolean | string | undefined)[],

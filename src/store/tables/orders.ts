@@ -1,6 +1,7 @@
+import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { Order, OrderStatus } from '../../orders/order.ts';
-import type { Row } from './session.ts';
-import { integer, number } from './values.ts';
+import type { OrderEvent } from '../store.ts';
+import { boolean, integer, number, type Row, text } from './session.ts';
 
 /** The columns expected by `orderFromRow`. */
 export const ORDER_COLUMNS = 'orders.id, status, pet_id, quantity, ship_date, complete';
@@ -13,6 +14,16 @@ export function orderFromRow(row: Row): Order {
     petId: integer(petId),
     quantity: integer(quantity),
     shipDate: number(shipDate),
-    complete: complete === null ? undefined : complete === 1n,
+    complete: boolean(complete),
+  };
+}
+
+/** Reads the columns revision, type, at, by. */
+export function eventFromRow([revision, type, at, by]: Row): OrderEvent {
+  return {
+    revision: revision as bigint,
+    type: type as OrderEventType,
+    at: Number(at),
+    by: text(by),
   };
 }

@@ -1,0 +1,106 @@
+import { type BatchCommand, isBatchCommand, type OrderOutcome } from '../../orders/batch.ts';
+import type { PlaceOrderOutcome } from '../../orders/placement.ts';
+import type { Action } from '../audit.ts';
+import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
+import { recordAction, recordOperator } from './audit.ts';
+import { beginImport, endImport, forgetImport, importProgress } from './imports.ts';
+import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
+import { putPets } from './pets.ts';
+import type { Session } from './session.ts';
+import { limitIds, moveAway, readRevision, recordEnvironment, takeBack } from './store-row.ts';
+
+/** The commands that each engine carries out with statements of its own. */
+export interface OrderWrites {
+  readonly changeOrders: (
+    commands: readonly BatchCommand[],
+  ) => Promise<(OrderOutcome | PlaceOrderOutcome)[]>;
+  readonly importOrders: (
+    command: CommandOf<'importOrders'>,
+  ) => Promise<OutcomeOf<CommandOf<'importOrders'>>>;
+}
+
+/** Returns whether commands may be applied to a store that was moved to another database. */
+export function areForMovedStore(commands: readonly StoreCommand[]): boolean {
+  return commands.every(({ type }) => type === 'takeBack' || type === 'audit');
+}
+
+/** Carries out commands in order, in a transaction that excludes all other writers. */
+export async function carryOut(
+  session: Session,
+  commands: readonly StoreCommand[],
+  orders: OrderWrites,
+): Promise<OutcomeOf<StoreCommand>[]> {
+  const [first, ...rest] = commands;
+  return first?.type === 'audit'
+    ? carryOutRecorded(session, { action: first.action, commands: rest }, orders)
+    : carryOutAll(session, commands, orders);
+}
+
+/** Carries out commands as one action of an operator. */
+async function carryOutRecorded(
+  session: Session,
+  { action, commands }: { readonly action: Action; readonly commands: readonly StoreCommand[] },
+  orders: OrderWrites,
+): Promise<OutcomeOf<StoreCommand>[]> {
+  const auditId = await recordAction(session, action);
+  const first = (await readRevision(session)) + 1n;
+  const outcomes = await carryOutAll(session, commands, orders);
+  await recordOperator(session, { first, last: await readRevision(session) }, auditId);
+  return [auditId, ...outcomes];
+}
+
+async function carryOutAll(
+  session: Session,
+  commands: readonly StoreCommand[],
+  orders: OrderWrites,
+): Promise<OutcomeOf<StoreCommand>[]> {
+  if (commands.every(isBatchCommand)) return orders.changeOrders(commands);
+  const outcomes: OutcomeOf<StoreCommand>[] = [];
+  for (const command of commands) outcomes.push(await carryOutOne(session, command, orders));
+  return outcomes;
+}
+
+/** Carries out one command. PostgreSQL also does so without a transaction, for commands of a single statement. */
+export async function carryOutOne(
+  session: Session,
+  command: StoreCommand,
+  orders: OrderWrites,
+): Promise<OutcomeOf<StoreCommand>> {
+  switch (command.type) {
+    case 'place':
+    case 'cancel':
+    case 'ship':
+    case 'placeOrder':
+      return (await orders.changeOrders([command]))[0]!;
+    case 'importOrders':
+      return orders.importOrders(command);
+    case 'recordEnvironment':
+      return recordEnvironment(session, command.environment);
+    case 'moveAway':
+      return moveAway(session, command.to, command.revision);
+    case 'takeBack':
+      return takeBack(session);
+    case 'audit':
+      return recordAction(session, command.action);
+    case 'limitIds':
+      return limitIds(session, command.last);
+    case 'createKey':
+      return createKey(session, command.key);
+    case 'createFirstKey':
+      return createFirstKey(session, command.key);
+    case 'revokeKey':
+      return revokeKey(session, command.id);
+    case 'recordKeyUse':
+      return recordKeyUse(session, command);
+    case 'putPets':
+      return putPets(session, command.pets);
+    case 'importProgress':
+      return importProgress(session, command);
+    case 'beginImport':
+      return beginImport(session, command);
+    case 'endImport':
+      return endImport(session, command);
+    case 'forgetImport':
+      return forgetImport(session, command);
+  }
+}

@@ -1,0 +1,90 @@
+import type { CommandOf, OutcomeOf } from '../commands.ts';
+import { FINISHED_IMPORTS_KEPT, type ImportRecord, rowsPlaced } from '../imports.ts';
+import { number, type Row, type Session, text } from './session.ts';
+import { readFreeIds } from './store-row.ts';
+
+export async function importProgress(
+  session: Session,
+  { source }: CommandOf<'importProgress'>,
+): Promise<OutcomeOf<CommandOf<'importProgress'>>> {
+  const known = await findImport(session, source);
+  return {
+    placed: rowsPlaced(known),
+    finished: known?.finishedAt === undefined ? undefined : known,
+    freeIds: await readFreeIds(session),
+  };
+}
+
+export async function beginImport(
+  session: Session,
+  { source, run, from, highestId, name, total, isAgain }: CommandOf<'beginImport'>,
+): Promise<OutcomeOf<CommandOf<'beginImport'>>> {
+  const known = await findImport(session, source);
+  if (known?.finishedAt !== undefined && !isAgain) return 'already_imported';
+  if (rowsPlaced(known) !== from) return 'out_of_turn';
+  await session.write(SQL.begin, [source, run, from, highestId, name, total, Date.now()]);
+  return 'begun';
+}
+
+/** Returns the unfinished imports, and the latest finished ones. */
+export async function readImports(session: Session): Promise<ImportRecord[]> {
+  return (await session.query(SQL.all, [FINISHED_IMPORTS_KEPT])).map(importFromRow);
+}
+
+async function findImport(session: Session, source: string): Promise<ImportRecord | undefined> {
+  const [row] = await session.query(SQL.find, [source]);
+  return row && importFromRow(row);
+}
+
+function importFromRow([source, name, placed, total, begunAt, finishedAt]: Row): ImportRecord {
+  return {
+    source: source as string,
+    name: text(name),
+    placed: Number(placed),
+    total: number(total),
+    begunAt: number(begunAt),
+    finishedAt: number(finishedAt),
+  };
+}
+
+/** Returns whether a run is the latest of an import, and may continue it. */
+export async function isLatestRun(
+  session: Session,
+  { source, run }: Pick<CommandOf<'importOrders'>, 'source' | 'run'>,
+): Promise<boolean> {
+  return (await session.query(SQL.isLatestRun, [source, run])).length > 0;
+}
+
+export async function endImport(
+  session: Session,
+  { source, run }: CommandOf<'endImport'>,
+): Promise<OutcomeOf<CommandOf<'endImport'>>> {
+  if ((await session.write(SQL.end, [Date.now(), source, run])) === 0) return 'out_of_turn';
+  await session.write(SQL.forgetOldest, [FINISHED_IMPORTS_KEPT]);
+  return 'ended';
+}
+
+export async function forgetImport(
+  session: Session,
+  { source }: CommandOf<'forgetImport'>,
+): Promise<OutcomeOf<CommandOf<'forgetImport'>>> {
+  return (await session.write(SQL.forget, [source])) === 0 ? 'import_not_found' : 'forgotten';
+}
+
+const COLUMNS = 'source, name, placed, total, begun_at, finished_at';
+
+const SQL = {
+  find: `SELECT ${COLUMNS} FROM imports WHERE source = $1`,
+  all: `SELECT ${COLUMNS} FROM imports ORDER BY finished_at DESC NULLS FIRST, begun_at DESC LIMIT $1`,
+  begin: `INSERT INTO imports (source, run, placed, highest_id, name, total, begun_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (source) DO UPDATE SET run = excluded.run, placed = excluded.placed, highest_id = excluded.highest_id,
+      name = excluded.name, total = excluded.total, finished_at = NULL,
+      begun_at = CASE WHEN excluded.placed = 0 THEN excluded.begun_at ELSE imports.begun_at END`,
+  isLatestRun: 'SELECT 1 FROM imports WHERE source = $1 AND run = $2',
+  // It reserves no ids any more.
+  end: `UPDATE imports SET finished_at = $1, run = '', highest_id = 0 WHERE source = $2 AND run = $3`,
+  forget: 'DELETE FROM imports WHERE source = $1',
+  forgetOldest: `DELETE FROM imports WHERE finished_at IS NOT NULL AND source NOT IN
+    (SELECT source FROM imports WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT $1)`,
+} as const;

@@ -1,0 +1,104 @@
+import type { ApiKey, Environment } from '../../keys/api-key.ts';
+import { parseScopes, scopesText } from '../../keys/scopes.ts';
+import type { CommandOf, OutcomeOf } from '../commands.ts';
+import { type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
+
+const KEY_COLUMNS =
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour';
+
+function keyFromRow(row: Row): ApiKey {
+  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
+    row;
+  const [scopes, cancelsPerHour] = limits;
+  return {
+    id: id as string,
+    name: name as string,
+    environment: environment as Environment,
+    digest: digest as Uint8Array,
+    createdAt: Number(createdAt),
+    expiresAt: number(expiresAt),
+    revokedAt: number(revokedAt),
+    lastUsedAt: number(lastUsedAt),
+    scopes: parseScopes(scopes as string | null),
+    cancelsPerHour: number(cancelsPerHour),
+  };
+}
+
+/** Returns the keys with these digests, or all keys, the oldest first. */
+export async function readKeys(
+  session: Session,
+  digests?: readonly Uint8Array[],
+): Promise<ApiKey[]> {
+  const rows =
+    digests === undefined
+      ? await session.query(SQL.all)
+      : await session.query(BY_DIGEST[session.engine], [
+          jsonRows(digests.map((digest) => [Buffer.from(digest).toString('hex')])),
+        ]);
+  return rows.map(keyFromRow);
+}
+
+/** Returns the names of those of the keys that exist, by id. */
+export async function keyNames(
+  session: Session,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await session.query(SQL.names, [jsonRows(ids.map((id) => [id]))]);
+  return new Map(rows as unknown as [string, string][]);
+}
+
+export async function createKey(session: Session, key: ApiKey): Promise<'created'> {
+  const { id, name, environment, digest, createdAt, expiresAt, scopes, cancelsPerHour } = key;
+  const values = [id, name, environment, digest, createdAt, expiresAt];
+  await session.write(SQL.insert, [...values, scopesText(scopes), cancelsPerHour]);
+  return 'created';
+}
+
+export async function createFirstKey(
+  session: Session,
+  key: ApiKey,
+): Promise<'created' | 'unchanged'> {
+  const [existing] = await session.query(SQL.anyKey, [key.environment]);
+  return existing === undefined ? createKey(session, key) : 'unchanged';
+}
+
+export async function revokeKey(
+  session: Session,
+  id: string,
+): Promise<OutcomeOf<CommandOf<'revokeKey'>>> {
+  const [key] = await session.query(SQL.revokedAt, [id]);
+  if (key === undefined) return 'key_not_found';
+  if (key[0] !== null) return 'unchanged';
+  await session.write(SQL.revoke, [Date.now(), id]);
+  return 'revoked';
+}
+
+export async function recordKeyUse(
+  session: Session,
+  { ids, at }: CommandOf<'recordKeyUse'>,
+): Promise<'recorded'> {
+  await session.write(SQL.recordUse, [at, jsonRows(ids.map((id) => [id]))]);
+  return 'recorded';
+}
+
+const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
+
+const SQL = {
+  // Keys of the same millisecond are ordered by digest, since the engines order text differently.
+  all: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, digest`,
+  names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
+  insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
+  revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = $1',
+  revoke: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2',
+  recordUse: `UPDATE api_keys SET last_used_at = $1
+    WHERE id IN (SELECT value ->> 0 FROM json_array_elements($2::json)) AND coalesce(last_used_at, 0) < $1`,
+} as const;
+
+const BY_DIGEST: Dialects = {
+  sqlite: `SELECT ${KEY_COLUMNS} FROM api_keys
+    WHERE digest IN (SELECT unhex(value ->> 0) FROM json_array_elements($1))`,
+  postgresql: `SELECT ${KEY_COLUMNS} FROM api_keys
+    WHERE digest IN (SELECT decode(value ->> 0, 'hex') FROM json_array_elements($1::json))`,
+};

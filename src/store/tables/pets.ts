@@ -1,0 +1,31 @@
+import type { Pet } from '../../pets/pet.ts';
+import { type Dialects, jsonRows, type Session, text } from './session.ts';
+import { storeNotHere } from './store-row.ts';
+
+export async function findPet(session: Session, id: bigint): Promise<Pet | undefined> {
+  const [row] = await session.query(FIND, [id]);
+  if (row === undefined) return undefined;
+  return { id: row[0] as bigint, name: text(row[1]), tag: text(row[2]) };
+}
+
+/** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
+export async function putPets(session: Session, pets: readonly Pet[]): Promise<'stored'> {
+  // PostgreSQL's ON CONFLICT cannot update a row twice in one statement.
+  const last = [...new Map(pets.map((pet) => [pet.id, pet])).values()];
+  const rows = jsonRows(last.map(({ id, name, tag }) => [id, name, tag]));
+  const stored = await session.write(PUT[session.engine], [rows]);
+  if (stored < last.length) throw storeNotHere();
+  return 'stored';
+}
+
+const FIND = 'SELECT id, name, tag FROM pets WHERE id = $1';
+
+const PETS = 'SELECT CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2 FROM';
+const REPLACE = 'ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag';
+
+const PUT: Dialects = {
+  sqlite: `INSERT INTO pets (id, name, tag) ${PETS} json_array_elements($1) WHERE true ${REPLACE}`,
+  // Locks the row of the table store first, as every writer does: a move or a copy then waits for it, or it for them.
+  postgresql: `WITH turn AS (SELECT only_row FROM store WHERE moved_to IS NULL FOR UPDATE)
+    INSERT INTO pets (id, name, tag) ${PETS} turn, json_array_elements($1::json) ${REPLACE}`,
+};

@@ -1,0 +1,50 @@
+import { toJson } from '../../json/to-json.ts';
+import type { Engine } from '../store.ts';
+
+/** A column of a row: integers are bigint, booleans 0n or 1n, on both engines. */
+export type Column = bigint | number | string | Uint8Array | null;
+/** A row: columns in the order of the query. */
+export type Row = readonly Column[];
+/** A parameter; undefined becomes NULL. */
+export type Value = bigint | number | string | boolean | Uint8Array | null | undefined;
+
+/**
+ * A connection as the tables use it, inside a transaction where they write. SQLite returns results at once, PostgreSQL promises.
+ *
+ * Statements have PostgreSQL's form. SQLite's session translates what it does not have: parameters ($1, also with a
+ * cast) and json_array_elements. Where the engines differ more, a statement has a text for each.
+ */
+export interface Session {
+  readonly engine: Engine['name'];
+  /** Executes a statement and returns its rows. */
+  query(sql: string, values?: readonly Value[]): Row[] | Promise<Row[]>;
+  /** Executes a statement and returns the number of rows that it has written. */
+  write(sql: string, values?: readonly Value[]): number | Promise<number>;
+}
+
+/** A statement with a text for each engine. */
+export type Dialects = Readonly<Record<Engine['name'], string>>;
+
+/** Formats rows as the parameter of json_array_elements, which returns each as an array: `value ->> 0` is its first column. */
+export function jsonRows(
+  rows: readonly (readonly (string | bigint | number | undefined)[])[],
+): string {
+  return toJson(rows);
+}
+
+export function integer(column: Column | undefined): bigint | undefined {
+  return (column ?? undefined) as bigint | undefined;
+}
+
+/** Converts an integer far below 2^53: milliseconds since the epoch, or a count. */
+export function number(column: Column | undefined): number | undefined {
+  return column === null || column === undefined ? undefined : Number(column);
+}
+
+export function text(column: Column | undefined): string | undefined {
+  return (column ?? undefined) as string | undefined;
+}
+
+export function boolean(column: Column | undefined): boolean | undefined {
+  return column === null || column === undefined ? undefined : column === 1n;
+}

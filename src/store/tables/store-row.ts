@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import type { Environment } from '../../keys/api-key.ts';
+import { type FreeIds, leapAbove } from '../../orders/ids.ts';
+import type { OrderId } from '../../orders/order.ts';
+import { type StoreStatus, StoreUnavailable } from '../store.ts';
+import { type Dialects, number, type Row, type Session, text } from './session.ts';
+
+/** Message for the operator if the row of the table store is missing: a copy writes it last. */
+export const COPY_NOT_COMPLETE = 'a copy into it has not ended; run "store-orders copy" again';
+
+/**
+ * Returns `row`, which includes the row of the table store.
+ * @throws StoreUnavailable if it is missing
+ */
+export function requireStoreRow<T extends Row>(row: T | undefined): T {
+  if (row === undefined) throw new StoreUnavailable(COPY_NOT_COMPLETE, 'moved');
+  return row;
+}
+
+/** The error of a statement that writes only if the store was not moved to another database, and has not written. */
+export function storeNotHere(): StoreUnavailable {
+  return new StoreUnavailable(
+    'the store was moved to another database, or a copy into it has not ended',
+    'moved',
+  );
+}
+
+/**
+ * Refuses to list or write a store that was moved to another database.
+ * @param movedTo the column of that name in the table store; undefined in an older schema
+ * @throws StoreUnavailable
+ */
+export function expectNotMovedAway(movedTo: unknown): void {
+  if (movedTo === null || movedTo === undefined) return;
+  throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
+}
+
+/** @throws StoreUnavailable if the row of the table store is missing */
+export async function readStatus(session: Session): Promise<StoreStatus> {
+  const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
+  const [storeId, environment, movedTo, latestAt, ...integers] = row;
+  const [revision, mark, pending, shipped, cancelled, reservedId, last, highest] =
+    integers as bigint[];
+  return {
+    storeId: storeId as string,
+    environment: text(environment) as Environment | undefined,
+    movedTo: text(movedTo),
+    latestAt: number(latestAt),
+    revision: revision!,
+    mark: mark!,
+    orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
+    reservedId: reservedId!,
+    freeIds: { highest: highest!, last: last! },
+  };
+}
+
+/** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
+export async function insertStoreRow(session: Session, status: StoreStatus): Promise<void> {
+  const { storeId, environment, revision, mark, orders, reservedId, freeIds } = status;
+  const { pending, shipped, cancelled } = orders;
+  const counters = [revision, mark, pending, shipped, cancelled, reservedId, freeIds.last];
+  await session.write(SQL.insert, [true, storeId, environment, ...counters]);
+}
+
+/** @throws StoreUnavailable if the row of the table store is missing */
+export async function readRevision(session: Session): Promise<bigint> {
+  return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
+}
+
+/** Returns the ids that orders without an id may be assigned. */
+export async function readFreeIds(session: Session): Promise<FreeIds> {
+  const row = requireStoreRow((await session.query(FREE_IDS[session.engine]))[0]);
+  const [highest, last] = row as readonly bigint[];
+  return { highest: highest!, last: last! };
+}
+
+/** See the command `limitIds`. */
+export async function limitIds(session: Session, last: OrderId): Promise<FreeIds> {
+  await session.write(SQL.limitIds, [last]);
+  await session.write(SQL.keepReserved, [leapAbove(await readFreeIds(session))]);
+  return readFreeIds(session);
+}
+
+export async function recordEnvironment(
+  session: Session,
+  wanted: Environment,
+): Promise<Environment> {
+  await session.write(SQL.recordEnvironment, [wanted]);
+  return requireStoreRow((await session.query(SQL.environment))[0])[0] as Environment;
+}
+
+export async function moveAway(
+  session: Session,
+  to: string,
+  revision: bigint,
+): Promise<'moved' | 'changed'> {
+  return (await session.write(SQL.moveAway, [to, revision])) === 0 ? 'changed' : 'moved';
+}
+
+export async function takeBack(session: Session): Promise<'taken_back' | 'unchanged'> {
+  return (await session.write(SQL.takeBack, [newStoreId()])) === 0 ? 'unchanged' : 'taken_back';
+}
+
+/** Returns a random id for a store. */
+export function newStoreId(): string {
+  return randomBytes(8).toString('hex');
+}
+
+const HIGHEST_ID: Dialects = {
+  sqlite: '(SELECT id FROM highest_id)',
+  postgresql: 'store_orders_highest_id()',
+};
+
+const STATUS = inBoth(
+  (highestId) => `SELECT id, environment, moved_to,
+      (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1),
+      revision, mark, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
+    FROM store`,
+);
+
+const FREE_IDS = inBoth((highestId) => `SELECT ${highestId}, last_id FROM store`);
+
+function inBoth(sql: (highestId: string) => string): Dialects {
+  return { sqlite: sql(HIGHEST_ID.sqlite), postgresql: sql(HIGHEST_ID.postgresql) };
+}
+
+const SQL = {
+  insert: `INSERT INTO store
+      (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  revision: 'SELECT revision FROM store',
+  limitIds: 'UPDATE store SET last_id = $1',
+  keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',
+  recordEnvironment: 'UPDATE store SET environment = $1 WHERE environment IS NULL',
+  environment: 'SELECT environment FROM store',
+  moveAway: 'UPDATE store SET moved_to = $1 WHERE revision = $2',
+  takeBack: `UPDATE store SET moved_to = NULL, id = CASE WHEN id = '' THEN '' ELSE $1 END
+    WHERE moved_to IS NOT NULL`,
+} as const;
