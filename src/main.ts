@@ -1,6 +1,6 @@
 import { say } from './commands/terminal/output.ts';
 import { EXIT_FAILURE, run } from './program.ts';
-import { hasPassword } from './store/open.ts';
+import { hasPassword } from './store/url.ts';
 
 // EPIPE: the reader has closed the pipe, as in "export | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -9,6 +9,7 @@ const SOURCES = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => path.replac
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const DOMAIN = ['orders', 'keys', 'pets', 'concurrency'];
+/** What the floors above may use of the store: its promises, and never an engine. */
 const STORE = [
   'store/store',
   'store/commands',
@@ -19,13 +20,13 @@ const STORE = [
   'store/cursor',
   'store/batcher',
 ];
+/** What the engines may use of the store. */
 const ENGINE = [
   ...DOMAIN,
   'listing',
   'store/activity',
   'store/audit',
   'store/commands',
-  'store/consistency',
   'store/diagnosis',
   'store/expected-schema',
   'store/feed',
@@ -37,18 +38,17 @@ const ENGINE = [
   'store/tables',
 ];
 
-/** What each part of src/ may import besides itself. A part not listed may import nothing. */
+/** What each part of src/ may import besides itself; the first that matches counts. A part not listed may import nothing. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
-  'src/main.ts': ['commands/terminal', 'program', 'store/open'],
+  'src/main.ts': ['commands/terminal', 'program', 'store/url'],
   'src/program.ts': ['commands', 'config', 'files', 'store', 'version'],
   'src/version.ts': [],
   'src/orders/': [],
   'src/keys/': [],
-  'src/concurrency/': [],
   'src/pets/': [],
+  'src/concurrency/': [],
+  'src/json/': [],
   'src/listing/': ['orders'],
-  'src/store/audit.ts': [],
-  'src/store/commands.ts': [...DOMAIN, 'store/audit', 'store/imports'],
   'src/store/store.ts': [
     ...DOMAIN,
     'listing',
@@ -59,22 +59,29 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'store/imports',
     'store/pages',
   ],
-  'src/store/open-options.ts': [],
-  'src/store/activity.ts': ['orders', 'store/feed', 'store/pages'],
-  'src/store/feed.ts': ['orders'],
-  'src/store/pages.ts': ['orders', 'store/feed'],
-  'src/store/batcher.ts': ['orders'],
-  'src/store/diagnosis.ts': [],
-  'src/store/imports.ts': [],
-  'src/store/migration-steps.ts': [],
-  'src/store/tables.ts': ['store/store'],
-  'src/store/consistency.ts': DOMAIN,
-  'src/store/expected-schema.ts': ['store/store'],
+  'src/store/tables/': [
+    ...DOMAIN,
+    'json',
+    'store/audit',
+    'store/commands',
+    'store/feed',
+    'store/imports',
+    'store/store',
+  ],
+  'src/store/sqlite/database/': [...DOMAIN, 'store/expected-schema', 'store/store', 'store/tables'],
+  'src/store/sqlite/maintenance/': [...ENGINE, 'store/sqlite/database'],
   'src/store/sqlite/': ENGINE,
+  'src/store/postgres/database/': [
+    ...DOMAIN,
+    'store/expected-schema',
+    'store/open-options',
+    'store/store',
+    'store/tables',
+  ],
+  'src/store/postgres/maintenance/': [...ENGINE, 'store/postgres/database'],
   'src/store/postgres/': ENGINE,
   'src/store/': [...DOMAIN, 'store'],
-  'src/config/': ['keys', 'orders', 'store/open'],
-  'src/json/': [],
+  'src/config/': ['keys', 'orders', 'store/url'],
   'src/files/': ['orders', 'pets', 'json'],
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { backupStore } from '../store/backup.ts';
+import { backupStore } from '../store/maintenance/backup.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { counted, grouped, say } from './terminal/output.ts';
 

@@ -1,7 +1,7 @@
 import { MAX_BATCH, nameOf } from '../orders/batch.ts';
 import type { OrderCommand } from '../orders/lifecycle.ts';
 import { parseInt64 } from '../orders/order.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { applyRecorded, namesOf } from './recorded.ts';
 import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { expectEnvironment } from '../store/claim.ts';
-import { checkStore, databaseLabel } from '../store/open.ts';
+import { checkStore } from '../store/maintenance/inspect.ts';
+import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { CommandFailed, counted, grouped, table, writeJson, writeOut } from './terminal/output.ts';
 

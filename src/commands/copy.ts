@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { contentOf } from '../config/database-url.ts';
-import { actionOf } from '../store/action.ts';
-import { copyStore } from '../store/copy.ts';
-import { databaseLabel, databaseUrlProblem } from '../store/open.ts';
+import { actionOf } from '../store/audit.ts';
+import { copyStore } from '../store/maintenance/copy.ts';
+import { databaseLabel, databaseUrlProblem } from '../store/url.ts';
 import { warnOfPassword } from './database.ts';
 import { grouped, say, UsageError } from './terminal/output.ts';
 import { showProgress } from './terminal/progress.ts';

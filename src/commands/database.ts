@@ -2,8 +2,9 @@ import { Command } from 'commander';
 import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config/config.ts';
 import type { Environment } from '../keys/api-key.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
-import { databaseLabel, hasPassword, openStore, storeExists } from '../store/open.ts';
+import { openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { databaseLabel, hasPassword } from '../store/url.ts';
 import { say, UsageError } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type FreeIds, idsLeft } from '../orders/ids.ts';
 import { parseInt64 } from '../orders/order.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
 import { grouped, say, table, UsageError, writeJson, writeOut } from './terminal/output.ts';

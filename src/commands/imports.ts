@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { formatTimestamp } from '../orders/timestamp.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { type ImportRecord, SHOWN_DIGITS } from '../store/imports.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';

@@ -10,7 +10,7 @@ import {
 } from '../keys/api-key.ts';
 import { SCOPES, type Scope } from '../keys/scopes.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
 import {

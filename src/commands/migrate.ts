@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
+import { planMigrations } from '../store/maintenance/inspect.ts';
 import type { MigrationStep } from '../store/migration-steps.ts';
-import { databaseLabel, openStore, planMigrations } from '../store/open.ts';
+import { openStore } from '../store/open.ts';
+import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { counted, say, writeJson, writeOut } from './terminal/output.ts';
 

@@ -5,7 +5,7 @@ import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import/check.ts';
 import { PAUSE_MS } from './import/placer.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { restoreStore } from '../store/backup.ts';
 import { expectEnvironment } from '../store/claim.ts';
-import { databaseLabel } from '../store/open.ts';
+import { restoreStore } from '../store/maintenance/backup.ts';
+import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { counted, say } from './terminal/output.ts';
 

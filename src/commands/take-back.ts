@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { expectEnvironment } from '../store/claim.ts';
-import { databaseLabel, openStore } from '../store/open.ts';
+import { openStore } from '../store/open.ts';
+import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { applyRecorded } from './recorded.ts';
 import { say } from './terminal/output.ts';

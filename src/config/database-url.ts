@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { databaseUrlProblem, isSameDatabase } from '../store/open.ts';
+import { databaseUrlProblem, isSameDatabase } from '../store/url.ts';
 import type { SettingsReader } from './settings.ts';
 
 /** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */

@@ -1,4 +1,4 @@
-import { isSameDatabase } from '../store/open.ts';
+import { isSameDatabase } from '../store/url.ts';
 import type { Config } from './config.ts';
 
 /** What can change only with a restart, by variable. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { rotateStore } from '../store/backup.ts';
-import type { LatestBackup, Rotation } from '../store/sqlite/backup-rotation.ts';
+import { rotateStore } from '../store/maintenance/backup.ts';
+import type { LatestBackup, Rotation } from '../store/sqlite/maintenance/backup-rotation.ts';
 
 /** Pause after a failure, or while another process makes a backup; shorter if backups are more frequent. */
 const RETRY_MS = 300_000;

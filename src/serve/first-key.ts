@@ -3,7 +3,7 @@ import { say } from '../commands/terminal/output.ts';
 import type { Config } from '../config/config.ts';
 import { urlHost } from '../config/parsers.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 
 /** Ids searched for a pending order, which the printed example cancels. */

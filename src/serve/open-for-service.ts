@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { actionOf } from '../store/action.ts';
+import { actionOf } from '../store/audit.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Config, LogLevel } from '../config/config.ts';
 import { needRestart } from '../config/need-restart.ts';
 import { ConfigError } from '../config/settings.ts';
-import { filesOfUrl } from '../store/open.ts';
+import { filesOfUrl } from '../store/url.ts';
 import type { Log } from '../telemetry/logger.ts';
 
 export interface RereadParts {

@@ -1,6 +1,6 @@
 import type { Environment } from '../keys/api-key.ts';
-import { databaseLabel } from './open.ts';
 import { type Store, StoreNotUsable } from './store.ts';
+import { databaseLabel } from './url.ts';
 
 /** @throws StoreNotUsable if the store was moved to another database */
 export function expectNotMoved(url: string, movedTo: string | undefined): void {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { readConfig, readDatabaseConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/settings.ts';
 import { misspelt, VARIABLES } from '../../src/config/similar-names.ts';
-import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 

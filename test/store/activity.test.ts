@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { ApiKey } from '../../src/keys/api-key.ts';
 import type { OrderId } from '../../src/orders/order.ts';
 import { ActivityCount, MAX_COUNTS_AT_ONCE, MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
-import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { ENGINES, open } from './engines.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { backupStore, restoreStore } from '../../src/store/backup.ts';
-import { copyStore } from '../../src/store/copy.ts';
-import { checkStore } from '../../src/store/open.ts';
-import { whilePostgresMoved } from '../../src/store/postgres/copy.ts';
-import { whileSqliteMoved } from '../../src/store/sqlite/copy.ts';
-import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
+import { copyStore } from '../../src/store/maintenance/copy.ts';
+import { checkStore } from '../../src/store/maintenance/inspect.ts';
+import { whilePostgresMoved } from '../../src/store/postgres/maintenance/copy.ts';
+import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
+import { whileSqliteMoved } from '../../src/store/sqlite/maintenance/copy.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open } from './engines.ts';
 

@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { backupStore, restoreStore } from '../../src/store/backup.ts';
-import { copyStore } from '../../src/store/copy.ts';
+import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
+import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open, queryDatabase } from './engines.ts';
 

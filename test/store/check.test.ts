@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { checkStore } from '../../src/store/open.ts';
+import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import { query } from '../postgres.ts';
 import { ENGINES, type Engine, open } from './engines.ts';
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
 import type { Purpose } from '../../src/store/open-options.ts';
-import { sqlitePath } from '../../src/store/sqlite/path.ts';
+import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unavailable } from '../../src/store/postgres/errors.ts';
-import { storeError } from '../../src/store/sqlite/errors.ts';
+import { unavailable } from '../../src/store/postgres/database/errors.ts';
+import { storeError } from '../../src/store/sqlite/database/errors.ts';
 import { type Fault, StoreUnavailable } from '../../src/store/store.ts';
 
 test('SQLite errors are mapped to faults', () => {

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { checkStore } from '../../src/store/open.ts';
+import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { databaseLabel, hasPassword } from '../../src/store/open.ts';
+import { databaseLabel, hasPassword } from '../../src/store/url.ts';
 
 test('a password in a database URL is detected anywhere in it', () => {
   for (const url of [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
-import { newSession } from '../../src/store/postgres/connection.ts';
-import { Origin, Timelines } from '../../src/store/postgres/origin.ts';
-import { PATIENT } from '../../src/store/postgres/time-limits.ts';
+import { newSession } from '../../src/store/postgres/database/connection.ts';
+import { Origin, Timelines } from '../../src/store/postgres/database/origin.ts';
+import { PATIENT } from '../../src/store/postgres/database/time-limits.ts';
 import { newPostgresSchema } from './engines.ts';
 
 test('a superseded server is rejected, and connections to it are to be closed', () => {

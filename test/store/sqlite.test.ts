@@ -4,10 +4,10 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { backupStore } from '../../src/store/backup.ts';
-import { copyStore } from '../../src/store/copy.ts';
+import { backupStore } from '../../src/store/maintenance/backup.ts';
+import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { openStore } from '../../src/store/open.ts';
-import { makeDurable, openForWriting } from '../../src/store/sqlite/connection.ts';
+import { makeDurable, openForWriting } from '../../src/store/sqlite/database/connection.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
-import { latestBackupOf } from '../../store/backup.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
+import { latestBackupOf } from '../../store/maintenance/backup.ts';
 
 /** Looks at the backups that the service makes, if it makes any. */
 export function backupsOf({ backups, databaseUrl }: Config): Finding[] {

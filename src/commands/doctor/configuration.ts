@@ -4,7 +4,7 @@ import { type Settings, withSettingsFile } from '../../config/settings.ts';
 import { misspelt } from '../../config/similar-names.ts';
 import { connectionsWithin, FILES_NEEDED, openFilesLimit } from '../../http/connection/limit.ts';
 import { type Finding, ok, warning } from '../../store/diagnosis.ts';
-import { databaseLabel } from '../../store/open.ts';
+import { databaseLabel } from '../../store/url.ts';
 import { COMMIT, VERSION } from '../../version.ts';
 
 /** Kubernetes kills so long after SIGTERM unless it is told otherwise; container engines after 10 s, systemd after 90. */

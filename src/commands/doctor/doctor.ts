@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/settings.ts';
 import { type Finding, problem } from '../../store/diagnosis.ts';
-import { diagnoseDatabase } from '../../store/open.ts';
+import { diagnoseDatabase } from '../../store/maintenance/inspect.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from '../database.ts';
 import { CommandFailed, counted, table, writeJson, writeOut } from '../terminal/output.ts';
 import { terminal } from '../terminal/terminal.ts';

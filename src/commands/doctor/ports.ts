@@ -5,8 +5,9 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '../../config/config.ts';
 import { urlHost } from '../../config/parsers.ts';
 import { type Finding, ok, problem } from '../../store/diagnosis.ts';
-import { databaseLabel, openStore } from '../../store/open.ts';
+import { openStore } from '../../store/open.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
+import { databaseLabel } from '../../store/url.ts';
 
 /** A service that is busy answers later than one that is not; one that hangs does not answer. */
 const ANSWER_WITHIN_MS = 3_000;

@@ -3,11 +3,12 @@ import { standingOf } from '../../keys/api-key.ts';
 import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../orders/ids.ts';
 import { expectEnvironment } from '../../store/claim.ts';
-import type { Findings } from '../../store/consistency.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
 import type { ImportRecord } from '../../store/imports.ts';
-import { checkStore, openStore, storeExists } from '../../store/open.ts';
+import { checkStore } from '../../store/maintenance/inspect.ts';
+import { openStore, storeExists } from '../../store/open.ts';
 import { type Store, StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
+import type { Findings } from '../../store/tables/consistency.ts';
 import { describeImport } from '../imports.ts';
 import { counted, grouped } from '../terminal/output.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderDraft, OrderId } from '../../orders/order.ts';
-import { actionOf } from '../../store/action.ts';
+import { actionOf } from '../../store/audit.ts';
 import { SHOWN_DIGITS } from '../../store/imports.ts';
 import { type Store, StoreUnavailable } from '../../store/store.ts';
 import { CommandFailed, counted } from '../terminal/output.ts';

@@ -11,9 +11,9 @@ import {
 } from '../activity.ts';
 import { keyNames } from '../tables/keys.ts';
 import { type Row, text } from '../tables/session.ts';
-import { arrayOf } from './arrays.ts';
+import { arrayOf } from './database/arrays.ts';
+import type { Session } from './database/session.ts';
 import { readPosition } from './feed.ts';
-import type { Session } from './session.ts';
 
 /** See Store.activity. Events never change, so the statements need no common snapshot. */
 export async function countActivity(

@@ -2,10 +2,10 @@ import { Mutex } from '../../concurrency/mutex.ts';
 import type { Moment } from '../../listing/listing.ts';
 import { byId, type Order } from '../../orders/order.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './database/connection.ts';
+import { BEGIN_SNAPSHOT, type Session } from './database/session.ts';
 import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
 import { BATCH, FETCH, visitFetched } from './scan.ts';
-import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 
 type Visit = (orders: readonly Order[]) => void;
 

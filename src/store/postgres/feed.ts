@@ -11,7 +11,7 @@ import { changeFromRow, lastFromRow } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
-import type { Session } from './session.ts';
+import type { Session } from './database/session.ts';
 
 /** Changes per query. */
 const BATCH = 2_000;

@@ -2,7 +2,7 @@ import type { Moment } from '../../listing/listing.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
-import type { Session } from './session.ts';
+import type { Session } from './database/session.ts';
 
 /** An event of a revision that identifies the history: its columns, in the order of WITNESS. */
 type Witness = Row;

@@ -12,19 +12,25 @@ import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
 import { readStatus } from '../tables/store-row.ts';
 import { countActivity } from './activity.ts';
-import { isPostgresUrl, parseAddress } from './address.ts';
-import { describeSchema } from './catalog.ts';
 import { Changes } from './changes.ts';
-import { Connection, newSession } from './connection.ts';
+import { isPostgresUrl, parseAddress } from './database/address.ts';
+import { describeSchema } from './database/catalog.ts';
+import { Connection, newSession } from './database/connection.ts';
+import { Origin } from './database/origin.ts';
+import { hasSchema, KNOWN_MIGRATIONS, migrate } from './database/schema.ts';
+import type { Session } from './database/session.ts';
+import {
+  MIGRATIONS,
+  PATIENT,
+  SERVICE,
+  SERVICE_WRITES,
+  type TimeLimits,
+} from './database/time-limits.ts';
 import { readFeed } from './feed.ts';
 import { findOrders, orderHistory } from './orders.ts';
-import { Origin } from './origin.ts';
 import { readPage, readRecord } from './pages.ts';
 import { scanOrders } from './scan.ts';
-import { hasSchema, KNOWN_MIGRATIONS, migrate } from './schema.ts';
-import type { Session } from './session.ts';
 import { readSizes } from './sizes.ts';
-import { MIGRATIONS, PATIENT, SERVICE, SERVICE_WRITES, type TimeLimits } from './time-limits.ts';
 import { Writer } from './writer.ts';
 
 /**

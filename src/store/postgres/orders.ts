@@ -10,10 +10,10 @@ import { eventFromRow, ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
 import type { Column } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
-import { arrayOf } from './arrays.ts';
-import { sqlState, WAS_CHANGED } from './errors.ts';
-import type { Session } from './session.ts';
-import { inTransaction } from './transaction.ts';
+import { arrayOf } from './database/arrays.ts';
+import { sqlState, WAS_CHANGED } from './database/errors.ts';
+import type { Session } from './database/session.ts';
+import { inTransaction } from './database/transaction.ts';
 import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
 
 /** Returns those of the orders that exist. */

@@ -3,9 +3,9 @@ import { isSelective, MAX_ROWS_LOOKED_AT, type OrderPage, type PageQuery } from 
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
-import { arrayOf } from './arrays.ts';
+import { arrayOf } from './database/arrays.ts';
+import type { Session } from './database/session.ts';
 import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
-import type { Session } from './session.ts';
 
 /** See Store.record. */
 export async function readRecord(session: Session, id: OrderId): Promise<OrderRecord | undefined> {

@@ -3,9 +3,9 @@ import { INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
 import type { ScanVisit } from '../store.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
-import { newSession } from './connection.ts';
-import { BEGIN_SNAPSHOT, type Session } from './session.ts';
-import { BULK } from './time-limits.ts';
+import { newSession } from './database/connection.ts';
+import { BEGIN_SNAPSHOT, type Session } from './database/session.ts';
+import { BULK } from './database/time-limits.ts';
 
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
 export const BATCH = 2_000;

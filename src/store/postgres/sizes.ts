@@ -1,5 +1,5 @@
 import type { StoreSizes } from '../store.ts';
-import type { Session } from './session.ts';
+import type { Session } from './database/session.ts';
 
 /** Returns the size of the database; log and disk are the server's. */
 export async function readSizes(session: Session): Promise<StoreSizes> {

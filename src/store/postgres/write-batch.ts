@@ -4,8 +4,8 @@ import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import type { Value } from '../tables/session.ts';
 import { storeNotHere } from '../tables/store-row.ts';
-import { arrayOf, textArray } from './arrays.ts';
-import type { Session } from './session.ts';
+import { arrayOf, textArray } from './database/arrays.ts';
+import type { Session } from './database/session.ts';
 
 /**
  * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which

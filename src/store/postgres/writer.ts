@@ -3,10 +3,10 @@ import { isBatchCommand } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../tables/carry-out.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './database/connection.ts';
+import type { Session } from './database/session.ts';
+import { inTransaction } from './database/transaction.ts';
 import { changeLockedOrders, changeOrders, importOrders } from './orders.ts';
-import type { Session } from './session.ts';
-import { inTransaction } from './transaction.ts';
 
 /** The write half of the PostgreSQL engine. */
 export class Writer {

@@ -13,9 +13,9 @@ import {
 import type { FeedPosition } from '../feed.ts';
 import { keyNames } from '../tables/keys.ts';
 import { text, type Value } from '../tables/session.ts';
+import type { Session } from './database/session.ts';
+import { inSnapshot } from './database/transaction.ts';
 import { readPosition } from './feed.ts';
-import type { Session } from './session.ts';
-import { inSnapshot } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
 /** Events that are counted in one turn of the event loop, which takes one or two milliseconds. */

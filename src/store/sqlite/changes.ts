@@ -4,9 +4,9 @@ import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
+import type { Session } from './database/session.ts';
+import { expectUsable, GUARD_COLUMNS } from './database/transaction.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
-import type { Session } from './session.ts';
-import { expectUsable, GUARD_COLUMNS } from './transaction.ts';
 
 type Visit = (orders: readonly Order[]) => void;
 

@@ -10,8 +10,8 @@ import {
 import { changeFromRow, lastFromRow } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
-import type { Session } from './session.ts';
-import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
+import type { Session } from './database/session.ts';
+import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
 
 /** Changes that are read in one turn of the event loop. */
 const BATCH = 128;

@@ -11,16 +11,21 @@ import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
 import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { countActivity } from './activity.ts';
-import { backupBeforeMigration } from './backup-before-migration.ts';
 import { Changes } from './changes.ts';
-import { type Location, openForReading, readableLocation, readDatabase } from './connection.ts';
-import { storeError, withOpenErrors } from './errors.ts';
+import {
+  type Location,
+  openForReading,
+  readableLocation,
+  readDatabase,
+} from './database/connection.ts';
+import { storeError, withOpenErrors } from './database/errors.ts';
+import { expectSchema, KNOWN_MIGRATIONS } from './database/schema.ts';
+import { Session } from './database/session.ts';
 import { readFeed } from './feed.ts';
+import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
 import { findOrders, orderHistory } from './orders.ts';
 import { Pages } from './pages.ts';
 import { scanOrders } from './scan.ts';
-import { expectSchema, KNOWN_MIGRATIONS } from './schema.ts';
-import { Session } from './session.ts';
 import { sizesOf } from './sizes.ts';
 import { Turns } from './turns.ts';
 import { WriterClient } from './writer-client.ts';

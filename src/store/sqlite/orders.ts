@@ -10,7 +10,7 @@ import { isLatestRun } from '../tables/imports.ts';
 import { eventFromRow, ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
 import { readFreeIds } from '../tables/store-row.ts';
-import { jsonArray, type Session } from './session.ts';
+import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
 
 /** Returns those of the orders that exist. */

@@ -10,9 +10,9 @@ import {
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
+import type { Session } from './database/session.ts';
+import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
 import { readPosition } from './feed.ts';
-import type { Session } from './session.ts';
-import { expectUsable, GUARD_COLUMNS, inSnapshot } from './transaction.ts';
 import type { Turns } from './turns.ts';
 
 /** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */

@@ -3,8 +3,8 @@ import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/ord
 import type { ScanVisit } from '../store.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
-import { type Location, openForReading } from './connection.ts';
-import { Session } from './session.ts';
+import { type Location, openForReading } from './database/connection.ts';
+import { Session } from './database/session.ts';
 
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;

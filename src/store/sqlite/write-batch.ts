@@ -3,7 +3,7 @@ import { differingFields, type Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import type { Value } from '../tables/session.ts';
-import { jsonArray, type Session } from './session.ts';
+import { jsonArray, type Session } from './database/session.ts';
 
 /**
  * Writes the changes of a batch, inside a transaction. Without changes nothing is written, so the list's ETag stays

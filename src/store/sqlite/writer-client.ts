@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { StoreUnavailable } from '../store.ts';
-import { errorOf, type Failure } from './thread-failure.ts';
+import { errorOf, type Failure } from './database/errors.ts';
 import type { Answer, Loss, Ready, Request, WriterData } from './writer-thread.ts';
 
 /** A .ts file in a clone, a .js file in the npm package. */

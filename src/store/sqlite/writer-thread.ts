@@ -7,23 +7,22 @@ import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
 import { readFreeIds } from '../tables/store-row.ts';
-import { describeSchema } from './catalog.ts';
+import { describeSchema } from './database/catalog.ts';
 import {
   fileIdentity,
   fileOrigin,
   makeDurable,
   openForWriting,
   retryWhileBusy,
-} from './connection.ts';
-import { isBusy, storeError, withOpenErrors } from './errors.ts';
-import { GivenIds } from './given-ids.ts';
-import { FILES_COMPARED_MS, OpenFiles } from './open-files.ts';
+} from './database/connection.ts';
+import { type Failure, failureOf, isBusy, storeError, withOpenErrors } from './database/errors.ts';
+import { GivenIds } from './database/given-ids.ts';
+import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
+import { assignStoreId, recordOrigin, reserveGiven } from './database/origin.ts';
+import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
+import { Session } from './database/session.ts';
+import { inTransaction } from './database/transaction.ts';
 import { changeOrders, importOrders } from './orders.ts';
-import { assignStoreId, recordOrigin, reserveGiven } from './origin.ts';
-import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './schema.ts';
-import { Session } from './session.ts';
-import { type Failure, failureOf } from './thread-failure.ts';
-import { inTransaction } from './transaction.ts';
 
 /** Start parameters of the thread. */
 export interface WriterData {

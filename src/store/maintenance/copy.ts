@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { leapAbove } from '../../orders/ids.ts';
+import type { Action } from '../audit.ts';
+import { openStore } from '../open.ts';
+import { isPostgresUrl } from '../postgres/database/address.ts';
+import {
+  openPostgresSource,
+  openPostgresTarget,
+  whilePostgresMoved,
+} from '../postgres/maintenance/copy.ts';
+import { sqlitePath } from '../sqlite/database/connection.ts';
+import {
+  openSqliteSource,
+  openSqliteTarget,
+  whileSqliteMoved,
+} from '../sqlite/maintenance/copy.ts';
+import { StoreNotUsable, type StoreStatus } from '../store.ts';
+import { compare } from '../tables/consistency.ts';
+import { AUDIT, type MovedIds, type Source, TABLES, type Table } from '../tables/copied.ts';
+import type { Column, Row } from '../tables/session.ts';
+import { databaseLabel } from '../url.ts';
+
+export interface CopyOptions {
+  /**
+   * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of
+   * the source, whatever is written meanwhile.
+   */
+  readonly isMove: boolean;
+  /** Recorded in the copy and, if it is a move, in the source. */
+  readonly action?: Action;
+  /** Called repeatedly with the number of rows copied or verified so far. */
+  readonly onProgress: (what: 'Copying' | 'Verifying', done: number, total: number) => void;
+}
+
+/**
+ * Copies the store at `from` to the database at `to`, which must be empty or contain an interrupted copy: orders,
+ * histories, keys, pets, unfinished imports, the revision and the store id. The copy becomes a usable store only
+ * after all of it was read back and found to be the same.
+ * @returns the status of the copied store
+ * @throws StoreNotUsable, StoreUnavailable
+ */
+export async function copyStore(
+  from: string,
+  to: string,
+  { isMove, action, onProgress }: CopyOptions,
+): Promise<StoreStatus> {
+  const source = await openSource(from);
+  try {
+    if (isMove) refuseMoved(source.status, to);
+    const target = isPostgresUrl(to)
+      ? await openPostgresTarget(to)
+      : await openSqliteTarget(sqlitePath(to));
+    try {
+      const total = await countRows(source);
+      const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
+        onProgress(what, done, total);
+      let lastRecord = 0n;
+      const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
+        if (table === AUDIT) lastRecord = rows.at(-1)![0] as bigint;
+        return target.insert(table, rows);
+      });
+      const found = await digestOf(target, TABLES, progress('Verifying'));
+      if (found !== copied) {
+        throw new StoreNotUsable('the copy differs from the source; nothing was moved');
+      }
+      const { revision, orders } = source.status;
+      const { problems } = compare({ revision, ...orders }, await target.counts());
+      if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
+      if (action !== undefined) await target.insert(AUDIT, [auditRow(lastRecord + 1n, action)]);
+      const complete = (ids: MovedIds = {}) => target.complete({ ...statusOfCopy(source), ...ids });
+      if (isMove && !source.isBackup) {
+        await moveAway(from, to, source, action);
+        // Under a lock: the source cannot be taken back while the copy becomes a store.
+        await whileMoved(from, to, complete);
+      } else await complete();
+    } finally {
+      await target.close();
+    }
+    return source.status;
+  } finally {
+    await source.close();
+  }
+}
+
+function inconsistent(from: string, problems: readonly string[]): string {
+  const summary = `${databaseLabel(from)} failed the check; nothing was copied:`;
+  return [summary, ...problems].join('\n  ');
+}
+
+/** A backup that is put to use begins another history, in which its ids may have been given. */
+function statusOfCopy({ status, isBackup }: Source): StoreStatus {
+  return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
+}
+
+/**
+ * Runs `complete` with the ids of the source, while it is marked as moved to `to`.
+ * @throws StoreNotUsable if it is not marked so; `complete` is not run then
+ */
+async function whileMoved(
+  from: string,
+  to: string,
+  complete: (ids: MovedIds) => Promise<void>,
+): Promise<void> {
+  const label = databaseLabel(to);
+  await (isPostgresUrl(from)
+    ? whilePostgresMoved(from, label, complete)
+    : whileSqliteMoved(sqlitePath(from), label, complete));
+}
+
+/** The cells of AUDIT. */
+function auditRow(id: bigint, { command, user, host, what }: Action): Row {
+  return [id, BigInt(Date.now()), command, user, host, what];
+}
+
+async function openSource(url: string): Promise<Source> {
+  return isPostgresUrl(url) ? openPostgresSource(url) : openSqliteSource(sqlitePath(url));
+}
+
+/**
+ * Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed
+ * afterwards, and is repeated.
+ */
+function refuseMoved({ movedTo }: StoreStatus, to: string): void {
+  if (movedTo === undefined || movedTo === databaseLabel(to)) return;
+  throw new StoreNotUsable(
+    `the store was moved to ${movedTo}; copy it from there or, if it did not get there, run "store-orders take-back"`,
+  );
+}
+
+/**
+ * Marks the source as moved before the copy becomes a store, so that there are never two; a backup is not marked, since every
+ * restore of it is a separate store. If the copy fails after that, it can be repeated into the same database.
+ * @throws StoreNotUsable if the store has changed since it was copied
+ */
+async function moveAway(
+  from: string,
+  to: string,
+  source: Source,
+  action: Action | undefined,
+): Promise<void> {
+  const { movedTo, revision } = source.status;
+  if (movedTo !== undefined) return;
+  const changed =
+    'the store changed while it was copied; stop what writes to it, and copy it again';
+  const store = await openStore(from, { create: false, purpose: 'write' });
+  try {
+    const command = { type: 'moveAway', to: databaseLabel(to), revision } as const;
+    const record = action === undefined ? [] : [{ type: 'audit', action } as const];
+    const outcome = (await store.apply([...record, command])).at(-1);
+    if (outcome === 'changed') throw new StoreNotUsable(changed);
+    // The store now accepts no writes, so tables whose changes do not show in the revision can be compared.
+    if (!(await hasChanged(from, source))) return;
+    await store.apply([{ type: 'takeBack' }]);
+    throw new StoreNotUsable(changed);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns whether the store differs from `before`. */
+async function hasChanged(url: string, before: Source): Promise<boolean> {
+  const now = await openSource(url);
+  try {
+    if (now.status.revision !== before.status.revision) return true;
+    // The move itself is recorded.
+    const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
+    return (await digestOf(now, others)) !== (await digestOf(before, others));
+  } finally {
+    await now.close();
+  }
+}
+
+/** Excludes the last use of a key, a change that does not justify repeating the copy. */
+function withoutKeyUse(table: Table): Table {
+  const { last_used_at: _, ...columns } = table.columns;
+  return { ...table, columns };
+}
+
+async function countRows(source: Source): Promise<number> {
+  let total = 0;
+  for (const table of TABLES) total += await source.count(table);
+  return total;
+}
+
+/** Reads all rows, passes them to `handOn`, and returns a digest of them. */
+async function digestOf(
+  from: Pick<Source, 'rows'>,
+  tables: readonly Table[],
+  onProgress: (done: number) => void = () => {},
+  handOn: (table: Table, rows: readonly Row[]) => Promise<void> = async () => {},
+): Promise<string> {
+  const hash = createHash('sha256');
+  let done = 0;
+  for (const table of tables) {
+    hash.update(`${table.name}\n`);
+    for await (const rows of from.rows(table)) {
+      // Rows are written while the next ones are read and hashed.
+      const handed = handOn(table, rows);
+      for (const row of rows) hash.update(`${row.map(cellText).join('\t')}\n`);
+      await handed;
+      done += rows.length;
+      onProgress(done);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** Formats a cell unambiguously: text is quoted, and its tabs and line feeds are escaped. */
+function cellText(cell: Column): string {
+  if (typeof cell === 'string') return JSON.stringify(cell);
+  if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
+  return String(cell);
+}

@@ -1,0 +1,158 @@
+import type { OpenOptions } from '../../open-options.ts';
+import { mayPass, StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { type Address, parseAddress } from './address.ts';
+import { Session } from './session.ts';
+import type { TimeLimits } from './time-limits.ts';
+
+/** Limit for establishing a connection, and again for setting up the session. */
+const CONNECT_MS = 3_000;
+/** Shorter limit with several hosts: one may be down while another is about to become the primary, so retry soon. */
+const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
+/** Pause after a failed attempt; prevents flooding a server that has no connections left. */
+const RETRY_PAUSE_MS = 100;
+
+/** Callbacks for the sessions of a connection. */
+export interface ConnectionListeners {
+  /** Called with every new session before it is used for anything else. */
+  readonly welcome?: (session: Session) => Promise<void>;
+  readonly onConnection?: OpenOptions['onConnection'];
+}
+
+/**
+ * A connection to the primary, established on first use and again after it is lost. Concurrent callers share one
+ * attempt.
+ */
+export class Connection {
+  readonly #address: () => Pick<Address, 'hosts'>;
+  readonly #limits: TimeLimits;
+  readonly #listeners: ConnectionListeners;
+  #session: Promise<Session> | undefined;
+  #failure: { readonly error: unknown; readonly until: number } | undefined;
+  #isClosed = false;
+
+  /** @param address called for each attempt, since the password may have changed */
+  constructor(
+    address: () => Pick<Address, 'hosts'>,
+    limits: TimeLimits,
+    listeners: ConnectionListeners = {},
+  ) {
+    this.#address = address;
+    this.#limits = limits;
+    this.#listeners = listeners;
+  }
+
+  /**
+   * Returns the current session, connecting if necessary.
+   * @throws StoreUnavailable
+   */
+  async session(): Promise<Session> {
+    if (this.#isClosed) throw new StoreUnavailable('the store is closed', 'unreachable');
+    if (this.#failure !== undefined && performance.now() < this.#failure.until) {
+      throw this.#failure.error;
+    }
+    this.#session ??= this.#connect();
+    return this.#session;
+  }
+
+  /** Closes the connection once all sent statements have been answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const session = await this.#session?.catch(() => undefined);
+    await session?.end();
+  }
+
+  #connect(): Promise<Session> {
+    const attempt = this.#openOnPrimary();
+    const forget = () => {
+      if (this.#session === attempt) this.#session = undefined;
+    };
+    attempt.then(
+      (session) => {
+        this.#failure = undefined;
+        this.#listeners.onConnection?.('connected to PostgreSQL', { ...session.server });
+        const lose = () => {
+          forget();
+          if (this.#isClosed) return;
+          this.#listeners.onConnection?.('a connection to PostgreSQL was lost', {});
+        };
+        if (session.isLost) lose();
+        else session.onLost = lose;
+      },
+      (error) => {
+        this.#failure = { error, until: performance.now() + RETRY_PAUSE_MS };
+        forget();
+      },
+    );
+    return attempt;
+  }
+
+  /** Tries all hosts at once, so that an unreachable one causes no delay; the first primary to answer is used. */
+  async #openOnPrimary(): Promise<Session> {
+    const { hosts } = this.#address();
+    const connectMs = hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS;
+    const attempts = hosts.map(async (host) => {
+      const session = await Session.open(host, this.#limits, connectMs);
+      try {
+        await this.#listeners.welcome?.(session);
+        return session;
+      } catch (error) {
+        session.destroy();
+        throw error;
+      }
+    });
+    try {
+      const first = await Promise.any(attempts);
+      for (const attempt of attempts) {
+        attempt.then(
+          (session) => session !== first && session.destroy(),
+          () => {},
+        );
+      }
+      return first;
+    } catch (error) {
+      throw inOne((error as AggregateError).errors);
+    }
+  }
+}
+
+/**
+ * Combines the errors of all hosts into one. The result is StoreUnavailable unless one of the errors is a bug: an
+ * operator can fix the other causes while the service runs.
+ */
+function inOne(errors: readonly Error[]): Error {
+  const isExpected = (error: Error) =>
+    error instanceof StoreUnavailable || error instanceof StoreNotUsable;
+  const bug = errors.find((error) => !isExpected(error));
+  if (bug !== undefined) return bug;
+  const reasons = [...new Set(errors.map(({ message }) => message))];
+  const isUnreachable = errors.some(
+    (error) => error instanceof StoreUnavailable && error.fault === 'unreachable',
+  );
+  const [first] = errors;
+  const other = first instanceof StoreUnavailable ? first.fault : 'failed';
+  const fault = isUnreachable ? 'unreachable' : other;
+  return new StoreUnavailable(reasons.join('; '), fault, { cause: errors[0] });
+}
+
+/**
+ * Opens a session for one task and prepares it.
+ * @throws StoreUnavailable while the database cannot be reached, StoreNotUsable if waiting does not help; both with
+ *   messages for the operator
+ */
+export async function newSession(
+  url: string,
+  limits: TimeLimits,
+  prepare: (session: Session) => Promise<void> = async () => {},
+): Promise<Session> {
+  const address = parseAddress(url);
+  try {
+    return await new Connection(() => address, limits, { welcome: prepare }).session();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    const message = `cannot use the database ${address.label}: ${error.message}`;
+    if (mayPass(error)) {
+      throw new StoreUnavailable(message, error.fault, { cause: error });
+    }
+    throw new StoreNotUsable(message, { cause: error });
+  }
+}

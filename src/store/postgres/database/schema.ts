@@ -1,0 +1,215 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { olderSchema } from '../../expected-schema.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { watchBlockers } from './blockers.ts';
+import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState } from './errors.ts';
+import { type IndexPlan, type MigrationPlan, planMigration } from './migration-plan.ts';
+import type { Session } from './session.ts';
+
+/** "STOR": the advisory lock that serializes the migrations of several nodes. */
+const MIGRATION_LOCK = 0x53544f52;
+/** Limit for waiting for another node's migration. */
+const MIGRATION_WAIT_MS = 60_000;
+const LOCK_RETRY_MS = 200;
+/** How long a migration waits for a lock, and every request behind it, which is answered within 2 s. */
+const LOCK_WAIT_MS = 1_000;
+/** Pauses between two attempts, in which the requests that have waited are served, and how long attempts go on. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+const MIGRATION_LIMIT_MS = 600_000;
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+const MIGRATIONS = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.postgres.sql'))
+  .sort();
+
+export const KNOWN_MIGRATIONS = MIGRATIONS.length;
+
+/** Returns whether the database contains the tables of a store. */
+export async function hasSchema(session: Session): Promise<boolean> {
+  const [row] = await session.query(`SELECT to_regclass('store_orders_migrations') IS NOT NULL`);
+  return row![0] === 1n;
+}
+
+/**
+ * Returns the number of migrations that have run, and that this release knows.
+ * @throws StoreNotUsable if there is no store, or a newer one
+ */
+export async function expectSchema(session: Session): Promise<{ has: number; knows: number }> {
+  if (!(await hasSchema(session))) throw new StoreNotUsable('it contains no store');
+  const knows = MIGRATIONS.length;
+  return { has: knows - (await missingMigrations(session)).length, knows };
+}
+
+/** What `migrate` may do, and whom it informs. */
+export interface MigrateOptions {
+  /** Whether missing tables may be created, and existing ones updated. */
+  readonly create: boolean;
+  readonly update: boolean;
+  /** Opens another session, to find out what a migration waits for. */
+  readonly observe?: () => Promise<Session>;
+  /** Called with what a migration waits for. */
+  readonly onWaiting?: (reason: string) => void;
+}
+
+/**
+ * Migrates the schema to this release's version, exactly once even if several nodes start at the same time. Nodes of the
+ * release before are served meanwhile: indexes are built concurrently, and a migration that does not get its locks within
+ * LOCK_WAIT_MS gives way, since every request would queue behind it, and tries again.
+ * @returns the number of migrations before and after; undefined if there were none to run
+ * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release,
+ *   or if the role lacks permission; StoreUnavailable if locks could not be had
+ */
+export async function migrate(
+  session: Session,
+  options: MigrateOptions,
+): Promise<{ from: number; to: number } | undefined> {
+  const { create, update } = options;
+  const isThere = await hasSchema(session);
+  if (!create && !isThere) throw new StoreNotUsable('it contains no store');
+  const to = MIGRATIONS.length;
+  const from = to - (await missingMigrations(session)).length;
+  if (from === to) return undefined;
+  if (isThere && !update) throw new StoreNotUsable(olderSchema(from, to));
+  await session.query(`SELECT set_config('statement_timeout', '0', false)`);
+  await takeMigrationLock(session, options);
+  // Read again: another node may have migrated while this one waited.
+  const missing = await missingMigrations(session);
+  // A new store appears whole.
+  if (!(await hasSchema(session))) await inOneTransaction(session, missing.map(textOf));
+  else for (const name of missing) await runMigration(session, name, options);
+  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+  return { from, to };
+}
+
+/** Not by waiting in the server: a waiting statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
+async function takeMigrationLock(session: Session, { onWaiting }: MigrateOptions): Promise<void> {
+  const until = performance.now() + MIGRATION_WAIT_MS;
+  for (let isWaiting = false; ; isWaiting = true) {
+    const text = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
+    const [row] = await session.query(text);
+    if (row![0] === 1n) return;
+    const reason = 'another process migrates the schema';
+    if (performance.now() > until) throw new StoreUnavailable(reason, 'locked');
+    if (!isWaiting) onWaiting?.(reason);
+    await pause(LOCK_RETRY_MS);
+  }
+}
+
+async function runMigration(
+  session: Session,
+  name: string,
+  options: MigrateOptions,
+): Promise<void> {
+  const plan = await planOf(session, name);
+  const [pid] = (await session.query('SELECT pg_backend_pid()'))[0]!;
+  const onBlocked = (blockers: readonly string[]) =>
+    options.onWaiting?.(`the migration ${name} waits for ${blockers.join('; ')}`);
+  const mayWait = plan.indexes.length + plan.locks.length > 0;
+  // Without a further connection the migration runs, and names nothing.
+  const observer = mayWait && (await options.observe?.().catch(() => undefined));
+  const stopWatching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : () => {};
+  try {
+    for (const index of plan.indexes) {
+      await buildIndex(session, index).catch((error) => {
+        throw withAdvice(error, name);
+      });
+    }
+    await inOneTransaction(session, [{ name, sql: plan.transaction }]);
+  } finally {
+    stopWatching();
+  }
+}
+
+/** Builds an index without locking out writers. One whose creation was interrupted is not valid, and is built again. */
+async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<void> {
+  const text = 'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)';
+  const [index] = await session.query(text, [name]);
+  if (index?.[0] === 1n) return;
+  // What holds the lock that this waits for are transactions that have begun before; nobody queues behind it.
+  await session.query(`SELECT set_config('lock_timeout', '0', false)`);
+  if (index !== undefined) await session.run(`DROP INDEX CONCURRENTLY ${name}`);
+  await session.run(sql);
+}
+
+/** The text of a migration, or of the part that runs in a transaction. */
+interface MigrationText {
+  readonly name: string;
+  readonly sql: string;
+}
+
+function textOf(name: string): MigrationText {
+  return { name, sql: readFileSync(new URL(name, FOLDER), 'utf8') };
+}
+
+/** Runs migrations, again and again until they get all of their locks in time. */
+async function inOneTransaction(
+  session: Session,
+  migrations: readonly MigrationText[],
+): Promise<void> {
+  const until = performance.now() + MIGRATION_LIMIT_MS;
+  await session.query(`SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', false)`);
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      await session.run('BEGIN');
+      for (const migration of migrations) await runText(session, migration);
+      await session.commit();
+      return;
+    } catch (error) {
+      if (!IS_LOCKED.includes(sqlState(error) ?? '') || performance.now() > until) throw error;
+      await session.run('ROLLBACK');
+    }
+    await pause(pauseMs);
+  }
+}
+
+async function runText(session: Session, { name, sql }: MigrationText): Promise<void> {
+  try {
+    await session.run(VERSIONS);
+    await session.run(sql);
+    await session.write('INSERT INTO store_orders_migrations VALUES ($1)', [name]);
+  } catch (error) {
+    throw withAdvice(error, name);
+  }
+}
+
+/** Returns the error of a migration, for the operator if the role lacks a right. */
+function withAdvice(error: unknown, name: string): unknown {
+  if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) return error;
+  return new StoreNotUsable(
+    `it needs the migration ${name}, which this role may not make (${(error as Error).message}); ` +
+      'run "store-orders migrate" with one that may',
+  );
+}
+
+/** Reads what a migration that has not run would do. */
+export async function planOf(session: Session, name: string): Promise<MigrationPlan> {
+  const rows = await session.query(`SELECT relname FROM pg_class WHERE relkind = 'r'
+      AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`);
+  const tables = new Set(rows.map(([table]) => table as string));
+  return planMigration(textOf(name).sql, (table) => tables.has(table));
+}
+
+const VERSIONS = `CREATE TABLE IF NOT EXISTS store_orders_migrations (
+  name       text        PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)`;
+
+/**
+ * Returns the file names of the migrations that have not run.
+ * @throws StoreNotUsable if the schema is newer than this release
+ */
+export async function missingMigrations(session: Session): Promise<string[]> {
+  if (!(await hasSchema(session))) return MIGRATIONS;
+  const rows = await session.query('SELECT name FROM store_orders_migrations');
+  const applied = new Set(rows.map(([name]) => name as string));
+  const unknown = [...applied].filter((name) => !MIGRATIONS.includes(name));
+  if (unknown.length > 0) {
+    throw new StoreNotUsable(
+      `its schema is newer than this release, which does not know ${unknown.join(', ')}; ` +
+        'use the newer release that made it',
+    );
+  }
+  return MIGRATIONS.filter((name) => !applied.has(name));
+}

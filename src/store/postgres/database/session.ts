@@ -1,0 +1,247 @@
+import { hostname } from 'node:os';
+import { Client, type ClientConfig, type QueryArrayResult, type QueryConfig } from 'pg';
+import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
+import type { Host } from './address.ts';
+import { unavailable } from './errors.ts';
+import type { TimeLimits } from './time-limits.ts';
+
+/** Limit for closing a connection gracefully. */
+const END_MS = 2_000;
+/** Time allowed for the server's own timeouts to reach the client; after that the query is failed. */
+const GRACE_MS = 1_000;
+const OLDEST_SERVER = 140_000;
+
+const SUCCESSFUL = '00000';
+
+/** Default application_name in pg_stat_activity; PostgreSQL truncates names to 63 bytes. */
+const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
+
+/** PostgreSQL's object ids of the types that are not read as text; integers are bigint, booleans 0n or 1n, as in SQLite. */
+const PARSERS: Readonly<Record<number, (text: string) => Column>> = {
+  16: (text) => (text === 't' ? 1n : 0n),
+  17: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
+  20: BigInt,
+  21: BigInt,
+  23: BigInt,
+};
+const asText = (text: string) => text;
+
+/** Names of statements by their text: each is parsed once per connection. As many as there are statements in the code. */
+const NAMES = new Map<string, string>();
+
+function nameOf(sql: string): string {
+  let name = NAMES.get(sql);
+  if (name === undefined) {
+    name = `s${NAMES.size}`;
+    NAMES.set(sql, name);
+  }
+  return name;
+}
+
+/**
+ * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are
+ * answered in order.
+ */
+export class Session implements TableSession {
+  readonly engine = 'postgresql';
+  readonly #client: Client;
+  #isLost = false;
+  #hasWarned = false;
+  /** The filenode of the table store when the session began. */
+  file: string | undefined;
+  /** Host and version of the server. */
+  server: { readonly host: string; readonly version: string } | undefined;
+  /** Called when the connection is lost or closed. */
+  onLost = () => {};
+
+  private constructor(client: Client) {
+    this.#client = client;
+    client.on('error', () => this.destroy());
+    client.on('end', () => this.destroy());
+    client.on('notice', ({ code }) => {
+      if (code !== SUCCESSFUL) this.#hasWarned = true;
+    });
+  }
+
+  /**
+   * Connects to one host, which must be a primary.
+   * @param connectMs limit for connecting, and again for setting up the session
+   * @throws StoreUnavailable, StoreNotUsable
+   */
+  static async open(host: Host, limits: TimeLimits, connectMs: number): Promise<Session> {
+    try {
+      return await Session.#open(host.config, limits, connectMs);
+    } catch (error) {
+      // The driver reports this without an error code.
+      const hasNoTls = /does not support SSL/.test((error as Error).message);
+      if (!hasNoTls || host.fallback === undefined) throw error;
+      return Session.#open(host.fallback, limits, connectMs);
+    }
+  }
+
+  static async #open(
+    config: ClientConfig,
+    limits: TimeLimits,
+    connectMs: number,
+  ): Promise<Session> {
+    const session = new Session(
+      newClient({
+        ...config,
+        application_name: APPLICATION,
+        connectionTimeoutMillis: connectMs,
+        query_timeout: limits.statement + GRACE_MS,
+        keepAlive: true,
+        pipeline: true,
+        types: { getTypeParser: (type: number) => PARSERS[type] ?? asText },
+      }),
+    );
+    try {
+      await session.#client.connect();
+      await session.#setUp(limits, connectMs);
+      return session;
+    } catch (error) {
+      session.destroy();
+      if (error instanceof StoreUnavailable || error instanceof StoreNotUsable) throw error;
+      throw unavailable(error);
+    }
+  }
+
+  async #setUp(limits: TimeLimits, withinMs: number): Promise<void> {
+    const { lock, statement, idleInTransaction, transaction } = limits;
+    const values = [lock, statement, idleInTransaction, transaction];
+    const { rows } = await this.#send({ text: SET_UP, values, query_timeout: withinMs });
+    const [isStandby, version, encoding] = rows[0] as unknown as Row;
+    if (isStandby === 1n) {
+      throw new StoreUnavailable('PostgreSQL: this server is a standby', 'unreachable');
+    }
+    this.server = { host: this.#client.host, version: version as string };
+    if (Number(version) < OLDEST_SERVER) {
+      throw new StoreNotUsable(
+        `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,
+      );
+    }
+    if (encoding !== 'UTF8') {
+      throw new StoreNotUsable(`its encoding is ${encoding}; make it with ENCODING 'UTF8'`);
+    }
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /**
+   * Executes a statement and returns its rows.
+   * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
+   */
+  async query(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    return (await this.#send({ name: nameOf(sql), text: sql, values: [...values] })).rows;
+  }
+
+  /**
+   * Executes a statement that writes and returns the number of rows that it has written.
+   * @throws StoreUnavailable, also if the write may be lost
+   */
+  async write(sql: string, values: readonly Value[] = []): Promise<number> {
+    const statement = { name: nameOf(sql), text: sql, values: [...values] };
+    return (await this.#sendDurable(statement)).rowCount ?? 0;
+  }
+
+  /** Executes a statement that writes and returns its rows; see `write`. */
+  async writeReturning(sql: string, values: readonly Value[]): Promise<Row[]> {
+    return (await this.#sendDurable({ name: nameOf(sql), text: sql, values: [...values] })).rows;
+  }
+
+  /** Executes SQL without parameters and rows: statements that are not repeated, or several of them. */
+  async run(sql: string): Promise<void> {
+    await this.#send({ text: sql });
+  }
+
+  /** @throws StoreUnavailable, also if the transaction may be lost */
+  async commit(): Promise<void> {
+    await this.#sendDurable({ text: 'COMMIT' });
+  }
+
+  /**
+   * Rejects where PostgreSQL reports success for a write that may be lost: COMMIT of a failed transaction is answered with
+   * ROLLBACK, and a commit that no standby has confirmed only causes a warning
+   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
+   */
+  async #sendDurable(statement: QueryConfig): Promise<QueryArrayResult> {
+    this.#hasWarned = false;
+    const result = await this.#send(statement);
+    if (result.command === 'ROLLBACK') {
+      throw new StoreUnavailable('PostgreSQL: the transaction had failed', 'failed');
+    }
+    if (this.#hasWarned) {
+      throw new StoreUnavailable('PostgreSQL: no standby has confirmed the commit', 'slow');
+    }
+    return result;
+  }
+
+  async #send(statement: QueryConfig & { query_timeout?: number }): Promise<QueryArrayResult> {
+    try {
+      const result: QueryArrayResult | QueryArrayResult[] = await this.#client.query({
+        ...statement,
+        rowMode: 'array',
+      });
+      return Array.isArray(result) ? result.at(-1)! : result;
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /** Closes the connection after all sent statements have been answered, or after END_MS. */
+  async end(): Promise<void> {
+    const overdue = setTimeout(() => this.destroy(), END_MS);
+    await this.#client.end().catch(() => {});
+    clearTimeout(overdue);
+  }
+
+  /** Closes the connection immediately; pending statements fail. */
+  destroy(): void {
+    if (!this.#isLost) {
+      this.#isLost = true;
+      this.onLost();
+    }
+    // Not in the driver's types; the driver's own end() waits for answers.
+    const { connection } = this.#client as unknown as {
+      connection: { stream: { destroy(): void } };
+    };
+    connection.stream.destroy();
+  }
+}
+
+/**
+ * Creates a client.
+ * @throws StoreNotUsable if a certificate named in the URL is missing or unreadable
+ */
+function newClient(config: ClientConfig): Client {
+  try {
+    return new Client(config);
+  } catch (error) {
+    throw new StoreNotUsable((error as Error).message, { cause: error });
+  }
+}
+
+/**
+ * Sets timeouts, keepalives to detect clients that vanished, and settings that an operator may have changed for the
+ * role or the database: read committed isolation, commits on disk before they are acknowledged, warnings sent, value
+ * formats as PARSERS expects, and no JIT compilation of statements that take a millisecond.
+ */
+const SET_UP = `SELECT pg_is_in_recovery(), current_setting('server_version_num'),
+      current_setting('server_encoding'),
+      set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false),
+      set_config('idle_in_transaction_session_timeout', $3, false),
+      (SELECT set_config(name, $4, false) FROM pg_settings WHERE name = 'transaction_timeout'),
+      set_config('tcp_keepalives_idle', '5', false),
+      set_config('tcp_keepalives_interval', '1', false),
+      set_config('default_transaction_isolation', 'read committed', false),
+      set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+        WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
+      set_config('client_min_messages', 'warning', false),
+      set_config('bytea_output', 'hex', false), set_config('array_nulls', 'on', false),
+      set_config('jit', 'off', false)`;
+
+/** Begins a read-only transaction whose statements all see the same snapshot, until COMMIT. */
+export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

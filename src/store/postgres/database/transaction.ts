@@ -1,0 +1,28 @@
+import { expectNotMovedAway, requireStoreRow } from '../../tables/store-row.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Runs `work` in a transaction that excludes all other writers of the database. Destroys the session on failure.
+ * @param evenIfMoved whether to allow a store that was moved to another database
+ * @throws StoreUnavailable
+ */
+export async function inTransaction<T>(
+  session: Session,
+  work: () => Promise<T>,
+  { evenIfMoved } = { evenIfMoved: false },
+): Promise<T> {
+  try {
+    const [, locked] = await Promise.all([
+      session.run('BEGIN'),
+      session.query('SELECT moved_to FROM store FOR UPDATE'),
+    ]);
+    const [movedTo] = requireStoreRow(locked[0]);
+    if (!evenIfMoved) expectNotMovedAway(movedTo);
+    const result = await work();
+    await session.commit();
+    return result;
+  } catch (error) {
+    session.destroy();
+    throw error;
+  }
+}

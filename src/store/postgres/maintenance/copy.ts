@@ -1,0 +1,152 @@
+import { StoreNotUsable, type StoreStatus } from '../../store.ts';
+import { countsSql } from '../../tables/consistency.ts';
+import {
+  type MovedIds,
+  ROWS_AT_A_TIME,
+  type Source,
+  TABLES,
+  TAKEN_BACK,
+  type Table,
+  type Target,
+} from '../../tables/copied.ts';
+import { integer, type Row, text } from '../../tables/session.ts';
+import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
+import { arrayOf, byteaArray, textArray } from '../database/arrays.ts';
+import { newSession } from '../database/connection.ts';
+import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
+import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
+import { BULK } from '../database/time-limits.ts';
+
+/** "STCP": the advisory lock held while copying into a database. */
+const COPY_LOCK = 0x53544350;
+
+/** A target has the schema of this release. */
+const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
+
+/**
+ * Opens a read-only snapshot of the store at `url`.
+ * @throws StoreNotUsable
+ */
+export async function openPostgresSource(url: string): Promise<Source> {
+  let status: StoreStatus | undefined;
+  const session = await newSession(url, BULK, async (each) => {
+    await migrate(each, { create: false, update: false });
+    await each.run(BEGIN_SNAPSHOT);
+    status = await readStatus(each);
+  });
+  return {
+    status: status!,
+    isBackup: false,
+    count: async ({ name }) => {
+      const [row] = await session.query(`SELECT count(*) FROM ${name}`);
+      return Number(row![0]);
+    },
+    rows: (table) => rowsOf(session, table),
+    close: () => session.end(),
+  };
+}
+
+/**
+ * Opens an empty database, or one with an interrupted copy, for copying into it.
+ * @throws StoreNotUsable if the database holds a store, or another copy into it is running
+ */
+export async function openPostgresTarget(url: string): Promise<Target> {
+  const session = await newSession(url, BULK, async (each) => {
+    await migrate(each, { create: true, update: false });
+    await empty(each);
+  });
+  return {
+    insert: (table, rows) => insert(session, table, rows),
+    rows: (table) => inOneTransaction(session, rowsOf(session, table)),
+    counts: async () => {
+      const [row] = await session.query(countsSql(SCHEMA));
+      return row as bigint[];
+    },
+    complete: (status) => complete(session, status),
+    close: () => session.end(),
+  };
+}
+
+/**
+ * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under a lock that excludes all writers.
+ * @throws StoreNotUsable if it is not marked so
+ */
+export async function whilePostgresMoved(
+  url: string,
+  label: string,
+  complete: (ids: MovedIds) => Promise<void>,
+): Promise<void> {
+  const session = await newSession(url, BULK);
+  try {
+    await session.run('BEGIN');
+    await session.query('SELECT FROM store FOR UPDATE');
+    const { movedTo, reservedId, freeIds } = await readStatus(session);
+    if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
+    await complete({ reservedId, freeIds });
+  } finally {
+    session.destroy();
+  }
+}
+
+/** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
+async function empty(session: Session): Promise<void> {
+  const [lock] = await session.query(`SELECT pg_try_advisory_lock(${COPY_LOCK})`);
+  if (lock![0] !== 1n) throw new StoreNotUsable('another copy into it is under way');
+  await session.run('BEGIN');
+  // Every writer locks this row, so no other process can insert from here on.
+  const isStore = (await session.query('SELECT FROM store FOR UPDATE')).length > 0;
+  const isInUse = TABLES.map(({ name }) => `EXISTS (SELECT FROM ${name})`).join(' OR ');
+  const [row] = await session.query(`SELECT ${isInUse}`);
+  if (isStore && row![0] === 1n) throw new StoreNotUsable('it already contains a store');
+  for (const name of ['store', ...TABLES.map((table) => table.name)]) {
+    await session.write(`DELETE FROM ${name}`);
+  }
+  await session.commit();
+}
+
+/** Reads `rows` within a transaction; a cursor exists only until its transaction ends. */
+async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
+  await session.run('BEGIN');
+  yield* rows;
+  await session.run('COMMIT');
+}
+
+async function* rowsOf(session: Session, { name, columns, key }: Table) {
+  const order = key.map((each) => (columns[each] === 'text' ? `${each} COLLATE "C"` : each));
+  const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${order.join(', ')}`;
+  await session.run(`DECLARE ${name}_found NO SCROLL CURSOR FOR ${sql}`);
+  const fetch = `FETCH ${ROWS_AT_A_TIME} FROM ${name}_found`;
+  for (let rows = await session.query(fetch); rows.length > 0; ) {
+    const next = session.query(fetch);
+    // Awaited below; the empty handler prevents an unhandled rejection until then.
+    next.catch(() => {});
+    yield rows;
+    rows = await next;
+  }
+  await session.run(`CLOSE ${name}_found`);
+}
+
+async function insert(
+  session: Session,
+  { name, columns }: Table,
+  rows: readonly Row[],
+): Promise<void> {
+  const types = { integer: 'bigint', text: 'text', boolean: 'boolean', bytes: 'bytea' };
+  const arrays = Object.values(columns).map((kind, at) => `$${at + 1}::${types[kind]}[]`);
+  const values = Object.values(columns).map((kind, at) => {
+    const cells = rows.map((row) => row[at]!);
+    if (kind === 'text') return textArray(cells.map(text));
+    if (kind === 'bytes') return byteaArray(cells as Uint8Array[]);
+    return arrayOf(cells.map(integer));
+  });
+  const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})
+    SELECT * FROM unnest(${arrays.join(', ')})`;
+  await session.write(sql, values);
+}
+
+async function complete(session: Session, status: StoreStatus): Promise<void> {
+  await insertStoreRow(session, status);
+  const names = TABLES.map(({ name }) => name).join(', ');
+  // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
+  await session.run(`ANALYZE ${names}`).catch(() => {});
+}

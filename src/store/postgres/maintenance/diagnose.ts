@@ -1,0 +1,137 @@
+import { CLOCK_TOLERANCE_MS } from '../../../keys/key-clock.ts';
+import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { TABLES } from '../../tables/copied.ts';
+import type { Column } from '../../tables/session.ts';
+import { newSession } from '../database/connection.ts';
+import type { Session } from '../database/session.ts';
+import { PATIENT } from '../database/time-limits.ts';
+
+/** A request makes up to four round trips one after another. */
+const SLOW_ROUND_TRIP_MS = 5;
+/** A cancel waits for one commit, as long as no others wait with it. */
+const SLOW_COMMIT_MS = 20;
+/** A node has four connections, and commands have their own. */
+const FEWEST_CONNECTIONS = 8;
+
+/** Looks at the server of a database and what it costs to reach it. Writes nothing that stays. */
+export async function diagnosePostgres(url: string): Promise<Finding[]> {
+  let session: Session;
+  try {
+    session = await newSession(url, PATIENT);
+  } catch (error) {
+    if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
+    return [problem('database', error.message, 'see "PostgreSQL" in docs/operating.md')];
+  }
+  try {
+    const settings = await settingsOf(session);
+    return [
+      await roundTrip(session, settings.version),
+      ...durabilityOf(settings),
+      await commitCost(session),
+      clockOf(settings.now),
+      connectionsOf(settings),
+      ...(await rightsOf(session)),
+    ];
+  } finally {
+    session.destroy();
+  }
+}
+
+interface Settings {
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Free connections of the server, of the role and of the database; null without a limit. */
+  readonly free: readonly (Column | undefined)[];
+}
+
+async function settingsOf(session: Session): Promise<Settings> {
+  const [row] = await session.query(SETTINGS);
+  const [fsync, fullPageWrites, version, now, ...free] = row!;
+  return {
+    fsync: fsync as string,
+    fullPageWrites: fullPageWrites as string,
+    version: version as string,
+    now: Number(now),
+    free,
+  };
+}
+
+const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000),
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+    - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+  (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user)
+    FROM pg_roles WHERE rolname = current_user),
+  (SELECT nullif(datconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())
+    FROM pg_database WHERE datname = current_database())`;
+
+async function roundTrip(session: Session, version: string): Promise<Finding> {
+  const ms = await medianMs(() => session.query('SELECT'));
+  const found = `PostgreSQL ${version} at ${session.server!.host}; a round trip takes ${inMs(ms)}`;
+  if (ms < SLOW_ROUND_TRIP_MS) return ok('database', found);
+  return warning('database', found, 'run the nodes near the server');
+}
+
+function durabilityOf({ fsync, fullPageWrites }: Settings): Finding[] {
+  const settings = Object.entries({ fsync, full_page_writes: fullPageWrites });
+  const off = settings.filter(([, value]) => value === 'off').map(([name]) => name);
+  if (off.length === 0) return [];
+  const found = `${off.join(', ')}: off, so a crash of the server can destroy the database`;
+  return [problem('durability', found, "turn them on in the server's configuration")];
+}
+
+/** Measures a commit that the server must make durable; its message changes no table. */
+async function commitCost(session: Session): Promise<Finding> {
+  const statement = "SELECT pg_logical_emit_message(true, 'store-orders', '')";
+  try {
+    const ms = await medianMs(() => session.query(statement));
+    const found = `a commit takes ${inMs(ms)}`;
+    if (ms < SLOW_COMMIT_MS) return ok('durability', found);
+    return warning('durability', found, 'each change waits for this: use a faster disk or standby');
+  } catch (error) {
+    return ok('durability', `a commit was not measured: ${(error as Error).message}`);
+  }
+}
+
+function clockOf(serverNow: number): Finding {
+  const skewMs = Date.now() - serverNow;
+  const found = `the clock of the server differs by ${Math.abs(Math.round(skewMs))} ms`;
+  if (Math.abs(skewMs) < CLOCK_TOLERANCE_MS) return ok('clock', found);
+  return warning('clock', found, 'synchronize the clocks of all machines by NTP');
+}
+
+function connectionsOf({ free }: Settings): Finding {
+  const fewest = Math.min(...free.filter((each) => each != null).map(Number));
+  const found = `${fewest} connections are free, of the server, the role and the database`;
+  if (fewest >= FEWEST_CONNECTIONS) return ok('connections', found);
+  const advice =
+    'a node needs four: raise max_connections, or the CONNECTION LIMIT of role or database';
+  return warning('connections', found, advice);
+}
+
+/** Looks at what the role may do with the tables, or whether it may make them. */
+async function rightsOf(session: Session): Promise<Finding[]> {
+  const [[readOnly, hasTables] = []] = await session.query(
+    "SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL",
+  );
+  if (readOnly === 'on') {
+    const advice = 'turn default_transaction_read_only off for this role and database';
+    return [problem('rights', 'the database can only be read', advice)];
+  }
+  const [[may] = []] = await session.query(hasTables === 1n ? MAY_WRITE : MAY_CREATE);
+  if (may === 1n) return [ok('rights', 'the role may use the tables, or make them')];
+  const found =
+    hasTables === 1n ? 'the role may not write all tables' : 'the role may not make tables';
+  return [problem('rights', found, 'see "Roles" in docs/operating.md')];
+}
+
+const MAY_WRITE = `SELECT coalesce(bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+    AND has_table_privilege(oid, 'UPDATE')), false)
+  FROM pg_class WHERE relname IN (${['store', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
+    AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
+
+const MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";

@@ -1,0 +1,183 @@
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { StoreNotUsable } from '../../store.ts';
+import { isBusy, isCannotOpen } from './errors.ts';
+
+export const SQLITE = 'sqlite:';
+
+/** Returns the file of a `sqlite:PATH` URL: sqlite:relative/path, sqlite:///absolute/path, or sqlite:~/path in the home folder. */
+export function sqlitePath(url: string): string {
+  const path = url.slice(SQLITE.length);
+  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
+  return path.startsWith('//') ? path.slice(2) : path;
+}
+
+/** Older versions can lose a commit when two processes restart the write-ahead log at the same time. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/**
+ * Opens the connection that writes, without changing an existing database. It does not wait for locks; see
+ * `retryWhileBusy`. The returned `file` identifies the file at `path` before it was opened.
+ * @throws StoreNotUsable, and SQLite's own errors
+ */
+export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
+  refuseOldSqlite(process.versions.sqlite ?? '0');
+  if (create && !existsSync(path)) {
+    makeFolder(dirname(path));
+    makeFile(path);
+  } else expectExists(path);
+  if (!existsSync(path)) throw new StoreNotUsable('it is a link to a file that does not exist');
+  if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
+  const file = fileIdentity(path);
+  return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };
+}
+
+/**
+ * Makes commits durable.
+ * @throws StoreNotUsable if SQLite does not apply a setting
+ */
+export function makeDurable(db: DatabaseSync): void {
+  // Set even if already on, and verified: durability depends on these two.
+  expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
+  expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
+  // Bytes that the log keeps on disk when it restarts, after a long-running reader let it grow.
+  db.exec('PRAGMA journal_size_limit = 67108864');
+  // macOS only: there a plain fsync leaves the data in the drive's cache.
+  db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
+}
+
+/**
+ * Creates a folder and its parents, readable by the owner only. Existing folders keep their modes.
+ * @throws StoreNotUsable
+ */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreNotUsable(`cannot make its folder: ${(error as Error).message}`);
+  }
+}
+
+/** Creates an empty database file readable by the owner only; SQLite gives its log the same mode. */
+export function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+  } catch {
+    // Either another process has just created it, or SQLite reports the problem when it opens the file.
+  }
+}
+
+/**
+ * Opens a read-only connection that never waits: in WAL mode writers do not block readers.
+ * @param returnArrays whether rows are arrays rather than objects
+ */
+export function openForReading(location: Location, returnArrays = true): DatabaseSync {
+  return new DatabaseSync(location, {
+    readOnly: true,
+    timeout: 0,
+    readBigInts: true,
+    returnArrays,
+  });
+}
+
+/** Runs `use` with a read-only connection whose rows are objects, then closes it. */
+export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T): T {
+  const db = openForReading(location, false);
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** @throws StoreNotUsable if there is no file at `path` */
+export function expectExists(path: string): void {
+  if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
+}
+
+/** Location of a database for SQLite to open: a path, or a URL with parameters. */
+export type Location = string | URL;
+
+/**
+ * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files
+ * that readers share, and must be told that no other process can write the database.
+ * https://sqlite.org/uri.html#uriimmutable
+ * @throws StoreNotUsable if there is no file at `path`
+ */
+export function readableLocation(path: string): Location {
+  expectExists(path);
+  const db = openForReading(path);
+  try {
+    db.prepare('SELECT 1 FROM sqlite_schema').get();
+    return path;
+  } catch (error) {
+    if (!isCannotOpen(error) || existsSync(`${path}-wal`)) throw error;
+    return new URL(`${pathToFileURL(path)}?immutable=1`);
+  } finally {
+    db.close();
+  }
+}
+
+/** Pause between two attempts to take the write lock: short enough to fit between another process's transactions. */
+const RETRY_MS = 0.5;
+
+/**
+ * Runs `use`, and retries for up to `limitMs` while another process holds a lock. Blocks the thread, so it may only
+ * be called on the writer thread.
+ */
+export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
+  const until = performance.now() + limitMs;
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      return use();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= until) throw error;
+      Atomics.wait(sleeper, 0, 0, RETRY_MS);
+    }
+  }
+}
+
+/** Returns the device and inode of the file at `path`, which stay the same when it is renamed. */
+export function fileIdentity(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+/**
+ * Returns what distinguishes the file at `path` from its copies: inode and time of creation. Without the device, whose number
+ * can change when the machine restarts.
+ */
+export function fileOrigin(path: string): string {
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  return `${ino}:${birthtimeNs}`;
+}
+
+function refuseOldSqlite(version: string): void {
+  const parts = version.split('.').map(Number);
+  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest) {
+      throw new StoreNotUsable(
+        `this Node.js has SQLite ${version}; ${OLDEST_SQLITE.join('.')} or newer is needed`,
+      );
+    }
+  }
+}
+
+function expectPragma(
+  db: DatabaseSync,
+  assignment: string,
+  name: string,
+  expected: string | bigint,
+): void {
+  db.exec(`PRAGMA ${assignment}`);
+  const actual = db.prepare(`PRAGMA ${name}`).get()?.[name];
+  if (actual !== expected) {
+    throw new StoreNotUsable(`SQLite would not set ${assignment}; it stays at ${actual}`);
+  }
+}

@@ -1,0 +1,121 @@
+import { resolve } from 'node:path';
+import { type Fault, StoreNotUsable, StoreUnavailable } from '../../store.ts';
+
+/** Primary result codes, https://sqlite.org/rescode.html */
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+const FAULTS: Readonly<Record<number, Fault>> = {
+  [SQLITE_BUSY]: 'locked',
+  [SQLITE_CORRUPT]: 'damaged',
+  [SQLITE_FULL]: 'full',
+  [SQLITE_NOTADB]: 'damaged',
+};
+
+/** Maps an SQLite error to StoreUnavailable; returns other errors unchanged. */
+export function storeError(path: string, error: unknown): unknown {
+  const code = resultCode(error);
+  if (code === undefined) return error;
+  const { message } = error as Error;
+  const fault = FAULTS[code] ?? 'failed';
+  const words = fault === 'damaged' ? damaged(path, message) : message;
+  return new StoreUnavailable(words, fault, { cause: error });
+}
+
+/** Returns the message for the operator about a damaged database. */
+function damaged(path: string, message: string): string {
+  return (
+    `the database ${resolve(path)} is damaged (${message}): stop the service, see "store-orders check", and put a ` +
+    'backup in its place with "store-orders restore"'
+  );
+}
+
+/**
+ * Runs `open`; rethrows SQLite's errors, StoreUnavailable and StoreNotUsable as StoreNotUsable with a message that names the database.
+ */
+export function withOpenErrors<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    const reason =
+      error instanceof StoreNotUsable || error instanceof StoreUnavailable
+        ? error.message
+        : reasonNotUsable(resultCode(error), (error as Error).message);
+    if (reason === undefined) throw error;
+    throw new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+function reasonNotUsable(code: number | undefined, message: string): string | undefined {
+  if (code === undefined) return undefined;
+  if (code === SQLITE_CORRUPT) {
+    return `it is damaged (${message}); see "store-orders check" and "store-orders restore"`;
+  }
+  if (code === SQLITE_NOTADB) {
+    return 'it is not an SQLite database, or its beginning is damaged; in that case move it away and restore a backup';
+  }
+  if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
+  if (code === SQLITE_BUSY) return 'another process keeps it locked';
+  if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';
+  return message;
+}
+
+/** Returns the primary result code of an SQLite error, or undefined for other errors. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  // The low byte of an extended code is the primary code.
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+/** Returns whether another process held a lock. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY;
+}
+
+/** Returns whether pages of the file are corrupt. */
+export function isCorrupt(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CORRUPT;
+}
+
+/** Returns whether a disk is full. */
+export function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isCode =
+    resultCode(error) === SQLITE_FULL || (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isCode || isFull(error.cause);
+}
+
+/** Returns whether a file could not be opened or created. */
+export function isCannotOpen(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CANTOPEN;
+}
+
+/** An error as sent between threads; structured cloning does not preserve the class of an Error. */
+export interface Failure {
+  readonly failure: 'not_usable' | 'unavailable' | 'bug';
+  readonly message: string;
+  /** Present if `failure` is "unavailable". */
+  readonly fault?: Fault;
+}
+
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
+  if (error instanceof StoreUnavailable) {
+    return { failure: 'unavailable', message, fault: error.fault };
+  }
+  return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
+}
+
+/** Returns the error that `failureOf` has made a failure of. */
+export function errorOf({ failure, message, fault }: Failure): Error {
+  if (failure === 'not_usable') return new StoreNotUsable(message);
+  if (failure === 'unavailable') return new StoreUnavailable(message, fault ?? 'failed');
+  return new Error(`a thread failed: ${message}`);
+}

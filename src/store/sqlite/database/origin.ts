@@ -1,0 +1,37 @@
+import { leapAbove } from '../../../orders/ids.ts';
+import type { OrderId } from '../../../orders/order.ts';
+import { newStoreId } from '../../tables/store-row.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Records which file the store is in, before anything is written. If the store was in another one, or in a backup, its ids
+ * leap: the trigger of migration 010.
+ */
+export function recordOrigin(session: Session, origin: string): void {
+  const [row] = session.query(SQL.origin);
+  if (row !== undefined && row[0] !== origin) session.write(SQL.recordOrigin, [origin]);
+}
+
+/** Lets the ids leap above `given`, the highest id that was given, if the store does not have it any more. */
+export function reserveGiven(session: Session, given: OrderId): void {
+  const [row] = session.query(SQL.freeIds);
+  if (row === undefined) return;
+  const [highest, last] = row as readonly [bigint, bigint];
+  // Ids above the last one do not count.
+  if (given <= highest || given > last) return;
+  session.write(SQL.reserveIds, [leapAbove({ highest: given, last })]);
+}
+
+/** Assigns an id to a store without one, durably, before a list or an ETag is served. */
+export function assignStoreId(session: Session): void {
+  if (session.query(SQL.withoutId).length > 0) session.write(SQL.assignId, [newStoreId()]);
+}
+
+const SQL = {
+  origin: 'SELECT origin FROM store',
+  recordOrigin: 'UPDATE store SET origin = ?',
+  freeIds: 'SELECT id, last_id FROM highest_id',
+  reserveIds: 'UPDATE store SET reserved_id = ?',
+  withoutId: "SELECT 1 FROM store WHERE id = ''",
+  assignId: "UPDATE store SET id = ?, backup_at = NULL WHERE id = ''",
+} as const;

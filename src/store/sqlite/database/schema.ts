@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { olderSchema } from '../../expected-schema.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { retryWhileBusy } from './connection.ts';
+
+/** "STOR": identifies files of this program, https://sqlite.org/pragma.html#pragma_application_id */
+const APPLICATION_ID = 0x53544f52n;
+
+/**
+ * Limit for waiting for another process's migration, which takes some seconds for millions of orders. No client waits
+ * during startup.
+ */
+export const MIGRATION_WAIT_MS = 60_000;
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+const MIGRATIONS = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.sqlite.sql'))
+  .sort();
+
+export const KNOWN_MIGRATIONS = MIGRATIONS.length;
+
+export function allMigrations(): readonly string[] {
+  return MIGRATIONS;
+}
+
+/** The number of migrations before and after. */
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Checks that no other release has migrated the database since it was opened.
+ * @param version the current `user_version`
+ * @throws StoreUnavailable
+ */
+export function expectVersion(version: unknown): void {
+  if (version === BigInt(MIGRATIONS.length)) return;
+  throw new StoreUnavailable(
+    `another release has migrated the schema (${version} migrations; this release knows ${MIGRATIONS.length}); ` +
+      'run that release',
+    'schema',
+  );
+}
+
+/**
+ * Migrates the schema to this release's version. `user_version` is the number of migrations that have run. A database
+ * that is up to date is not locked, so it can be opened during writes.
+ * @param mayUpdate whether an existing schema may be changed
+ * @returns the number of migrations before and after; undefined if there were none to run
+ * @throws StoreNotUsable if the file belongs to another program or a newer release, or is older and may not be
+ *   updated
+ */
+export function migrate(
+  db: DatabaseSync,
+  lockWaitMs: number,
+  mayUpdate: boolean,
+): Migrated | undefined {
+  const from = MIGRATIONS.length - missingMigrations(db).length;
+  const to = MIGRATIONS.length;
+  if (from === to) return undefined;
+  if (from > 0 && !mayUpdate) throw new StoreNotUsable(olderSchema(from, to));
+  retryWhileBusy(lockWaitMs, () => db.exec('BEGIN IMMEDIATE'));
+  try {
+    // Read again: another process may have migrated while this one waited.
+    for (const name of missingMigrations(db)) {
+      db.exec(readFileSync(new URL(name, FOLDER), 'utf8'));
+    }
+    db.exec(
+      `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
+    );
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+  return { from, to };
+}
+
+/**
+ * Checks that the database has this release's schema.
+ * @throws StoreNotUsable if the file belongs to another program, or its schema is older or newer
+ */
+export function expectSchema(db: DatabaseSync): void {
+  const missing = missingMigrations(db).length;
+  if (missing === MIGRATIONS.length) throw new StoreNotUsable('it contains no store');
+  if (missing > 0) {
+    throw new StoreNotUsable(olderSchema(MIGRATIONS.length - missing, MIGRATIONS.length));
+  }
+}
+
+/**
+ * Returns the migrations that have not run. `db` must return rows as objects.
+ * @throws StoreNotUsable if the file belongs to another program or a newer release
+ */
+export function missingMigrations(db: DatabaseSync): string[] {
+  const version = pragma(db, 'user_version');
+  const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
+  const isOurs = pragma(db, 'application_id') === APPLICATION_ID;
+  if (!isOurs && (tables !== 0n || version !== 0n)) {
+    throw new StoreNotUsable('it is a database of another program');
+  }
+  if (version > BigInt(MIGRATIONS.length)) {
+    throw new StoreNotUsable(
+      `its schema has version ${version}, but this release knows versions up to ` +
+        `${MIGRATIONS.length} only; use the newer release that made it`,
+    );
+  }
+  return MIGRATIONS.slice(Number(version));
+}
+
+function pragma(db: DatabaseSync, name: string): bigint {
+  return db.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
+}

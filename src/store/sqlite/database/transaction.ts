@@ -1,0 +1,64 @@
+import type { Row } from '../../tables/session.ts';
+import { expectNotMovedAway, requireStoreRow } from '../../tables/store-row.ts';
+import { retryWhileBusy } from './connection.ts';
+import { expectVersion } from './schema.ts';
+import type { Session } from './session.ts';
+
+/** How a transaction begins. */
+export interface TransactionOptions {
+  /** How long to wait for the write lock of another process, in milliseconds. */
+  readonly lockWaitMs: number;
+  /** Whether to allow a store that was moved to another database. */
+  readonly evenIfMoved: boolean;
+}
+
+/**
+ * Runs `work` in a transaction that excludes all other writers, and commits. Blocks the thread while it
+ * waits. The caller runs one transaction at a time.
+ * @throws StoreUnavailable if another release has migrated the database, or the store was moved; SQLite's own errors;
+ *   each with the transaction rolled back
+ */
+export async function inTransaction<T>(
+  session: Session,
+  work: () => Promise<T>,
+  { lockWaitMs, evenIfMoved }: TransactionOptions,
+): Promise<T> {
+  retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
+  try {
+    expectUsable(requireStoreRow(session.query(GUARDS)[0]), { evenIfMoved });
+    const result = await work();
+    session.run('COMMIT');
+    return result;
+  } catch (error) {
+    // After some errors SQLite has already rolled back.
+    if (session.isInTransaction) session.run('ROLLBACK');
+    throw error;
+  }
+}
+
+/**
+ * @param guards the values of GUARD_COLUMNS
+ * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
+ */
+export function expectUsable(
+  [version, movedTo]: Row,
+  { evenIfMoved } = { evenIfMoved: false },
+): void {
+  expectVersion(version);
+  if (!evenIfMoved) expectNotMovedAway(movedTo);
+}
+
+/** Runs `use` in a read transaction: all statements see one snapshot. */
+export function inSnapshot<T>(session: Session, use: () => T): T {
+  session.run('BEGIN');
+  try {
+    return use();
+  } finally {
+    session.run('COMMIT');
+  }
+}
+
+/** Of the table store. */
+export const GUARD_COLUMNS = '(SELECT user_version FROM pragma_user_version), store.moved_to';
+
+const GUARDS = `SELECT ${GUARD_COLUMNS} FROM store`;

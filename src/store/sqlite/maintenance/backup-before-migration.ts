@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { OpenOptions } from '../../open-options.ts';
+import { StoreNotUsable } from '../../store.ts';
+import { readableLocation, readDatabase, retryWhileBusy } from '../database/connection.ts';
+import { isBusy, storeError } from '../database/errors.ts';
+import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { timeForName } from './backup.ts';
+import { backupInThread } from './backup-thread.ts';
+
+/** How long another process may keep the database from being read. */
+const BUSY_MS = 1_000;
+
+/**
+ * Makes a backup of a store that is about to be migrated: the way back to the release before.
+ * @throws StoreNotUsable if it cannot be made
+ */
+export async function backupBeforeMigration(
+  path: string,
+  { onBackup, backupFolder }: OpenOptions,
+): Promise<void> {
+  const has = schemaOf(path);
+  if (has === 0 || has === KNOWN_MIGRATIONS) return;
+  const name = `${basename(path)}.schema-${has}-${timeForName()}.db`;
+  const target = join(backupFolder ?? dirname(resolve(path)), name);
+  try {
+    const { findings } = await backupInThread(path, target);
+    onBackup?.(target, findings.problems);
+    deleteOlder(target, has);
+  } catch (error) {
+    if (!(error instanceof StoreNotUsable)) throw error;
+    throw new StoreNotUsable(
+      `the backup before its migration failed: ${error.message}; correct that or, to migrate without a backup, run ` +
+        '"store-orders migrate"',
+      { cause: error },
+    );
+  }
+}
+
+/** Starts that fail again and again must not fill the disk: of each schema the latest backup is kept. */
+function deleteOlder(target: string, has: number): void {
+  const folder = dirname(target);
+  const [prefix] = basename(target).split(`.schema-${has}-`);
+  for (const name of readdirSync(folder)) {
+    const isOlder = name.startsWith(`${prefix}.schema-${has}-`) && name.endsWith('Z.db');
+    if (isOlder && name < basename(target)) rmSync(join(folder, name));
+  }
+}
+
+/** Returns the number of migrations that a database has; 0 for one that is missing, or is refused when it is opened. */
+function schemaOf(path: string): number {
+  if (!existsSync(path)) return 0;
+  try {
+    const read = () => readDatabase(readableLocation(path), missingMigrations);
+    return KNOWN_MIGRATIONS - retryWhileBusy(BUSY_MS, read).length;
+  } catch (error) {
+    if (isBusy(error)) throw storeError(path, error);
+    return 0;
+  }
+}

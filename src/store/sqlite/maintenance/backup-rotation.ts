@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isBusy } from '../database/errors.ts';
+import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
+
+/** How backups are made at intervals. */
+export interface Rotation {
+  readonly folder: string;
+  readonly everyMs: number;
+  /** Number of backups that are kept. */
+  readonly keep: number;
+}
+
+/** The latest good backup. */
+export interface LatestBackup {
+  readonly file: string;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** What has become of a backup that may have been due. */
+export interface Rotated {
+  /** Undefined if there is none. */
+  readonly latest: LatestBackup | undefined;
+  /** Whether `latest` was made now. */
+  readonly isNew: boolean;
+}
+
+/** A backup of a later time than this from now was dated by a wrong clock, and does not count. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/**
+ * Makes a backup of the store at `path` if one is due, checks it, and deletes the oldest beyond `keep`. Processes that share the
+ * store make one at a time: a lock on a file beside the backups, which ends with the process that holds it. Blocks the thread.
+ * @throws StoreNotUsable, and errors of the file system
+ */
+export async function rotateBackups(path: string, rotation: Rotation): Promise<Rotated> {
+  const { folder } = rotation;
+  expectFolder(folder);
+  if (!isDue(path, rotation)) return { latest: latestBackup(path, folder), isNew: false };
+  const lock = new DatabaseSync(join(folder, '.store-orders-backup-lock'), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    // Another process may have made one meanwhile.
+    const isNew = isDue(path, rotation);
+    if (isNew) await make(path, rotation);
+    return { latest: latestBackup(path, folder), isNew };
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return { latest: latestBackup(path, folder), isNew: false };
+  } finally {
+    lock.close();
+  }
+}
+
+/** Returns the latest backup of the store at `path`; undefined if there is none. @throws errors of the file system */
+export function latestBackup(path: string, folder: string): LatestBackup | undefined {
+  const latest = backupsOf(path, folder).findLast(
+    ({ at }) => at <= Date.now() + CLOCK_TOLERANCE_MS,
+  );
+  return latest && { ...latest, bytes: statSync(latest.file).size };
+}
+
+function isDue(path: string, { folder, everyMs }: Rotation): boolean {
+  const latest = latestBackup(path, folder);
+  return latest === undefined || latest.at + everyMs <= Date.now();
+}
+
+async function make(path: string, { folder, keep }: Rotation): Promise<void> {
+  const prefix = prefixOf(path);
+  // Of a process that was killed: no other makes one now.
+  for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
+  await makeBackup(join(folder, `${prefix}${timeForName()}.db`), async (partial) =>
+    copySqlite(path, partial),
+  );
+  for (const { file } of backupsOf(path, folder).slice(0, -keep)) rmSync(file);
+}
+
+/** store-orders-3f0a94e1-2026-11-22T10-00-00-000Z.db; the digits are of the path, so that several stores can share a folder. */
+function prefixOf(path: string): string {
+  const digest = createHash('sha256').update(realpathSync(path)).digest('hex');
+  return `store-orders-${digest.slice(0, 8)}-`;
+}
+
+/** The time of `timeForName`, in parts. */
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)\.db$/;
+
+/** Returns the complete backups of a store in a folder, the oldest first. */
+function backupsOf(path: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
+  const prefix = prefixOf(path);
+  const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
+  return names.sort().flatMap((name) => {
+    const [, hour, minute, second, rest] = TIME.exec(name.slice(prefix.length)) ?? [];
+    if (hour === undefined) return [];
+    return [{ file: join(folder, name), at: Date.parse(`${hour}:${minute}:${second}.${rest}`) }];
+  });
+}

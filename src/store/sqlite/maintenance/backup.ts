@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { StoreNotUsable } from '../../store.ts';
+import type { Findings } from '../../tables/consistency.ts';
+import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
+import { makeFile, makeFolder, readableLocation, readDatabase } from '../database/connection.ts';
+import { isFull, withOpenErrors } from '../database/errors.ts';
+import { missingMigrations } from '../database/schema.ts';
+import { checkSqlite } from './check.ts';
+
+/** A backup that was made. */
+export interface Backup {
+  readonly bytes: number;
+  /** What a check of the backup has found; without problems, unless they were allowed. */
+  readonly findings: Findings;
+  /** Temporary files in its folder that an interrupted backup has left, or one that is running now. */
+  readonly leftovers: readonly string[];
+}
+
+/**
+ * Makes a backup at `target`, which must not exist, in a folder that must: a missing one can be a disk that is not mounted.
+ * `copy` writes the database to a temporary file beside it, which is checked, and renamed to `target` once it is complete and
+ * synced.
+ * @param mustBeSound whether a store that fails the check is refused
+ * @throws StoreNotUsable
+ */
+export async function makeBackup(
+  target: string,
+  copy: (partial: string) => Promise<void>,
+  mustBeSound = true,
+): Promise<Backup> {
+  const folder = dirname(resolve(target));
+  if (existsSync(target)) throw new StoreNotUsable(`${target} already exists`);
+  expectFolder(folder);
+  const leftovers = partialsIn(folder);
+  let findings: Findings | undefined;
+  await writeWhole(target, {
+    write: async (partial) => {
+      await copy(partial);
+      markAsBackup(partial);
+      findings = checkSqlite(partial);
+      if (mustBeSound) expectSound(findings, 'the store failed the check; no backup was written');
+    },
+    putInPlace: (partial) => renameSync(partial, target),
+  });
+  return { bytes: statSync(target).size, findings: findings!, leftovers };
+}
+
+/** @throws StoreNotUsable if there is no such folder */
+export function expectFolder(folder: string): void {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StoreNotUsable(`the folder ${folder} does not exist: make it, or mount its disk`);
+  }
+}
+
+/** Returns the current time for the name of a file: 2026-11-22T10-00-00-000Z. */
+export function timeForName(): string {
+  return new Date().toISOString().replaceAll(/[:.]/g, '-');
+}
+
+/** @throws StoreNotUsable with all problems, if there are any */
+export function expectSound({ schemaDifferences, problems }: Findings, summary: string): void {
+  const all = [...schemaDifferences, ...problems];
+  if (all.length > 0) throw new StoreNotUsable([`${summary}:`, ...all].join('\n  '));
+}
+
+const PARTIAL = /\.[0-9a-f]{8}-[0-9a-f-]{27}\.partial(?:-journal|-wal|-shm)?$/;
+
+/** Returns the temporary files of backups in a folder. */
+export function partialsIn(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => PARTIAL.test(name));
+  return names.map((name) => join(folder, name));
+}
+
+/** The two steps of writing a file atomically: write a temporary file, then put it in place. */
+export interface WholeFile {
+  readonly write: (partial: string) => Promise<void>;
+  readonly putInPlace: (partial: string) => void;
+}
+
+/**
+ * Writes a file atomically by way of a temporary file beside `target`, synced before it is put in place. Removes the
+ * temporary file on failure.
+ * @throws StoreNotUsable
+ */
+export async function writeWhole(target: string, { write, putInPlace }: WholeFile): Promise<void> {
+  const partial = `${target}.${randomUUID()}.partial`;
+  const cannotWrite = (error: unknown) => {
+    const reason = isFull(error) ? fullDisk(target) : (error as Error).message;
+    return new StoreNotUsable(`cannot write ${target}: ${reason}`);
+  };
+  try {
+    makeFolder(dirname(target));
+    accessSync(dirname(target), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw cannotWrite(error);
+  }
+  try {
+    makeFile(partial);
+    await write(partial);
+    syncToDisk(partial);
+    putInPlace(partial);
+    syncToDisk(dirname(target));
+  } catch (error) {
+    const failure = error instanceof StoreNotUsable && !isFull(error) ? error : cannotWrite(error);
+    for (const suffix of ['', '-wal', '-shm', '-journal'])
+      rmSync(partial + suffix, { force: true });
+    throw failure;
+  }
+}
+
+/** Names the disk that is full: that of the target, or of temporary files, which sorting can need. */
+function fullDisk(target: string): string {
+  const disks = [dirname(resolve(target)), process.env.SQLITE_TMPDIR ?? tmpdir()].map((folder) => {
+    const { bavail, bsize } = statfsSync(folder);
+    return { folder, free: bavail * bsize };
+  });
+  const [fullest] = disks.sort((one, other) => one.free - other.free);
+  return `the disk of ${fullest!.folder} is full (${Math.floor(fullest!.free / 2 ** 20)} MiB free)`;
+}
+
+/**
+ * Copies the database at `path`, of this release or an earlier one, to `target`: one snapshot, even during writes,
+ * with no separate write-ahead log.
+ * @throws StoreNotUsable if there is no store
+ */
+export function copySqlite(path: string, target: string): void {
+  withOpenErrors(path, () =>
+    readDatabase(readableLocation(path), (db) => {
+      missingMigrations(db);
+      if (db.prepare('SELECT 1 FROM store').get() === undefined) {
+        throw new StoreNotUsable(COPY_NOT_COMPLETE);
+      }
+      db.prepare('VACUUM INTO ?').run(target);
+    }),
+  );
+}
+
+/**
+ * Marks a copy as a backup and clears its id. The original and each store restored from the copy reach the same
+ * revisions with different orders, so each store gets an id of its own, and with it other ETags, when it is served.
+ */
+function markAsBackup(path: string): void {
+  changeDatabase(path, (db) => changeStore(db, { id: '', origin: '', backup_at: Date.now() }));
+}
+
+/** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */
+export function makeUsable(path: string): void {
+  changeDatabase(path, (db) => {
+    changeStore(db, { id: '', origin: '', backup_at: null });
+    db.exec('PRAGMA journal_mode = WAL');
+  });
+}
+
+function changeDatabase(path: string, change: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(path);
+  try {
+    change(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Sets columns of the table store, skipping those that an earlier schema lacks. */
+function changeStore(db: DatabaseSync, values: Readonly<Record<string, SQLInputValue>>): void {
+  const columns = db.prepare('PRAGMA table_info(store)').all();
+  for (const [name, value] of Object.entries(values)) {
+    if (columns.every((column) => column.name !== name)) continue;
+    db.prepare(`UPDATE store SET ${name} = ?`).run(value);
+  }
+}
+
+export function syncToDisk(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

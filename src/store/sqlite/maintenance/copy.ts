@@ -1,0 +1,179 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreNotUsable } from '../../store.ts';
+import { countsSql } from '../../tables/consistency.ts';
+import {
+  type MovedIds,
+  ROWS_AT_A_TIME,
+  type Source,
+  TABLES,
+  TAKEN_BACK,
+  type Table,
+  type Target,
+} from '../../tables/copied.ts';
+import type { Column, Row } from '../../tables/session.ts';
+import { insertStoreRow, readStatus, requireStoreRow } from '../../tables/store-row.ts';
+import {
+  expectExists,
+  makeDurable,
+  openForReading,
+  openForWriting,
+  retryWhileBusy,
+} from '../database/connection.ts';
+import { withOpenErrors } from '../database/errors.ts';
+import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from '../database/schema.ts';
+import { Session } from '../database/session.ts';
+
+const LOCK_WAIT_MS = 10_000;
+
+/** A target has the schema of this release. */
+const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
+
+/**
+ * Opens a read-only snapshot of the store at `path`.
+ * @throws StoreNotUsable
+ */
+export async function openSqliteSource(path: string): Promise<Source> {
+  const db = withOpenErrors(path, () => {
+    expectExists(path);
+    return openForReading(path, false);
+  });
+  const session = new Session(db);
+  try {
+    withOpenErrors(path, () => {
+      expectSchema(db);
+      session.run('BEGIN');
+      requireStoreRow(session.query('SELECT 1 FROM store')[0]);
+    });
+    return {
+      status: await readStatus(session),
+      isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
+      count: async ({ name }) => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0]),
+      rows: (table) => rowsOf(db, table),
+      close: async () => db.close(),
+    };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens an empty database, or one with an interrupted copy, for copying into it. An exclusive lock keeps other
+ * processes out until it is closed.
+ * @throws StoreNotUsable if the database holds a store
+ */
+export async function openSqliteTarget(path: string): Promise<Target> {
+  return withOpenErrors(path, () => {
+    const { db } = openForWriting(path, true);
+    closingOnError(db, () => {
+      missingMigrations(db);
+      db.exec('PRAGMA locking_mode = EXCLUSIVE');
+      makeDurable(db);
+      migrate(db, 0, false);
+      empty(db);
+    });
+    const session = new Session(db);
+    const previousOf = previousRevision();
+    // Intermediate commits need no sync; the last one, in `complete`, syncs the whole log.
+    db.exec('PRAGMA synchronous = NORMAL');
+    return {
+      insert: async ({ name, columns }, rows) => {
+        const names = Object.keys(columns);
+        if (name !== 'order_events') insert(session, name, names, rows);
+        else {
+          const linked = rows.map((row) => [...row, previousOf(row)]);
+          insert(session, name, [...names, 'previous'], linked);
+        }
+      },
+      rows: (table) => rowsOf(db, table),
+      counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
+      complete: async (status) => {
+        session.run('PRAGMA synchronous = FULL');
+        await insertStoreRow(session, status);
+      },
+      close: async () => db.close(),
+    };
+  });
+}
+
+/**
+ * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under its write lock.
+ * @throws StoreNotUsable if it is not marked so
+ */
+export async function whileSqliteMoved(
+  path: string,
+  label: string,
+  complete: (ids: MovedIds) => Promise<void>,
+): Promise<void> {
+  const { db } = withOpenErrors(path, () => openForWriting(path, false));
+  try {
+    withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
+    const { movedTo, reservedId, freeIds } = await readStatus(new Session(db));
+    if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
+    await complete({ reservedId, freeIds });
+  } finally {
+    db.close();
+  }
+}
+
+function closingOnError<T>(db: DatabaseSync, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
+function empty(db: DatabaseSync): void {
+  const hasRows = (name: string) => db.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get() !== undefined;
+  const isStore = hasRows('store');
+  const isInUse = TABLES.some(({ name }) => hasRows(name));
+  if (isStore && isInUse) throw new StoreNotUsable('it already contains a store');
+  const names = TABLES.map(({ name }) => name).reverse();
+  db.exec(
+    `BEGIN; DELETE FROM store; ${names.map((name) => `DELETE FROM ${name};`).join(' ')} COMMIT`,
+  );
+}
+
+async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
+  const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${key.join(', ')}`;
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  let batch: Row[] = [];
+  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Row>) {
+    batch.push(row);
+    if (batch.length < ROWS_AT_A_TIME) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Returns a function that, given events in copy order, returns the previous revision of each one's order, or 0. */
+function previousRevision(): (event: Row) => bigint {
+  let order: Column | undefined;
+  let revision = 0n;
+  let previous = 0n;
+  return ([orderId, eventRevision]) => {
+    if (orderId !== order) {
+      order = orderId;
+      previous = 0n;
+    } else if (eventRevision !== revision) previous = revision;
+    revision = eventRevision as bigint;
+    return previous;
+  };
+}
+
+function insert(
+  session: Session,
+  name: string,
+  names: readonly string[],
+  rows: readonly Row[],
+): void {
+  const sql = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+  session.run('BEGIN');
+  for (const row of rows) session.write(sql, row);
+  session.run('COMMIT');
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
+import { partialsIn } from './backup.ts';
+
+/** A cancel waits for one sync, as long as no others wait with it. */
+const SLOW_SYNC_MS = 20;
+const LEAST_FREE_BYTES = 1 << 30;
+const NO_FREE_BYTES = 100 << 20;
+/** From linux/magic.h: file systems on which locks or syncs cannot be relied on, or that a restart empties. */
+const UNSUITABLE: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  16914836: 'tmpfs, which is lost when the machine restarts',
+  2240043254: 'ramfs, which is lost when the machine restarts',
+};
+
+/** Looks at the file of a database and where it is; the file may not exist yet. Writes a file beside it for a moment. */
+export async function diagnoseSqlite(path: string): Promise<Finding[]> {
+  const file = resolve(path);
+  try {
+    const wrong = wrongKindOf(file);
+    if (wrong !== undefined) return [problem('files', wrong, 'name another file in DATABASE_URL')];
+    const folder = existingFolder(file);
+    const findings = [rightsOf(file, folder), diskOf(file, folder), ...leftoversIn(folder)];
+    const isWritable = findings.every(({ level }) => level !== 'problem');
+    return isWritable ? [...findings, await syncCost(folder)] : findings;
+  } catch (error) {
+    // Such as a disk that fails.
+    return [
+      problem('files', (error as Error).message, 'correct the path, its rights, or the disk'),
+    ];
+  }
+}
+
+/** Returns what is at the path instead of a file; undefined for a file, or nothing. */
+function wrongKindOf(file: string): string | undefined {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() && !existsSync(file)) {
+    return `${file} is a link to a file that does not exist`;
+  }
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined || stat.isFile() ? undefined : `${file} is not a file`;
+}
+
+/** The folder of the database, or the one that it will be made in. */
+function existingFolder(file: string): string {
+  let folder = dirname(file);
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
+}
+
+function rightsOf(file: string, folder: string): Finding {
+  const files = ['', '-wal', '-shm', '-ids'].map((suffix) => file + suffix).filter(existsSync);
+  const unwritable = files.filter((path) => !mayUse(path, constants.R_OK | constants.W_OK));
+  if (!mayUse(folder, constants.R_OK | constants.W_OK | constants.X_OK)) unwritable.push(folder);
+  if (unwritable.length > 0) {
+    const advice = 'run the service, and this command, as the user who owns them';
+    return problem('files', `this user may not write ${unwritable.join(', ')}`, advice);
+  }
+  const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
+  if (open.length === 0) return ok('files', `${folder} can be written`);
+  const found = `other users may read or write ${open.join(', ')}`;
+  return warning('files', found, `chmod 600 ${open.join(' ')}`);
+}
+
+/** Names what a backup or a restore that was killed has left. */
+function leftoversIn(folder: string): Finding[] {
+  const left = mayUse(folder, constants.R_OK) ? partialsIn(folder) : [];
+  if (left.length === 0) return [];
+  const found = `temporary files of a backup or a restore that was interrupted, or runs now: ${left.join(', ')}`;
+  return [warning('files', found, 'delete them, unless one runs now')];
+}
+
+function mayUse(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function diskOf(file: string, folder: string): Finding {
+  const { type, bavail, bsize } = statfsSync(folder);
+  const unsuitable = UNSUITABLE[type];
+  if (unsuitable !== undefined) {
+    const advice = 'put the database on a local disk, or use PostgreSQL';
+    return problem('disk', `${folder} is on ${unsuitable}`, advice);
+  }
+  const free = bavail * bsize;
+  const size = existsSync(file) ? statSync(file).size : 0;
+  const found = `${inMib(free)} free, the database has ${inMib(size)}`;
+  if (free < NO_FREE_BYTES) return problem('disk', found, 'make room: writes are about to fail');
+  if (free < Math.max(LEAST_FREE_BYTES, size)) {
+    return warning(
+      'disk',
+      found,
+      'make room: a migration or a backup may need as much as the database',
+    );
+  }
+  return ok('disk', found);
+}
+
+/** Measures what makes each batch of changes durable. */
+async function syncCost(folder: string): Promise<Finding> {
+  const path = join(folder, `.store-orders-doctor-${randomUUID()}`);
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    const page = Buffer.alloc(4_096);
+    const ms = await medianMs(() => {
+      writeSync(fd, page);
+      fsyncSync(fd);
+    });
+    const found = `writing a page to disk takes ${inMs(ms)}`;
+    if (ms < SLOW_SYNC_MS) return ok('durability', found);
+    return warning('durability', found, 'each change waits for this: use a faster disk');
+  } finally {
+    closeSync(fd);
+    unlinkSync(path);
+  }
+}
+
+function inMib(bytes: number): string {
+  return `${Math.ceil(bytes / (1 << 20)).toLocaleString('en-US')} MiB`;
+}

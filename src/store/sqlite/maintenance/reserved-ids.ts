@@ -1,0 +1,67 @@
+import { DatabaseSync } from 'node:sqlite';
+import { ALL_IDS, type FreeIds, leapAbove } from '../../../orders/ids.ts';
+import type { OrderId } from '../../../orders/order.ts';
+import type { Action } from '../../audit.ts';
+
+/**
+ * Begins another history of the backup at `path`: records the restore, and reserves the ids that may have been given since the
+ * backup was made, in the histories of `given` too. The backup may have the schema of an earlier release, without a place for
+ * either: the migrations then find both in the table restored.
+ * @returns the next id that the store gives
+ */
+export function beginHistory(
+  path: string,
+  given: readonly FreeIds[],
+  { command, user, host, what }: Action,
+): OrderId {
+  const db = new DatabaseSync(path, { readBigInts: true });
+  try {
+    const own = freeIdsOf(db);
+    const highest = [own, ...given].map((ids) => (ids.highest > own.last ? 0n : ids.highest));
+    const reserved = leapAbove({
+      highest: highest.reduce((a, b) => (a > b ? a : b)),
+      last: own.last,
+    });
+    const record = [Date.now(), user, host, what];
+    if (has(db, 'audit', 'what')) {
+      db.prepare('UPDATE store SET reserved_id = ?').run(reserved);
+      db.prepare(RECORD).run(command, ...record);
+    } else {
+      db.exec(RESTORED);
+      db.prepare('INSERT INTO restored VALUES (?, ?, ?, ?, ?)').run(reserved, ...record);
+    }
+    return reserved + 1n;
+  } finally {
+    db.close();
+  }
+}
+
+const RECORD = 'INSERT INTO audit (command, at, os_user, host, what) VALUES (?, ?, ?, ?, ?)';
+
+/** As in migration 010. */
+const RESTORED = `CREATE TABLE IF NOT EXISTS restored (reserved_id INTEGER NOT NULL, at INTEGER NOT NULL,
+  os_user TEXT NOT NULL, host TEXT NOT NULL, what TEXT NOT NULL) STRICT`;
+
+/** Returns the ids that a store of this release or an earlier one may give. */
+export function freeIdsOf(db: DatabaseSync): FreeIds {
+  if (has(db, 'highest_id', 'id')) {
+    const row = db.prepare('SELECT id, last_id FROM highest_id').get();
+    if (row !== undefined) return { highest: row.id as bigint, last: row.last_id as bigint };
+  }
+  const highest = [
+    maximum(db, 'orders', 'id'),
+    maximum(db, 'imports', 'highest_id'),
+    maximum(db, 'restored', 'reserved_id'),
+  ];
+  return { ...ALL_IDS, highest: highest.reduce((a, b) => (a > b ? a : b)) };
+}
+
+function maximum(db: DatabaseSync, table: string, column: string): OrderId {
+  if (!has(db, table, column)) return 0n;
+  return db.prepare(`SELECT coalesce(max(${column}), 0) AS id FROM ${table}`).get()!.id as bigint;
+}
+
+function has(db: DatabaseSync, table: string, column: string): boolean {
+  const sql = 'SELECT 1 FROM pragma_table_info(?) WHERE name = ?';
+  return db.prepare(sql).get(table, column) !== undefined;
+}

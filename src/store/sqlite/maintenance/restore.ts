@@ -1,0 +1,202 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { FreeIds } from '../../../orders/ids.ts';
+import type { OrderId } from '../../../orders/order.ts';
+import type { Action } from '../../audit.ts';
+import { StoreNotUsable } from '../../store.ts';
+import type { Findings } from '../../tables/consistency.ts';
+import { fileIdentity, readDatabase } from '../database/connection.ts';
+import { isBusy, isCorrupt, withOpenErrors } from '../database/errors.ts';
+import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import {
+  copySqlite,
+  expectSound,
+  makeUsable,
+  syncToDisk,
+  timeForName,
+  writeWhole,
+} from './backup.ts';
+import { checkSqlite } from './check.ts';
+import { beginHistory, freeIdsOf } from './reserved-ids.ts';
+
+/** The result of a restore. */
+export interface Restored {
+  readonly findings: Findings;
+  /** Path of the replaced database; undefined if there was none. */
+  readonly kept: string | undefined;
+  /** The next id that is given to an order. */
+  readonly nextId: OrderId;
+}
+
+export interface RestoreOptions {
+  /** Called with the findings about the backup before anything is changed; may throw to refuse it. */
+  readonly accept: (backup: Findings) => void;
+  /** Recorded in the restored store. */
+  readonly action: Action;
+}
+
+/**
+ * Replaces the database at `target` by a copy of the store in `file`, and keeps the old one beside it. The backup is
+ * checked before and after it is copied, and put in place in one step, with no log of the old database left.
+ * @throws StoreNotUsable, with nothing changed, if `file` is not sound, or the database is in use or must not be
+ *   replaced
+ */
+export async function restoreSqlite(
+  file: string,
+  target: string,
+  { accept, action }: RestoreOptions,
+): Promise<Restored> {
+  const source = checkSqlite(file);
+  expectSound(source, `${file} failed the check; nothing was restored`);
+  accept(source);
+  const wasThere = existsSync(target);
+  // Resolves symbolic links: otherwise the link would be replaced, and its target stay in use.
+  const path = wasThere ? realpathSync(target) : target;
+  if (wasThere && fileIdentity(path) === fileIdentity(file)) {
+    throw new StoreNotUsable('the backup and the database are the same file');
+  }
+  const kept = `${path}.before-${timeForName()}`;
+  if (wasThere) withOpenErrors(path, () => refuseOther(path, source));
+  let nextId: OrderId | undefined;
+  await writeWhole(path, {
+    write: async (partial) => {
+      copySqlite(file, partial);
+      expectSound(
+        checkSqlite(partial),
+        `the copy of ${file} failed the check; nothing was restored`,
+      );
+      makeUsable(partial);
+      if (process.getuid?.() === 0) giveLike(partial, wasThere ? path : dirname(resolve(path)));
+      if (wasThere) chmodSync(partial, statSync(path).mode);
+    },
+    putInPlace: (partial) => {
+      // Creates a file to lock; fails if a service has created a database there meanwhile.
+      if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
+      withOpenErrors(path, () =>
+        lockedAlone(path, (old) => {
+          nextId = beginHistory(partial, old === undefined ? [] : idsGivenBy(old), action);
+          syncToDisk(partial);
+          setAside(path, kept);
+          if (wasThere) keep(path, kept);
+          renameSync(partial, path);
+        }),
+      );
+    },
+  });
+  return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId! };
+}
+
+/** Returns the ids that the replaced database has given; none if they cannot be read. */
+function idsGivenBy(old: DatabaseSync): FreeIds[] {
+  try {
+    return [freeIdsOf(old)];
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return [];
+  }
+}
+
+/** Refuses to replace a database by mistake: one of another program, of another environment, or moved elsewhere. */
+function refuseOther(path: string, source: Findings): void {
+  let store: Record<string, unknown> | undefined;
+  try {
+    store = readDatabase(path, (db) => {
+      const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
+      return isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
+    });
+  } catch (error) {
+    // A corrupt database is a reason to restore, and may be replaced.
+    if (!isCorrupt(error)) throw error;
+  }
+  const { environment, moved_to: movedTo } = store ?? {};
+  if (environment && source.environment && environment !== source.environment) {
+    throw new StoreNotUsable(`it is for ${environment}, and the backup for ${source.environment}`);
+  }
+  if (movedTo) {
+    throw new StoreNotUsable(
+      `the store was moved to ${movedTo}; to go on here all the same, run "store-orders take-back" before`,
+    );
+  }
+}
+
+/**
+ * Runs `use` while no other connection can use the database, and its log is checkpointed. If the log is corrupt, `use` gets
+ * no connection.
+ * @throws StoreNotUsable if there are other connections
+ */
+function lockedAlone(path: string, use: (db?: DatabaseSync) => void): void {
+  const db = new DatabaseSync(path, { timeout: 0, readBigInts: true });
+  try {
+    // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    if (isLogWorkedIn(db)) {
+      // Holds the lock in a transaction instead, so that closing the connection, when `path` names another file,
+      // deletes nothing.
+      db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
+      if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
+      use(db);
+      return;
+    }
+  } catch (error) {
+    throw isBusy(error) ? inUse() : error;
+  } finally {
+    db.close();
+  }
+  // The log is corrupt. Runs after the connection is closed, which would delete the file that has the log's name by
+  // then.
+  use();
+}
+
+function inUse(): StoreNotUsable {
+  return new StoreNotUsable('it is in use; stop the service and the commands that use it');
+}
+
+/** Checkpoints and removes the log. Returns false if the log is corrupt. */
+function isLogWorkedIn(db: DatabaseSync): boolean {
+  try {
+    db.exec('PRAGMA journal_mode = DELETE');
+    return true;
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return false;
+  }
+}
+
+/** Keeps the file under a second name: a hard link, or a copy on a disk without hard links. */
+function keep(path: string, kept: string): void {
+  try {
+    linkSync(path, kept);
+  } catch {
+    copyFileSync(path, kept, constants.COPYFILE_EXCL);
+    syncToDisk(kept);
+  }
+  syncToDisk(dirname(path));
+}
+
+/** Moves the log and journal of the old database aside; SQLite would apply them to the new one. */
+function setAside(path: string, kept: string): void {
+  for (const suffix of ['-wal', '-journal']) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix);
+  }
+  // The index of the log, which SQLite rebuilds.
+  rmSync(`${path}-shm`, { force: true });
+}
+
+function giveLike(path: string, like: string): void {
+  const { uid, gid } = statSync(like);
+  chownSync(path, uid, gid);
+}

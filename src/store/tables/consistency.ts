@@ -1,0 +1,68 @@
+import type { Environment } from '../../keys/api-key.ts';
+import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
+
+/** The result of checking a whole store. */
+export interface Findings {
+  /** Number of migrations that have run, and that this release knows. */
+  readonly schema: SchemaVersion;
+  /** Differences from the schema of this release, one line each; not looked for in the schema of an earlier release. */
+  readonly schemaDifferences: readonly string[];
+  /** Undefined if not recorded, or if the schema is too old to have it. */
+  readonly environment: Environment | undefined;
+  readonly movedTo: string | undefined;
+  readonly revision: bigint;
+  /** Counted from the rows, to be compared with the store's own counters. */
+  readonly orders: Readonly<Record<OrderStatus, bigint>>;
+  /** One line per problem; empty for a sound store. */
+  readonly problems: readonly string[];
+}
+
+export interface SchemaVersion {
+  readonly has: number;
+  readonly knows: number;
+}
+
+/** The counters in the row of the table store. */
+export type Counters = Readonly<Record<OrderStatus | 'revision', bigint>>;
+
+/** The first schema version with the table placements, on every engine. */
+const PLACEMENTS_SINCE = 8;
+
+/** Returns a statement that counts all rows, and returns one row of integers, for every engine. */
+export function countsSql({ has }: SchemaVersion): string {
+  return has < PLACEMENTS_SINCE ? `${COUNTS}, 0` : `${COUNTS}, ${PLACEMENTS_OF_NO_ORDER}`;
+}
+
+const COUNTS = `SELECT
+  ${ORDER_STATUSES.map((status) => `(SELECT count(*) FROM orders WHERE status = '${status}')`).join(', ')},
+  (SELECT coalesce(max(revision), 0) FROM order_events),
+  (SELECT count(*) FROM orders WHERE NOT EXISTS (SELECT 1 FROM order_events AS event
+    WHERE event.order_id = orders.id AND event.revision = orders.revision
+      AND event.type IN ('placed', orders.status))),
+  (SELECT count(*) FROM order_events AS event WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = event.order_id))`;
+
+const PLACEMENTS_OF_NO_ORDER =
+  '(SELECT count(*) FROM placements WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = placements.order_id))';
+
+/** Compares the store's counters with `counts`, the row of `countsSql`. */
+export function compare(
+  counters: Counters,
+  counts: readonly bigint[],
+): Pick<Findings, 'orders' | 'problems'> {
+  const [pending, shipped, cancelled, revision, withoutEvent, withoutOrder, placements] = counts;
+  const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
+  const problems = ORDER_STATUSES.filter((status) => orders[status] !== counters[status]).map(
+    (status) =>
+      `there are ${orders[status]} ${status} orders, and the store has counted ${counters[status]}`,
+  );
+  if (revision !== counters.revision) {
+    problems.push(
+      `the last event has revision ${revision}, and the store is at ${counters.revision}`,
+    );
+  }
+  if (withoutEvent! > 0n)
+    problems.push(`${withoutEvent} orders lack the event of their last change`);
+  if (withoutOrder! > 0n) problems.push(`${withoutOrder} events are of no order`);
+  if (placements! > 0n) problems.push(`${placements} idempotency keys are of no order`);
+  return { orders, problems };
+}

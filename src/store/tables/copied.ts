@@ -1,0 +1,146 @@
+import type { StoreStatus } from '../store.ts';
+import type { Row } from './session.ts';
+
+type Kind = 'integer' | 'text' | 'boolean' | 'bytes';
+export interface Table {
+  readonly name: string;
+  /** Whether every change of the table increases the store's revision. */
+  readonly hasRevision?: true;
+  readonly columns: Readonly<Record<string, Kind>>;
+  /** Columns that the rows are read in ascending order of; text is ordered by its bytes. */
+  readonly key: readonly string[];
+}
+
+/** What operators have done by commands. */
+export const AUDIT: Table = {
+  name: 'audit',
+  columns: {
+    id: 'integer',
+    at: 'integer',
+    command: 'text',
+    os_user: 'text',
+    host: 'text',
+    what: 'text',
+  },
+  key: ['id'],
+};
+
+/** All tables that are copied; the row of the table store is copied separately. */
+export const TABLES: readonly Table[] = [
+  {
+    name: 'orders',
+    hasRevision: true,
+    columns: {
+      id: 'integer',
+      status: 'text',
+      pet_id: 'integer',
+      quantity: 'integer',
+      ship_date: 'integer',
+      complete: 'boolean',
+      revision: 'integer',
+    },
+    key: ['id'],
+  },
+  {
+    name: 'order_events',
+    hasRevision: true,
+    columns: {
+      order_id: 'integer',
+      revision: 'integer',
+      type: 'text',
+      at: 'integer',
+      by: 'text',
+      ship_date_before: 'integer',
+      complete_before: 'boolean',
+    },
+    key: ['order_id', 'revision', 'type'],
+  },
+  AUDIT,
+  {
+    name: 'operator_revisions',
+    hasRevision: true,
+    columns: { revision: 'integer', audit_id: 'integer' },
+    key: ['revision'],
+  },
+  { name: 'pets', columns: { id: 'integer', name: 'text', tag: 'text' }, key: ['id'] },
+  {
+    name: 'api_keys',
+    columns: {
+      id: 'text',
+      name: 'text',
+      environment: 'text',
+      digest: 'bytes',
+      created_at: 'integer',
+      expires_at: 'integer',
+      revoked_at: 'integer',
+      last_used_at: 'integer',
+      scopes: 'text',
+      cancels_per_hour: 'integer',
+    },
+    key: ['id'],
+  },
+  {
+    name: 'placements',
+    hasRevision: true,
+    columns: {
+      key_id: 'text',
+      idempotency_key: 'text',
+      digest: 'text',
+      order_id: 'integer',
+      revision: 'integer',
+      at: 'integer',
+    },
+    key: ['key_id', 'idempotency_key'],
+  },
+  {
+    name: 'cancel_uses',
+    hasRevision: true,
+    columns: { key_id: 'text', second: 'integer', count: 'integer' },
+    key: ['key_id', 'second'],
+  },
+  {
+    name: 'imports',
+    columns: {
+      source: 'text',
+      run: 'text',
+      placed: 'integer',
+      highest_id: 'integer',
+      name: 'text',
+      total: 'integer',
+      begun_at: 'integer',
+      finished_at: 'integer',
+    },
+    key: ['source'],
+  },
+];
+
+/** Rows per batch. */
+export const ROWS_AT_A_TIME = 5_000;
+
+/** A store to copy from: one snapshot, held until it is closed. */
+export interface Source {
+  readonly status: StoreStatus;
+  /** Whether it is a backup that has not been put to use since it was made. */
+  readonly isBackup: boolean;
+  count(table: Table): Promise<number>;
+  /** Returns all rows of a table in batches. */
+  rows(table: Table): AsyncIterable<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+/** The ids of a store that was moved, which can have changed since its snapshot: opening it can let them leap. */
+export type MovedIds = Partial<Pick<StoreStatus, 'reservedId' | 'freeIds'>>;
+
+/** A database to copy into; no process can open it as a store until it is complete. */
+export interface Target {
+  insert(table: Table, rows: readonly Row[]): Promise<void>;
+  rows(table: Table): AsyncIterable<readonly Row[]>;
+  /** Returns the row of `countsSql`. */
+  counts(): Promise<readonly bigint[]>;
+  /** Turns the database, durably, into the store described by `status`. */
+  complete(status: StoreStatus): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Message for the operator if a store was taken back while it was copied. */
+export const TAKEN_BACK = 'the store was taken back while it was copied; nothing was moved';
