@@ -3,18 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
+import { type OpenApi, type Response, resolved, type Schema } from '../src/contract/openapi.ts';
 
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'boolean';
-  readonly format?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly items?: Schema;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly 'x-extensible-enum'?: readonly string[];
-}
+const V1 = contractOf('v1');
+const V2 = contractOf('v2');
 
 /** v2's records have their own names; of v1's, these two do not exist in v2. */
 const OF_V1 = ['Order', 'Pet'];
@@ -23,7 +15,7 @@ const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorRecord' };
 
 /** Returns the text of src/records.ts. */
 export function recordsSource(): string {
-  const [v1, v2] = [schemasOf('v1'), schemasOf('v2')];
+  const [v1, v2] = [V1, V2].map(({ components }) => components.schemas) as [Schemas, Schemas];
   const codes = new Set([v1, v2].flatMap((schemas) => codesOf(schemas) ?? []));
   const schemas = [...OF_V1.map((name) => [name, v1[name]!] as const), ...Object.entries(v2)];
   return [
@@ -34,34 +26,14 @@ export function recordsSource(): string {
   ].join('\n');
 }
 
-interface Contract {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly responses: Readonly<Record<string, ErrorResponse>>;
-  };
-}
-
-interface Operation {
-  readonly operationId: string;
-  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
-}
-
-interface ErrorResponse {
-  /** Codes of the response's status; or with the statuses of each, if it has several. */
-  readonly 'x-error-codes': readonly string[] | Readonly<Record<string, number>>;
-}
-
-function contractOf(version: string): Contract {
+function contractOf(version: string): OpenApi {
   const url = new URL(`../contract/${version}.yaml`, import.meta.url);
-  return load(readFileSync(url, 'utf8')) as Contract;
+  return load(readFileSync(url, 'utf8')) as OpenApi;
 }
 
-function schemasOf(version: string): Contract['components']['schemas'] {
-  return contractOf(version).components.schemas;
-}
+type Schemas = OpenApi['components']['schemas'];
 
-function codesOf({ Error: error }: Readonly<Record<string, Schema>>) {
+function codesOf({ Error: error }: Schemas) {
   return error?.properties?.code?.['x-extensible-enum'];
 }
 
@@ -92,7 +64,7 @@ function typeOf(schema: Schema, indent: string): string {
   }
   if (schema.type === 'object') return objectOf(schema, indent);
   if (schema.type === 'integer') return 'bigint';
-  return schema.type!;
+  return schema.type as string;
 }
 
 function comment({ description }: Schema, indent: string): string {
@@ -118,12 +90,11 @@ const V1_OPERATIONS = {
 
 /** Returns the text of src/error-codes.ts. */
 export function errorCodesSource(): string {
-  const { paths, components } = contractOf('v2');
-  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  const operations = Object.values(V2.paths).flatMap((item) => Object.values(item));
   const codes = operations.map(({ operationId, responses }) => {
-    const found = Object.entries(responses).flatMap(([status, { $ref }]) => {
-      const listed = $ref && components.responses[$ref.split('/').at(-1)!]!['x-error-codes'];
-      if (!listed) return [];
+    const found = Object.entries(responses).flatMap(([status, response]) => {
+      const listed = resolved<Response>(V2, response)['x-error-codes'];
+      if (listed === undefined) return [];
       if (!Array.isArray(listed)) return Object.entries(listed);
       return listed.map((code) => [code, Number(status)]);
     });

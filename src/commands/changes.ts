@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { changeJson } from '../orders/change.ts';
+import { changeJson } from '../api/v2/records.ts';
 import type { ChangePage, FeedStart } from '../store/feed.ts';
 import { MAX_CHANGES, positionBehind } from '../store/feed.ts';
 import { feedCursor, parseFeedStart } from '../store/feed-cursor.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { Contract } from '../api/contract.ts';
+import { Contract } from '../contract/contract.ts';
 import { staticReference } from '../reference/reference.ts';
 import { UsageError, writeOut } from './terminal/output.ts';
 
@@ -21,6 +21,11 @@ Example:
         throw new UsageError(`--base-url must be a URL, not "${baseUrl}"`);
       }
       const rootUrl = new URL(baseUrl).href.replace(/\/+$/, '').replace(/\/v[12]$/, '');
-      await writeOut(staticReference([Contract.load('v2'), Contract.load('v1')], rootUrl));
+      const versions = [Contract.load('v2'), Contract.load('v1')].map(({ version, document }) => ({
+        version,
+        document,
+        baseUrl: `${rootUrl}/${version}`,
+      }));
+      await writeOut(staticReference(versions));
     });
 }

@@ -1,5 +1,3 @@
-import type { InputProblem } from './contract-validation.ts';
-
 /** Status and message of every Error record code; documented in docs/errors.md. */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
@@ -76,33 +74,36 @@ const BAD_REQUESTS = {
     'A request that asks for another protocol (Upgrade) must not have a chunked body.',
 } as const;
 
-/** Codes that have another status or message in an operation of v2. */
-const VARIANTS = {
-  cancel_already_cancelled: [
-    'order_already_cancelled',
-    409,
-    'This order has already been cancelled.',
-  ],
-  ship_already_cancelled: [
-    'order_already_cancelled',
-    409,
-    'This order has been cancelled and cannot ship.',
-  ],
-  ship_already_shipped: ['order_already_shipped', 409, 'This order has already shipped.'],
-} as const satisfies Record<string, readonly [keyof typeof ERRORS, number, string]>;
-
 export type ErrorCode = keyof typeof ERRORS;
-/** Why a request is rejected: an error code, the cause of a `bad_request`, or a variant. */
-export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS | keyof typeof VARIANTS;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
-export const REFUSALS = [
-  ...ERROR_CODES,
-  ...Object.keys(BAD_REQUESTS),
-  ...Object.keys(VARIANTS),
-] as Refusal[];
+
+/** A code that has another status or message in an operation. */
+export interface ErrorVariant {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly message: string;
+  /** For the log. */
+  readonly reason: string;
+}
+
+/** Why a request is rejected: an error code, the cause of a `bad_request`, or a variant. */
+export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS | ErrorVariant;
+/** All but variants. */
+export const REFUSALS = [...ERROR_CODES, ...Object.keys(BAD_REQUESTS)] as (
+  | ErrorCode
+  | keyof typeof BAD_REQUESTS
+)[];
 
 export function isErrorCode(code: string | undefined): code is ErrorCode {
   return code !== undefined && code in ERRORS;
+}
+
+/** One thing that is wrong with a request: v2's Error record has a list of them. */
+export interface RequestProblem {
+  readonly parameter?: string;
+  /** RFC 6901; "" is the whole body. */
+  readonly pointer?: string;
+  readonly detail: string;
 }
 
 /** The contract's Error record. */
@@ -110,7 +111,7 @@ export interface ErrorRecord {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;
-  readonly errors?: readonly InputProblem[] | undefined;
+  readonly errors?: readonly RequestProblem[] | undefined;
 }
 
 /** Alternating names and values, the cheapest form for `writeHead`; names must be unique. */
@@ -130,18 +131,20 @@ export interface ErrorResponse {
 const RETRY_AFTER_S = '1';
 
 /** Precomputed, so that rejecting a request costs no more than serving it. */
-const ANSWERS = new Map(REFUSALS.map((refusal) => [refusal, makeAnswer(refusal)]));
+const RESPONSES = new Map<Refusal, ErrorResponse>(
+  REFUSALS.map((refusal) => [refusal, responseOf(recordOf(refusal))]),
+);
 
 export function errorResponse(refusal: Refusal): ErrorResponse {
-  return ANSWERS.get(refusal)!;
+  return RESPONSES.get(refusal) ?? responseOf(recordOf(refusal));
 }
 
 /** Returns a response whose record also lists what is wrong with the input. */
 export function problemsResponse(
   code: 'parameter_invalid' | 'body_invalid',
-  errors: readonly InputProblem[],
+  errors: readonly RequestProblem[],
 ): ErrorResponse {
-  return makeAnswer(code, errors);
+  return responseOf({ ...recordOf(code), errors });
 }
 
 /**
@@ -149,30 +152,24 @@ export function problemsResponse(
  * @param order JSON
  */
 export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
-  const { code, status, message } = recordFor(refusal);
-  const general = JSON.stringify({ code, message, status } satisfies ErrorRecord);
-  return answerOf(code, status, `${general.slice(0, -1)},"order":${order}}`);
+  const record = recordOf(refusal);
+  return responseOf(record, `${JSON.stringify(record).slice(0, -1)},"order":${order}}`);
 }
 
-function recordFor(refusal: Refusal): ErrorRecord {
+function recordOf(refusal: Refusal): ErrorRecord {
+  if (typeof refusal === 'object') {
+    const { code, message, status } = refusal;
+    return { code, message, status };
+  }
   const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
-  if (cause !== undefined) return { code: 'bad_request', status: 400, message: cause };
-  const variant = VARIANTS[refusal as keyof typeof VARIANTS];
-  const code = variant?.[0] ?? (refusal as ErrorCode);
-  const [, status, message] = variant ?? [code, ...ERRORS[code]];
-  return { code, status, message };
+  if (cause !== undefined) return { code: 'bad_request', message: cause, status: 400 };
+  const code = refusal as ErrorCode;
+  const [status, message] = ERRORS[code];
+  return { code, message, status };
 }
 
-function makeAnswer(refusal: Refusal, errors?: readonly InputProblem[]): ErrorResponse {
-  const { code, status, message } = recordFor(refusal);
-  return answerOf(
-    code,
-    status,
-    JSON.stringify({ code, message, status, errors } satisfies ErrorRecord),
-  );
-}
-
-function answerOf(code: ErrorCode, status: number, body: string): ErrorResponse {
+function responseOf(record: ErrorRecord, body = JSON.stringify(record)): ErrorResponse {
+  const { code, status } = record;
   const length = String(Buffer.byteLength(body));
   const headers = ['content-type', 'application/json', 'content-length', length];
   // Errors must not be cached.

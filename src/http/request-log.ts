@@ -44,7 +44,7 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
       status: response.headersSent ? response.statusCode : undefined,
       ms: rounded(ms),
       code,
-      reason: refusal === code ? undefined : refusal,
+      reason: typeof refusal === 'object' ? refusal.reason : refusal === code ? undefined : refusal,
       key: keyId,
       client,
       forwardedFor: forwardedFor(request),

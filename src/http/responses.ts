@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { InputProblem } from './contract-validation.ts';
 import { withCors } from './cors.ts';
 import {
   type ErrorResponse,
@@ -8,6 +7,7 @@ import {
   orderResponse,
   problemsResponse,
   type Refusal,
+  type RequestProblem,
 } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { KEEP_ALIVE_MS, MAX_PROBLEMS } from './limits.ts';
@@ -57,7 +57,7 @@ export function sendError(exchange: Exchange, refusal: Refusal, headers: HeaderL
 export function sendProblems(
   exchange: Exchange,
   code: 'parameter_invalid' | 'body_invalid',
-  problems: readonly InputProblem[],
+  problems: readonly RequestProblem[],
 ): void {
   sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
 }

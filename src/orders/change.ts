@@ -1,7 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OrderEventType } from './lifecycle.ts';
-import { type Order, type OrderRecord, orderRecordJson } from './order.ts';
-import { formatTimestamp } from './timestamp.ts';
+import type { Order, OrderRecord } from './order.ts';
 
 /** A change of an order: an event of its history, with the whole order as it was after it. */
 export interface OrderChange {
@@ -45,26 +43,4 @@ export function changeOf(
 ): OrderChange {
   const { type, by, revision, at } = event;
   return { type, by, order: { ...orderAfter(current, later), placedAt, updatedAt: at, revision } };
-}
-
-const CHANGES_PER_TURN = 100;
-
-/**
- * Formats changes, each as by `changeJson`. One revision can have thousands of them, so this takes several turns of the
- * event loop.
- */
-export async function changesJson(changes: readonly OrderChange[]): Promise<string[]> {
-  const records: string[] = [];
-  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
-    if (from > 0) await nextTurn();
-    records.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
-  }
-  return records;
-}
-
-/** Formats a change as v2's Change record. */
-export function changeJson({ type, by, order }: OrderChange): string {
-  const at = formatTimestamp(order.updatedAt);
-  const author = by === undefined ? '' : `"by":${JSON.stringify(by)},`;
-  return `{"revision":${order.revision},"type":"${type}","at":"${at}",${author}"order":${orderRecordJson(order)}}`;
 }

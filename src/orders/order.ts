@@ -62,17 +62,6 @@ export function orderJson(order: Order): string {
   return `${json}}`;
 }
 
-/** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
-export function orderRecordJson(record: OrderRecord): string {
-  const { status, placedAt, updatedAt, revision } = record;
-  const placed = formatTimestamp(placedAt);
-  const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
-  return (
-    `${orderJson(record).slice(0, -1)},"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
-    `"revision":${revision}}`
-  );
-}
-
 /** Compares by id, for sorting. */
 export function byId(a: Order, b: Order): number {
   return a.id < b.id ? -1 : 1;

@@ -1,5 +1,5 @@
+import { isStream, type Operation, type Parameter } from '../contract/openapi.ts';
 import { toJson } from '../json/to-json.ts';
-import { isStream, type Operation, type Parameter } from './openapi.ts';
 
 /** How to call each operation with the client library. */
 export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {

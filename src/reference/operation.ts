@@ -1,7 +1,3 @@
-import { toJson } from '../json/to-json.ts';
-import { type Html, html } from '../pages/html.ts';
-import { CLIENT_LINES, curlLine } from './examples.ts';
-import { markdown } from './markdown.ts';
 import {
   type Header,
   isStream,
@@ -10,7 +6,11 @@ import {
   type Parameter,
   type Response,
   resolved,
-} from './openapi.ts';
+} from '../contract/openapi.ts';
+import { toJson } from '../json/to-json.ts';
+import { type Html, html } from '../pages/html.ts';
+import { CLIENT_LINES, curlLine } from './examples.ts';
+import { markdown } from './markdown.ts';
 import { typeName } from './schema.ts';
 import { nameCell, table } from './table.ts';
 

@@ -1,7 +1,7 @@
+import type { OpenApi, Operation } from '../contract/openapi.ts';
 import { ERROR_CODES, errorResponse } from '../http/errors.ts';
 import { type Html, html } from '../pages/html.ts';
 import { markdown } from './markdown.ts';
-import type { OpenApi, Operation } from './openapi.ts';
 import { anchor, operationSection } from './operation.ts';
 import { recordTable } from './schema.ts';
 import { table } from './table.ts';

@@ -1,25 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { load } from 'js-yaml';
 import type { Router } from '../http/router.ts';
 import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from '../pages/html.ts';
-import type { OpenApi } from './openapi.ts';
-import { referencePage } from './page.ts';
-
-/** A version of the contract. */
-export interface ContractText {
-  readonly version: string;
-  /** The YAML. */
-  readonly source: string;
-}
-
-/** Where integrators reach the service. */
-export interface Reach {
-  /** Such as https://api.store.example */
-  readonly rootUrl: string;
-  /** The path of `rootUrl`. */
-  readonly rootPath: string;
-}
+import { type Documented, referencePage } from './page.ts';
 
 const PATH = '/reference';
 const STYLES = new URL('./reference.css', import.meta.url);
@@ -27,18 +10,19 @@ const SCRIPT = new URL('./browser/try-it.js', import.meta.url);
 
 /**
  * Adds the API reference, with "try it".
- * @param contracts called when the page is first asked for
+ * @param versions called when the page is first asked for
+ * @param rootPath what precedes the paths of operations
  */
 export function addReference(
   router: Router,
-  contracts: () => readonly ContractText[],
-  reach: Reach,
+  versions: () => readonly Documented[],
+  rootPath: string,
 ): void {
   const page = () =>
-    referencePage(documented(contracts(), reach.rootUrl), {
+    referencePage(versions(), {
       head: html`<link rel="stylesheet" href="${PATH}/reference.css">
 <script type="module" src="${PATH}/try-it.js"></script>`,
-      rootPath: reach.rootPath,
+      rootPath,
     });
   const script = () => readFileSync(SCRIPT, 'utf8');
   const files = [
@@ -50,15 +34,7 @@ export function addReference(
 }
 
 /** Returns the API reference as one file without scripts, for a documentation site. */
-export function staticReference(contracts: readonly ContractText[], rootUrl: string): string {
+export function staticReference(versions: readonly Documented[]): string {
   const head = html`<style>${new Html(stylesOf(STYLES))}</style>`;
-  return referencePage(documented(contracts, rootUrl), { head });
-}
-
-function documented(contracts: readonly ContractText[], rootUrl: string) {
-  return contracts.map(({ version, source }) => ({
-    version,
-    document: load(source) as OpenApi,
-    baseUrl: `${rootUrl}/${version}`,
-  }));
+  return referencePage(versions, { head });
 }

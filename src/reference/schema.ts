@@ -1,6 +1,6 @@
+import type { Schema } from '../contract/openapi.ts';
 import { type Html, html } from '../pages/html.ts';
 import { markdown } from './markdown.ts';
-import type { Schema } from './openapi.ts';
 import { nameCell, table } from './table.ts';
 
 /** Writes the type of a value; a record is a link to its table. */

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { Contract, type OperationHandler } from '../api/contract.ts';
-import { addContractDocument, contractYaml, documentPath } from '../api/contract-document.ts';
 import type { Submit } from '../api/submit.ts';
 import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders } from '../api/v1/deprecation.ts';
 import { getPet } from '../api/v1/get-pet.ts';
+import { GzipLists } from '../api/v1/list/gzip.ts';
+import { ListSender } from '../api/v1/list/sender.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { cancelOrder } from '../api/v2/cancel-order.ts';
 import { getActivity } from '../api/v2/get-activity.ts';
@@ -16,15 +16,15 @@ import { listOrders } from '../api/v2/list-orders.ts';
 import { placeOrder } from '../api/v2/place-order.ts';
 import { shipOrder } from '../api/v2/ship-order.ts';
 import { streamChanges } from '../api/v2/stream-changes.ts';
+import { ChangeStreams } from '../api/v2/streams/change-streams.ts';
 import type { Config } from '../config/config.ts';
 import { addConsole } from '../console/console.ts';
+import { Contract, type OperationHandler } from '../contract/contract.ts';
+import { addContractDocument, documentPath, servedDocument } from '../contract/served.ts';
 import { type Cors, corsFor } from '../http/cors.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
-import { GzipLists } from '../http/list/gzip.ts';
-import { ListSender } from '../http/list/sender.ts';
 import { Router } from '../http/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
-import { ChangeStreams } from '../http/streams/change-streams.ts';
 import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { KeyUse } from '../keys/key-use.ts';
@@ -67,9 +67,10 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const documented = () =>
     [v2, v1].map((contract) => ({
       version: contract.version,
-      source: contractYaml(contract, config),
+      document: servedDocument(contract, config),
+      baseUrl: `${config.rootUrl}/${contract.version}`,
     }));
-  addReference(router, documented, config);
+  addReference(router, documented, config.rootPath);
   if (config.hasConsole) addConsole(router, config.rootPath);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
   const keyRing = keyRingOf(parts);

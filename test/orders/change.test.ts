@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeJson, changesJson, type OrderChange } from '../../src/orders/change.ts';
+import { changeJson, changesJson } from '../../src/api/v2/records.ts';
+import type { OrderChange } from '../../src/orders/change.ts';
 
 const change = (id: bigint): OrderChange => ({
   ...{ type: 'placed', by: undefined },

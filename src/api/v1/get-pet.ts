@@ -3,7 +3,7 @@ import type { Exchange, Handle } from '../../http/exchange.ts';
 import { send, sendError } from '../../http/responses.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { parseInt64 } from '../../orders/order.ts';
-import { type Pet, petJson } from '../../pets/pet.ts';
+import type { Pet } from '../../pets/pet.ts';
 
 /** Dependencies of the pet lookup. */
 export interface PetLookup {
@@ -31,4 +31,12 @@ export function getPet({ findPet, sunsetAt, onCall }: PetLookup): Handle {
     if (pet === undefined) sendError(exchange, 'pet_not_found');
     else send(exchange, 200, ['content-type', 'application/json'], Buffer.from(petJson(pet)));
   };
+}
+
+/** Formats a pet as the contract's Pet record: fields without a value are left out, int64 as a plain JSON integer. */
+function petJson(pet: Pet): string {
+  let json = `{"id":${pet.id}`;
+  if (pet.name !== undefined) json += `,"name":${JSON.stringify(pet.name)}`;
+  if (pet.tag !== undefined) json += `,"tag":${JSON.stringify(pet.tag)}`;
+  return `${json}}`;
 }

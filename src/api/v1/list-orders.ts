@@ -1,12 +1,11 @@
-import { matchingEtag } from '../../http/conditional.ts';
+import { type CodedEtags, codedEtags, matchingEtag } from '../../http/conditional.ts';
 import { acceptsGzip } from '../../http/content-coding.ts';
 import { inTime, timeLeft } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
-import { listEtags } from '../../http/list/etags.ts';
-import type { GzipLists } from '../../http/list/gzip.ts';
-import type { ListSender } from '../../http/list/sender.ts';
 import { sendEmpty, sendHead } from '../../http/responses.ts';
-import type { Listing } from '../../listing/listing.ts';
+import type { Listing, Moment } from '../../listing/listing.ts';
+import type { GzipLists } from './list/gzip.ts';
+import type { ListSender } from './list/sender.ts';
 
 const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
 
@@ -35,4 +34,9 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
     if (request.method === 'HEAD') response.end();
     else sender.send(response, snapshot, list);
   };
+}
+
+/** Lists with the same ETag are identical: the mark distinguishes histories that have the same revision. */
+function listEtags({ storeId, revision, mark }: Moment): CodedEtags {
+  return codedEtags(`${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}`);
 }

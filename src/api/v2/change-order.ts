@@ -1,12 +1,19 @@
 import { isWeak, matchesIfMatch } from '../../http/conditional.ts';
 import { inTime } from '../../http/deadline.ts';
+import type { ErrorVariant } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { sendError, sendErrorWithOrder, sendProblems } from '../../http/responses.ts';
 import type { OrderCommand } from '../../orders/lifecycle.ts';
-import { type OrderId, orderRecordJson } from '../../orders/order.ts';
+import type { OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
 import type { Submit } from '../submit.ts';
+import {
+  CANCEL_ALREADY_CANCELLED,
+  SHIP_ALREADY_CANCELLED,
+  SHIP_ALREADY_SHIPPED,
+} from './errors.ts';
+import { orderRecordJson } from './records.ts';
 import { orderEtag, sendChanged } from './responses.ts';
 
 /** A revision that no order has. */
@@ -50,11 +57,11 @@ export async function changeOrder(
     case 'unchanged':
     case 'order_already_shipped':
       if (command.type === 'cancel') sendError(exchange, 'order_already_shipped');
-      else await sendConflict(exchange, store, id, 'ship_already_shipped');
+      else await sendConflict(exchange, store, id, SHIP_ALREADY_SHIPPED);
       break;
     case 'order_already_cancelled':
-      if (command.type === 'ship') sendError(exchange, 'ship_already_cancelled');
-      else await sendConflict(exchange, store, id, 'cancel_already_cancelled');
+      if (command.type === 'ship') sendError(exchange, SHIP_ALREADY_CANCELLED);
+      else await sendConflict(exchange, store, id, CANCEL_ALREADY_CANCELLED);
       break;
     case 'order_not_found':
     case 'order_changed':
@@ -73,7 +80,7 @@ async function sendConflict(
   exchange: Exchange,
   store: Store,
   id: OrderId,
-  refusal: 'cancel_already_cancelled' | 'ship_already_shipped',
+  refusal: ErrorVariant,
 ): Promise<void> {
   const [order, history] = await inTime(exchange, () =>
     Promise.all([store.record(id), store.history(id)]),

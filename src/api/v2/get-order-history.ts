@@ -1,3 +1,4 @@
+import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
@@ -5,7 +6,6 @@ import { toJson } from '../../json/to-json.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
 import type { Store } from '../../store/store.ts';
-import type { Contract } from '../contract.ts';
 import { orderEtag, sendRead } from './responses.ts';
 
 /** GET /store/orders/{orderId}/history: the events of an order, oldest first. */

@@ -1,9 +1,10 @@
+import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
-import { type OrderId, orderRecordJson } from '../../orders/order.ts';
+import type { OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
-import type { Contract } from '../contract.ts';
+import { orderRecordJson } from './records.ts';
 import { orderEtag, sendRead } from './responses.ts';
 
 /** GET /store/orders/{orderId}: an order in any status. */

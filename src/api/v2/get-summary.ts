@@ -1,9 +1,8 @@
+import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
-import { listEtags } from '../../http/list/etags.ts';
 import { toJson } from '../../json/to-json.ts';
 import type { Store } from '../../store/store.ts';
-import type { Contract } from '../contract.ts';
 import { sendRead } from './responses.ts';
 
 /**
@@ -17,10 +16,10 @@ export function getSummary(
 ): RouteHandler {
   return contract.validated('getSummary', async (exchange) => {
     const status = await inTime(exchange, () => store.status());
-    const { storeId, revision, orders } = status;
-    const { identity } = listEtags(status);
+    const { storeId, revision, mark, orders } = status;
+    const state = `${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}`;
     // The setting can change without the store.
-    const etag = canLoseChanges ? identity.replace(/"$/, '-can-lose"') : identity;
+    const etag = canLoseChanges ? `"${state}-can-lose"` : `"${state}"`;
     sendRead(exchange, etag, () => toJson({ store: storeId, revision, orders, canLoseChanges }));
   });
 }

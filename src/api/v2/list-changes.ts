@@ -1,11 +1,11 @@
+import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
-import { changesJson } from '../../orders/change.ts';
 import type { ChangePage } from '../../store/feed.ts';
 import { feedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
 import type { Store } from '../../store/store.ts';
-import type { Contract } from '../contract.ts';
+import { changesJson } from './records.ts';
 import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;

@@ -1,13 +1,14 @@
+import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
-import { type OrderId, type OrderStatus, orderRecordJson } from '../../orders/order.ts';
+import type { OrderId, OrderStatus } from '../../orders/order.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
 import { feedCursor } from '../../store/feed-cursor.ts';
 import type { OrderPage, PageQuery } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
-import type { Contract } from '../contract.ts';
 import { pageCursor, parsePageCursor } from './cursors.ts';
+import { orderRecordJson } from './records.ts';
 import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;

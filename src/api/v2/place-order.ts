@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Contract } from '../../contract/contract.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
@@ -7,7 +8,6 @@ import { sendError, sendProblems } from '../../http/responses.ts';
 import type { OrderRecord } from '../../orders/order.ts';
 import type { PlaceOrderCommand } from '../../orders/placement.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
-import type { Contract } from '../contract.ts';
 import type { Submit } from '../submit.ts';
 import { sendChanged } from './responses.ts';
 

@@ -4,8 +4,9 @@ import { timeLeft } from '../../http/deadline.ts';
 import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
-import { type OrderId, type OrderRecord, orderRecordJson } from '../../orders/order.ts';
+import type { OrderId, OrderRecord } from '../../orders/order.ts';
 import type { FeedPosition } from '../../store/feed.ts';
+import { orderRecordJson } from './records.ts';
 
 const JSON_TYPE = ['content-type', 'application/json'] as const;
 const REVALIDATED = ['cache-control', 'private, no-cache'] as const;

@@ -1,8 +1,8 @@
+import type { Contract } from '../../contract/contract.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
 import type { Store } from '../../store/store.ts';
-import type { Contract } from '../contract.ts';
 import type { Submit } from '../submit.ts';
 import { changeOrder } from './change-order.ts';
 

@@ -1,9 +1,9 @@
+import type { Contract } from '../../contract/contract.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
-import type { ChangeStreams } from '../../http/streams/change-streams.ts';
 import { parseFeedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
-import type { Contract } from '../contract.ts';
+import type { ChangeStreams } from './streams/change-streams.ts';
 
 /**
  * GET /store/changes/stream: the changes behind a cursor, as they happen. Last-Event-ID, which a client sends when it

@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { ListSender } from '../../../src/http/list/sender.ts';
-import type { Snapshot } from '../../../src/listing/listing.ts';
+import { ListSender } from '../../../../src/api/v1/list/sender.ts';
+import type { Snapshot } from '../../../../src/listing/listing.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** More than the buffers of a loopback connection hold, so that a stopped reader is noticed. */

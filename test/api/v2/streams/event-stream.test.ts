@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventsOf } from '../../../src/http/streams/event-stream.ts';
-import type { OrderChange } from '../../../src/orders/change.ts';
-import { type ChangePage, positionBehind } from '../../../src/store/feed.ts';
+import { eventsOf } from '../../../../src/api/v2/streams/event-stream.ts';
+import type { OrderChange } from '../../../../src/orders/change.ts';
+import { type ChangePage, positionBehind } from '../../../../src/store/feed.ts';
 
 const placed = (id: bigint, revision: bigint): OrderChange => ({
   ...{ type: 'placed', by: undefined },

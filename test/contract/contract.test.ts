@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
+import { VARIANTS } from '../../src/api/v2/errors.ts';
 import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
 import { SCOPES, type Scope } from '../../src/keys/scopes.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
@@ -37,7 +38,7 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
     }[];
     for (const { content } of responses) {
       for (const { example } of Object.values(content ?? {})) {
-        const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
+        const bodies = [...REFUSALS, ...VARIANTS].map((refusal) => errorResponse(refusal).body);
         assert.ok(bodies.includes(JSON.stringify(example)), JSON.stringify(example));
       }
     }
@@ -136,10 +137,9 @@ test('docs/errors.md documents every error code and its status, and no other', (
     rows.map(([, code, status]) => [code, Number(status)]).sort(),
     [
       ...new Map(
-        REFUSALS.map(errorResponse).map(({ code, status }) => [
-          `${code} ${status}`,
-          [code, status],
-        ]),
+        [...REFUSALS, ...VARIANTS]
+          .map(errorResponse)
+          .map(({ code, status }) => [`${code} ${status}`, [code, status]]),
       ).values(),
     ].sort(),
   );

@@ -1,41 +1,13 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { RequestProblem } from '../http/errors.ts';
 import { INTEGER } from '../json/exact-json.ts';
 import { parseTimestamp } from '../orders/timestamp.ts';
-
-/** A JSON Schema, or a reference into the contract's components. */
-export type Schema = Readonly<Record<string, unknown>>;
-
-/** A parameter as OpenAPI describes it; arrays are comma-separated (style: form, explode: false). */
-export interface ParameterObject {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required?: boolean;
-  readonly schema: Schema;
-  /** Code of the Error record for an invalid value, instead of `parameter_invalid`. */
-  readonly 'x-error-code'?: string;
-}
-
-/** What an operation accepts, as its contract describes it. */
-export interface OperationObject {
-  readonly parameters?: readonly ParameterObject[];
-  readonly requestBody?: {
-    readonly required?: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
-  };
-}
-
-/** One thing that is wrong with a request: v2's Error record has a list of them. */
-export interface InputProblem {
-  readonly parameter?: string;
-  /** RFC 6901; "" is the whole body. */
-  readonly pointer?: string;
-  readonly detail: string;
-}
+import type { Parameter, Schema } from './openapi.ts';
 
 /** A value that satisfies its schema, or what is wrong with it. */
 export type Validated<T> =
   | { readonly value: T; readonly problems?: undefined }
-  | { readonly problems: readonly InputProblem[] };
+  | { readonly problems: readonly RequestProblem[] };
 
 const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
 
@@ -52,7 +24,7 @@ export class ContractValidation {
   });
 
   /** @param components of the contract, which schemas may refer to as "#/components/…" */
-  constructor(components: Schema = {}) {
+  constructor(components: object = {}) {
     this.#ajv.addVocabulary(['components', 'example', 'x-extensible-enum']);
     this.#ajv.addFormat('date-time', (text) => parseTimestamp(text) !== undefined);
     this.#ajv.addKeyword({
@@ -81,13 +53,13 @@ export class ContractValidation {
 
   /** A validator of path parameters, which are decoded, and of a query as it was sent. */
   parameters<T>(
-    parameters: readonly ParameterObject[],
+    parameters: readonly Parameter[],
   ): (path: Readonly<Record<string, string | undefined>>, query: string) => Validated<T> {
     const readers = new Map(
       parameters.map((parameter) => [parameter.name, this.#parameterReader(parameter)]),
     );
     return (path, query) => {
-      const problems: InputProblem[] = [];
+      const problems: RequestProblem[] = [];
       const given = new Map<string, string>();
       for (const { name, in: where } of parameters) {
         if (where === 'path') given.set(name, path[name] ?? '');
@@ -110,7 +82,7 @@ export class ContractValidation {
     };
   }
 
-  #parameterReader({ name, in: where, schema }: ParameterObject) {
+  #parameterReader({ name, in: where, schema }: Parameter) {
     if (!['path', 'query'].includes(where) || schema.$ref !== undefined) {
       throw new Error(`the parameter ${name} has a place or a reference that is not supported`);
     }
@@ -178,7 +150,7 @@ function readQuery(
   query: string,
   known: ReadonlySet<string>,
   values: Map<string, string>,
-  problems: InputProblem[],
+  problems: RequestProblem[],
 ): void {
   for (const pair of query.split('&')) {
     if (pair === '') continue;

@@ -1,8 +1,15 @@
-import type { ContractValidation, OperationObject, Validated } from './contract-validation.ts';
-import { isErrorCode } from './errors.ts';
-import type { Exchange, RouteHandler } from './exchange.ts';
+import { isErrorCode } from '../http/errors.ts';
+import type { Exchange, RouteHandler } from '../http/exchange.ts';
+import { sendError, sendProblems } from '../http/responses.ts';
 import { isPlainJson, readJsonBody } from './json-body.ts';
-import { sendError, sendProblems } from './responses.ts';
+import type { Parameter, RequestBody } from './openapi.ts';
+import type { ContractValidation, Validated } from './validation.ts';
+
+/** What an operation accepts: parameters of path and query, and the body. */
+export interface Accepted {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: RequestBody | undefined;
+}
 
 /** The input of an operation, valid by its contract. */
 export interface Input<Parameters, Body> {
@@ -17,7 +24,7 @@ export interface Input<Parameters, Body> {
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,
-  { parameters = [], requestBody }: OperationObject,
+  { parameters = [], requestBody }: Accepted,
   handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
 ): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);

@@ -1,16 +1,7 @@
-import { Mutex } from '../../concurrency/mutex.ts';
-import type { ApiKey } from '../../keys/api-key.ts';
-import {
-  type ChangePage,
-  type FeedPosition,
-  type FeedStart,
-  MAX_CHANGES,
-  startPosition,
-} from '../../store/feed.ts';
-import type { Store } from '../../store/store.ts';
-import { whenClosed } from '../connection/lingering-close.ts';
-import { inTime } from '../deadline.ts';
-import type { Exchange } from '../exchange.ts';
+import { Mutex } from '../../../concurrency/mutex.ts';
+import { whenClosed } from '../../../http/connection/lingering-close.ts';
+import { inTime } from '../../../http/deadline.ts';
+import type { Exchange } from '../../../http/exchange.ts';
 import {
   HEARTBEAT_MS,
   MAX_STREAM_BACKLOG_BYTES,
@@ -19,8 +10,17 @@ import {
   MAX_STREAMS_PER_KEY,
   STREAM_KEYS_CHECKED_MS,
   STREAM_POLL_MS,
-} from '../limits.ts';
-import { sendError, sendHead } from '../responses.ts';
+} from '../../../http/limits.ts';
+import { sendError, sendHead } from '../../../http/responses.ts';
+import type { ApiKey } from '../../../keys/api-key.ts';
+import {
+  type ChangePage,
+  type FeedPosition,
+  type FeedStart,
+  MAX_CHANGES,
+  startPosition,
+} from '../../../store/feed.ts';
+import type { Store } from '../../../store/store.ts';
 import { type EventsSince, eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
 import { drained, endSoon, isOpen, type Stream } from './stream.ts';
 

@@ -1,36 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
-import {
-  ContractValidation,
-  type OperationObject,
-  type ParameterObject,
-  type Schema,
-} from '../http/contract-validation.ts';
 import type { HeaderList } from '../http/errors.ts';
 import type { Exchange, RouteHandler } from '../http/exchange.ts';
 import type { Router } from '../http/router.ts';
-import { type Input, validated } from '../http/validated.ts';
 import { SCOPES, type Scope } from '../keys/scopes.ts';
+import { type Accepted, type Input, validated } from './handlers.ts';
+import { type OpenApi, resolved } from './openapi.ts';
+import { ContractValidation } from './validation.ts';
 
 /** The versions of the contract: the files in contract/, and the last segment of their base paths. */
 export type Version = 'v1' | 'v2';
 
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
-  readonly components: { readonly parameters?: Readonly<Record<string, DocumentParameter>> };
-}
-
-type DocumentParameter = Omit<ParameterObject, 'in'> & { readonly in: string };
-
-interface DocumentOperation extends Omit<OperationObject, 'parameters'> {
-  readonly operationId: string;
-  /** The scope that an API key needs. */
-  readonly 'x-scope'?: Scope;
-  readonly parameters?: readonly (DocumentParameter | { readonly $ref: string })[];
-}
-
 /** An operation of the contract: where it is, and what it accepts. */
-interface Operation extends OperationObject {
+interface ContractOperation extends Accepted {
   /** Relative to the base path: /store/orders/{orderId} */
   readonly path: string;
   /** In lower case. */
@@ -54,9 +36,9 @@ export class Contract {
   readonly version: Version;
   /** The YAML text. */
   readonly source: string;
+  readonly document: OpenApi;
   /** By operationId. */
-  readonly #operations: ReadonlyMap<string, Operation>;
-  readonly #components: Schema;
+  readonly #operations: ReadonlyMap<string, ContractOperation>;
   /** Made for the first operation that validates its input; v1 has none. */
   #validation: ContractValidation | undefined;
 
@@ -73,9 +55,8 @@ export class Contract {
   private constructor(version: Version) {
     this.version = version;
     this.source = readFileSync(new URL(`../../contract/${version}.yaml`, import.meta.url), 'utf8');
-    const document = load(this.source) as Document;
-    this.#operations = operationsOf(document, version);
-    this.#components = document.components as Schema;
+    this.document = load(this.source) as OpenApi;
+    this.#operations = operationsOf(this.document, version);
   }
 
   /**
@@ -92,7 +73,7 @@ export class Contract {
     }
     try {
       // "#/components/schemas/…" in a schema refers to these.
-      this.#validation ??= new ContractValidation(this.#components);
+      this.#validation ??= new ContractValidation(this.document.components);
       return validated(this.#validation, operation, handle);
     } catch (error) {
       throw new Error(`contract ${this.version}: ${operationId}: ${(error as Error).message}`);
@@ -127,45 +108,27 @@ export class Contract {
   }
 }
 
-function operationsOf(
-  { paths, components }: Document,
-  version: Version,
-): ReadonlyMap<string, Operation> {
-  const operations = new Map<string, Operation>();
-  for (const [path, item] of Object.entries(paths)) {
-    for (const [
-      method,
-      { operationId, parameters = [], 'x-scope': scope, ...rest },
-    ] of Object.entries(item)) {
-      const resolved = parameters.map((each) => resolve(each, components));
-      // Headers are read by what they are for: authentication, conditions, idempotency.
-      const parametersToValidate = resolved.filter(
-        (each) => each.in !== 'header',
-      ) as ParameterObject[];
-      if (version !== 'v1' && !SCOPES.includes(scope!)) {
+function operationsOf(document: OpenApi, version: Version): ReadonlyMap<string, ContractOperation> {
+  const operations = new Map<string, ContractOperation>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const { operationId, parameters = [], requestBody, 'x-scope': scope } = operation;
+      if (version !== 'v1' && !SCOPES.includes(scope as Scope)) {
         throw new Error(
           `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}`,
         );
       }
       operations.set(operationId, {
-        ...rest,
         path,
         method,
-        scope,
-        parameters: parametersToValidate,
+        scope: scope as Scope | undefined,
+        // Headers are read by what they are for: authentication, conditions, idempotency.
+        parameters: parameters
+          .map((each) => resolved(document, each))
+          .filter((each) => each.in !== 'header'),
+        requestBody,
       });
     }
   }
   return operations;
-}
-
-function resolve(
-  parameter: DocumentParameter | { readonly $ref: string },
-  { parameters = {} }: Document['components'],
-): DocumentParameter {
-  if (!('$ref' in parameter)) return parameter;
-  const name = parameter.$ref.replace('#/components/parameters/', '');
-  const found = parameters[name];
-  if (found === undefined) throw new Error(`the contract has no parameter ${parameter.$ref}`);
-  return found;
 }

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { crc32, gunzip } from 'node:zlib';
 import fc from 'fast-check';
-import { combinedCrc32 } from '../../../src/http/list/crc32.ts';
-import { GzipLists } from '../../../src/http/list/gzip.ts';
-import { withEntries } from '../../../src/listing/blocks.ts';
-import { Listing } from '../../../src/listing/listing.ts';
-import type { Order } from '../../../src/orders/order.ts';
-import { pending, place, startService } from '../harness.ts';
+import { combinedCrc32 } from '../../../../src/api/v1/list/crc32.ts';
+import { GzipLists } from '../../../../src/api/v1/list/gzip.ts';
+import { withEntries } from '../../../../src/listing/blocks.ts';
+import { Listing } from '../../../../src/listing/listing.ts';
+import type { Order } from '../../../../src/orders/order.ts';
+import { pending, place, startService } from '../../../http/harness.ts';
 
 const ORDERS = '/v1/store/orders';
 const decompress = promisify(gunzip);

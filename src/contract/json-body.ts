@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestProblem } from '../http/errors.ts';
 import { type ExactJson, type JsonValue, parseExactJson } from '../json/exact-json.ts';
-import { escaped, type InputProblem, type Validated } from './contract-validation.ts';
+import { escaped, type Validated } from './validation.ts';
 
 /** application/json, with the only charset there is for it (RFC 8259, section 11). */
 const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
@@ -17,7 +18,7 @@ export function readJsonBody<T>(
   bytes: Buffer,
   validate: (value: unknown) => Validated<T>,
 ): Validated<T> {
-  const whole = (detail: string): { problems: InputProblem[] } => ({
+  const whole = (detail: string): { problems: RequestProblem[] } => ({
     problems: [{ pointer: '', detail }],
   });
   if (!isUtf8(bytes)) return whole('is not valid UTF-8');

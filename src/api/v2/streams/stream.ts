@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { ApiKey } from '../../keys/api-key.ts';
-import type { FeedPosition } from '../../store/feed.ts';
-import { whenClosed } from '../connection/lingering-close.ts';
-import { STREAM_END_MS } from '../limits.ts';
+import { whenClosed } from '../../../http/connection/lingering-close.ts';
+import { STREAM_END_MS } from '../../../http/limits.ts';
+import type { ApiKey } from '../../../keys/api-key.ts';
+import type { FeedPosition } from '../../../store/feed.ts';
 
 /** A stream, open until its response is closed. */
 export interface Stream {

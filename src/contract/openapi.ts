@@ -1,10 +1,12 @@
-/** The parts of OpenAPI 3.1 that the contracts use. Integers in examples are bigint. */
+/** The parts of OpenAPI 3.1 that the contracts use. */
 export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly [kind: string]: Readonly<Record<string, unknown>>;
+    readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly [kind: string]: Readonly<Record<string, unknown>> | undefined;
   };
 }
 
@@ -17,30 +19,38 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
+  /** The scope that an API key needs; absent in v1. */
   readonly 'x-scope'?: string;
   readonly parameters?: readonly (Parameter | Ref)[];
-  readonly requestBody?: {
-    readonly required?: boolean;
-    readonly content: Readonly<Record<string, Media>>;
-  };
+  readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, Response | Ref>>;
   readonly 'x-stability'?: string;
   readonly 'x-sunset'?: string;
 }
 
+export interface RequestBody {
+  readonly required?: boolean;
+  readonly content: Readonly<Record<string, Media>>;
+}
+
+/** Arrays are comma-separated (style: form, explode: false). */
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required?: boolean;
-  readonly description: string;
+  readonly description?: string;
   readonly schema: Schema;
   readonly example?: unknown;
+  /** Code of the Error record for an invalid value, instead of `parameter_invalid`. */
+  readonly 'x-error-code'?: string;
 }
 
 export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Ref>>;
   readonly content?: Readonly<Record<string, Media>>;
+  /** Error codes of the response's status; or each with its status, if there are several. */
+  readonly 'x-error-codes'?: readonly string[] | Readonly<Record<string, number>>;
 }
 
 export interface Header {
@@ -53,19 +63,21 @@ export interface Media {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
+/** A JSON Schema. */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly items?: Schema;
-  readonly minimum?: bigint;
-  readonly maximum?: bigint;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly pattern?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly 'x-extensible-enum'?: readonly string[];
+  readonly [keyword: string]: unknown;
 }
 
 /** Whether a success has no end. */
@@ -74,9 +86,11 @@ export function isStream({ responses }: Operation): boolean {
   return success?.content !== undefined && 'text/event-stream' in success.content;
 }
 
-/** Follows a reference within the document. */
+/** Follows a reference within the document. @throws Error if it leads nowhere */
 export function resolved<T extends object>(document: OpenApi, item: T | Ref): T {
   if (!('$ref' in item) || typeof item.$ref !== 'string') return item as T;
   const [, , kind, name] = item.$ref.split('/');
-  return document.components[kind!]![name!] as T;
+  const found = document.components[kind!]?.[name!];
+  if (found === undefined) throw new Error(`the contract has nothing at ${item.$ref}`);
+  return found as T;
 }

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
-import { withTimeout } from '../../concurrency/timeout.ts';
-import type { Block } from '../../listing/blocks.ts';
-import type { Snapshot } from '../../listing/listing.ts';
-import { MIN_COMPRESSED_BYTES, PATIENCE_MS } from '../content-coding.ts';
+import { withTimeout } from '../../../concurrency/timeout.ts';
+import { MIN_COMPRESSED_BYTES, PATIENCE_MS } from '../../../http/content-coding.ts';
+import type { Block } from '../../../listing/blocks.ts';
+import type { Snapshot } from '../../../listing/listing.ts';
 import { combinedCrc32 } from './crc32.ts';
 
 /** The body of a list response in one content coding. */

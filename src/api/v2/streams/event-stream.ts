@@ -1,6 +1,6 @@
-import { changesJson } from '../../orders/change.ts';
-import { type ChangePage, type FeedPosition, positionBehind } from '../../store/feed.ts';
-import { feedCursor } from '../../store/feed-cursor.ts';
+import { type ChangePage, type FeedPosition, positionBehind } from '../../../store/feed.ts';
+import { feedCursor } from '../../../store/feed-cursor.ts';
+import { changesJson } from '../records.ts';
 
 /** How long a client should wait before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000;

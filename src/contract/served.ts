@@ -1,8 +1,9 @@
-import { load } from 'js-yaml';
 import type { Config } from '../config/config.ts';
 import { addFixed } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
+import { toJson } from '../json/to-json.ts';
 import type { Contract, Version } from './contract.ts';
+import type { OpenApi } from './openapi.ts';
 
 /** Returns the path of a contract in YAML; the JSON form is at the same path with .json. */
 export function documentPath(version: Version): string {
@@ -12,11 +13,15 @@ export function documentPath(version: Version): string {
 /** Adds public routes for a contract, with the servers and dates of this configuration. */
 export function addContractDocument(router: Router, contract: Contract, config: Config): void {
   const path = documentPath(contract.version);
-  const yaml = () => contractYaml(contract, config);
-  addFixed(router, { path, type: 'application/yaml', make: yaml });
   addFixed(router, {
-    ...{ path: path.replace(/yaml$/, 'json'), type: 'application/json' },
-    make: () => JSON.stringify(load(yaml())),
+    path,
+    type: 'application/yaml',
+    make: () => servedYaml(contract, config),
+  });
+  addFixed(router, {
+    path: path.replace(/yaml$/, 'json'),
+    type: 'application/json',
+    make: () => toJson(servedDocument(contract, config)),
   });
 }
 
@@ -24,15 +29,30 @@ export function addContractDocument(router: Router, contract: Contract, config: 
 const SERVERS = /^servers:\n(?: .*\n)+/m;
 const SUNSET = /^( *x-sunset: ).*$/m;
 
-/** Returns a contract with the servers and dates of a configuration. */
-export function contractYaml({ source, version }: Contract, config: Config): string {
+/** Returns the text of a contract with the servers and dates of a configuration. */
+function servedYaml({ source, version }: Contract, config: Config): string {
   const servers = serversOf(config, version).map(
     ({ url, description }) => `  - url: ${JSON.stringify(url)}\n    description: ${description}\n`,
   );
-  const sunset = JSON.stringify(new Date(config.petLookup.sunsetAt).toISOString());
   return source
     .replace(SERVERS, () => `servers:\n${servers.join('')}`)
-    .replace(SUNSET, (_, name: string) => `${name}${sunset}`);
+    .replace(SUNSET, (_, name: string) => `${name}${JSON.stringify(sunsetOf(config))}`);
+}
+
+/** Returns a contract with the servers and dates of a configuration. */
+export function servedDocument({ document, version }: Contract, config: Config): OpenApi {
+  const paths = Object.entries(document.paths).map(([path, item]) => {
+    const operations = Object.entries(item).map(([method, operation]) => {
+      const hasSunset = operation['x-sunset'] !== undefined;
+      return [method, hasSunset ? { ...operation, 'x-sunset': sunsetOf(config) } : operation];
+    });
+    return [path, Object.fromEntries(operations)];
+  });
+  return { ...document, servers: serversOf(config, version), paths: Object.fromEntries(paths) };
+}
+
+function sunsetOf({ petLookup }: Config): string {
+  return new Date(petLookup.sunsetAt).toISOString();
 }
 
 /** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Snapshot } from '../../listing/listing.ts';
-import { whenClosed } from '../connection/lingering-close.ts';
+import { whenClosed } from '../../../http/connection/lingering-close.ts';
+import type { Snapshot } from '../../../listing/listing.ts';
 import type { EncodedList } from './gzip.ts';
 
 /**

@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { OrderChange } from '../../orders/change.ts';
+import { type OrderRecord, orderJson } from '../../orders/order.ts';
+import { formatTimestamp } from '../../orders/timestamp.ts';
+
+/** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
+export function orderRecordJson(record: OrderRecord): string {
+  const { status, placedAt, updatedAt, revision } = record;
+  const placed = formatTimestamp(placedAt);
+  const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
+  return (
+    `${orderJson(record).slice(0, -1)},"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
+    `"revision":${revision}}`
+  );
+}
+
+const CHANGES_PER_TURN = 100;
+
+/**
+ * Formats changes, each as by `changeJson`. One revision can have thousands of them, so this takes several turns of the
+ * event loop.
+ */
+export async function changesJson(changes: readonly OrderChange[]): Promise<string[]> {
+  const records: string[] = [];
+  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
+    if (from > 0) await nextTurn();
+    records.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
+  }
+  return records;
+}
+
+/** Formats a change as v2's Change record. */
+export function changeJson({ type, by, order }: OrderChange): string {
+  const at = formatTimestamp(order.updatedAt);
+  const author = by === undefined ? '' : `"by":${JSON.stringify(by)},`;
+  return `{"revision":${order.revision},"type":"${type}","at":"${at}",${author}"order":${orderRecordJson(order)}}`;
+}
