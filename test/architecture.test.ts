@@ -101,7 +101,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'api',
     'reference',
     'console',
-    'commands/terminal',
+    'version',
   ],
   'src/commands/': [
     ...DOMAIN,

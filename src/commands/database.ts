@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config/config.ts';
+import { readEnvironment } from '../config/settings.ts';
 import type { Environment } from '../keys/api-key.ts';
 import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { openStore, storeExists } from '../store/open.ts';
@@ -71,7 +72,10 @@ export function databaseConfig(
 ): DatabaseConfig {
   const { environment } = flags;
   const given = environment === undefined ? {} : { ENVIRONMENT: environment };
-  return readDatabaseConfig(terminal().env, { ...databaseSettings(flags), ...given });
+  return readDatabaseConfig(readEnvironment(terminal().env), {
+    ...databaseSettings(flags),
+    ...given,
+  });
 }
 
 /** Returns the settings of the database flags. @throws UsageError if both are given */

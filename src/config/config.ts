@@ -16,7 +16,7 @@ import {
   urlHost,
   VERSION_PREFIX,
 } from './parsers.ts';
-import { type Settings, SettingsReader, withSettingsFile } from './settings.ts';
+import { type Settings, SettingsReader } from './settings.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -101,10 +101,11 @@ export interface BackupSettings {
 /**
  * Reads the configuration of the service. Flags take precedence over the environment, and the environment over the
  * defaults.
+ * @param environment as `readEnvironment` returns it
  * @throws ConfigError
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
-  const settings = new SettingsReader<Variable>(withSettingsFile(environment), flags, DEFAULTS);
+  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const host = settings.read('HOST', parseHost, HOST_NAME);
   const port = settings.read('PORT', parsePort, PORT_NUMBER);
   const databaseUrl = readDatabaseUrl(settings);
@@ -162,7 +163,7 @@ export interface DatabaseConfig {
  * @throws ConfigError
  */
 export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
-  const settings = new SettingsReader<Variable>(withSettingsFile(environment), flags, DEFAULTS);
+  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
   settings.finish();

@@ -9,7 +9,7 @@ export type Settings = Readonly<Partial<Record<string, string>>>;
  * NAME=value as systemd's EnvironmentFile has them. It can be read again while the process runs.
  * @throws ConfigError
  */
-export function withSettingsFile(environment: Settings): Settings {
+export function readEnvironment(environment: Settings): Settings {
   const path = environment.SETTINGS_FILE || undefined;
   if (path === undefined) return environment;
   try {

@@ -25,7 +25,7 @@ export interface Served {
   readonly database: string;
 }
 
-export interface Operations {
+export interface Admin {
   readonly listen: (address: Address) => Promise<AddressInfo>;
   readonly close: () => Promise<void>;
 }
@@ -37,7 +37,7 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * Builds the operations listener: liveness, readiness and metrics, on an address of its own. Requests are not
  * authenticated, so it must be reachable from the host or its private network only.
  */
-export function buildAdmin(parts: AdminParts): Operations {
+export function buildAdmin(parts: AdminParts): Admin {
   const router = adminRoutes(parts);
   const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});

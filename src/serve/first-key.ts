@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { say } from '../commands/terminal/output.ts';
 import type { Config } from '../config/config.ts';
 import { urlHost } from '../config/parsers.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
@@ -13,7 +12,7 @@ const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 export async function printFirstKey(
   store: Store,
   { environment, rootPath, hasConsole }: Config,
-  listening: AddressInfo,
+  { listening, say }: { readonly listening: AddressInfo; readonly say: (line: string) => void },
 ): Promise<void> {
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });

@@ -4,6 +4,7 @@ import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
 import { TimedOut, withTimeout } from '../concurrency/timeout.ts';
 import type { Config } from '../config/config.ts';
+import type { Settings } from '../config/settings.ts';
 import type { Served } from '../http/admin.ts';
 import { LiveCors } from '../http/cors.ts';
 import type { PublicServer } from '../http/server.ts';
@@ -29,6 +30,12 @@ const TRACES_WITHIN_MS = 2_000;
 /** Delay between attempts to reach the database at startup. */
 const RETRY_MS = 500;
 
+/** What a service does. While it starts, `reason` names the step, or what the start waits for. */
+type State =
+  | { readonly name: 'starting'; readonly reason: string }
+  | { readonly name: 'serving' }
+  | { readonly name: 'stopping' };
+
 /** The service in one process: the store, its list in memory, and the public listener. */
 export class Service {
   readonly #config: Config;
@@ -44,7 +51,7 @@ export class Service {
   #isClosing = false;
   /** When a probe last reported ready, by performance.now(). */
   #saidReadyAt = Number.NEGATIVE_INFINITY;
-  #whyNotServing = 'starting';
+  #state: State = { name: 'starting', reason: 'starting' };
   #storeId = '';
   /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
@@ -73,7 +80,7 @@ export class Service {
   async open(onMade: () => void): Promise<Store> {
     const logger = this.#logger;
     const onWaiting = (reason: string) => {
-      this.#whyNotServing = `starting: ${reason}`;
+      this.#state = { name: 'starting', reason: `starting: ${reason}` };
       logger.warn({ reason }, 'the start waits');
     };
     const open = () => openForService(this.#config, logger, { onMade, onWaiting });
@@ -81,7 +88,7 @@ export class Service {
     const store = await this.#store;
     this.#expectNotStopped();
     this.#openStore = store;
-    this.#whyNotServing = 'starting: the list is being read';
+    this.#state = { name: 'starting', reason: 'starting: the list is being read' };
     const { storeId, revision, orders, latestAt } = await store.status();
     this.#storeId = storeId;
     if (latestAt !== undefined) this.#clock.notBefore(latestAt);
@@ -116,7 +123,7 @@ export class Service {
     });
     const address = await this.#server.listen(config);
     this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
-    if (!this.#isClosing) this.#whyNotServing = '';
+    if (!this.#isClosing) this.#state = { name: 'serving' };
     this.#startBackups();
     return address;
   }
@@ -144,7 +151,8 @@ export class Service {
       } catch (error) {
         if (this.#isClosing || !mayPass(error)) throw error;
         if (!isWaiting) this.#logger.warn({ err: error }, 'waiting for the database');
-        this.#whyNotServing = `waiting for the database: ${(error as Error).message}`;
+        const reason = `waiting for the database: ${(error as Error).message}`;
+        this.#state = { name: 'starting', reason };
         await pause(RETRY_MS);
       }
     }
@@ -152,7 +160,8 @@ export class Service {
 
   /** Resolves to the reason why the service is not ready; undefined if it is ready. */
   async whyNotReady(): Promise<string | undefined> {
-    if (this.#whyNotServing !== '') return this.#whyNotServing;
+    if (this.#state.name === 'starting') return this.#state.reason;
+    if (this.#state.name === 'stopping') return 'stopping';
     const usable = () => Promise.all([this.#listing!.current(), this.#openStore!.connected()]);
     try {
       const [{ moment }] = await withTimeout(READY_WITHIN_MS, usable);
@@ -165,7 +174,7 @@ export class Service {
   }
 
   /** Traces requests, if an endpoint is set; before `listen`. */
-  async startTraces(environment: NodeJS.ProcessEnv): Promise<void> {
+  async startTraces(environment: Settings): Promise<void> {
     const onFailure = () => this.#metrics.traceFailures.inc();
     this.#traces = await startTraces(environment, this.#logger, onFailure);
   }
@@ -192,14 +201,14 @@ export class Service {
    * recently reported ready.
    */
   async drain(ms: number): Promise<void> {
-    this.#whyNotServing = 'stopping';
+    this.#state = { name: 'stopping' };
     if (performance.now() - this.#saidReadyAt < SAID_WITHIN_MS) await pause(ms);
   }
 
   /** Completes the requests in flight, then closes the listener and the store. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#whyNotServing = 'stopping';
+    this.#state = { name: 'stopping' };
     for (const end of this.#endings.toReversed()) end();
     await this.#server?.close();
     const store = await this.#store?.catch(() => undefined);

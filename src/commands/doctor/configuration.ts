@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { type Settings, withSettingsFile } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings.ts';
 import { misspelt } from '../../config/similar-names.ts';
 import { connectionsWithin, FILES_NEEDED, openFilesLimit } from '../../http/connection/limit.ts';
 import { type Finding, ok, warning } from '../../store/diagnosis.ts';
@@ -44,7 +44,7 @@ export function configurationOf(config: Config, urlFile: string | undefined): Fi
 
 /** Finds variables that are probably misspelt. */
 export function namesOf(environment: Settings): Finding[] {
-  return misspelt(withSettingsFile(environment)).map(([name, meant]) =>
+  return misspelt(environment).map(([name, meant]) =>
     warning('configuration', `${name} has no effect`, `if ${meant} is meant, rename it`),
   );
 }

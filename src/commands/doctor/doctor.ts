@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
-import { ConfigError } from '../../config/settings.ts';
+import { ConfigError, readEnvironment } from '../../config/settings.ts';
 import { type Finding, problem } from '../../store/diagnosis.ts';
 import { diagnoseDatabase } from '../../store/maintenance/inspect.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from '../database.ts';
@@ -45,7 +45,7 @@ async function doctor(flags: DatabaseFlags & { json?: true }): Promise<void> {
 async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   let config: Config;
   try {
-    config = readConfig(terminal().env, databaseSettings(flags));
+    config = readConfig(readEnvironment(terminal().env), databaseSettings(flags));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const advice = 'see "Configuration" in README.md';
@@ -55,7 +55,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   const { databaseUrl } = config;
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config, urlFileOf(flags))],
-    ...namesOf(terminal().env),
+    ...namesOf(readEnvironment(terminal().env)),
     ...(await portsOf(config)),
     ...(await diagnoseDatabase(databaseUrl)),
     ...backupsOf(config),

@@ -1,0 +1,111 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config/config.ts';
+import type { Settings } from '../config/settings.ts';
+import { misspelt } from '../config/similar-names.ts';
+import { type Admin, buildAdmin } from '../http/admin.ts';
+import type { Store } from '../store/store.ts';
+import { databaseLabel } from '../store/url.ts';
+import type { Log } from '../telemetry/logger.ts';
+import { COMMIT, VERSION } from '../version.ts';
+import { printFirstKey } from './first-key.ts';
+import { LiveLogLevel } from './live-log-level.ts';
+import { rereadOnSignal } from './reread.ts';
+import { Service } from './service.ts';
+import { shutdownOnSignal } from './shutdown.ts';
+
+export interface StartOptions {
+  /** The variables that `config` was read from. */
+  readonly environment: Settings;
+  /** Reads the configuration again, on SIGHUP. @throws ConfigError */
+  readonly read: () => Config;
+  /** Writes a line to the operator's terminal. */
+  readonly say: (line: string) => void;
+  /** Called with the open store before it is served. */
+  readonly prepare: (store: Store) => Promise<void>;
+  /** Whether to create an API key if the store has none. */
+  readonly makesFirstKey: boolean;
+}
+
+/**
+ * Starts the service: the admin listener, so that probes and metrics are answered while the store is opened; the store; the
+ * list; the public listener. Resolves once requests are served, or if the process is stopped before.
+ * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
+ */
+export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
+  const { environment, read, say, prepare, makesFirstKey } = options;
+  const { logger } = log;
+  const database = databaseLabel(config.databaseUrl);
+  warnOfMisspelt(log, environment);
+  logger.info(
+    { version: VERSION, commit: COMMIT, database, environment: config.environment },
+    'starting',
+  );
+  const service = new Service(config, logger);
+  await service.startTraces(environment);
+  const admin = buildAdmin({
+    whyNotReady: () => service.answerReadiness(),
+    metrics: () => service.registry.metrics(),
+    served: () => service.served,
+    logger,
+  });
+  const shutdown = handleSignals(config, log, { service, admin, read });
+  try {
+    const operations = await admin.listen(config.operations);
+    logger.info(`Operations listening at ${urlOf(operations)}`);
+    // Reported, since a mistyped path yields a new, empty store.
+    const store = await service.open(() => say(`Created the store ${database}.`));
+    await prepare(store);
+    const listening = await service.listen();
+    logger.info(`Server listening at ${urlOf(listening)}`);
+    if (makesFirstKey) await printFirstKey(store, config, { listening, say });
+  } catch (error) {
+    // A stop during startup makes the remaining startup steps fail.
+    if (shutdown.hasBegun) return;
+    await Promise.allSettled([service.close(), admin.close()]);
+    throw error;
+  }
+}
+
+interface Running {
+  readonly service: Service;
+  readonly admin: Admin;
+  readonly read: () => Config;
+}
+
+/** SIGTERM and SIGINT stop the service, SIGUSR2 changes the log level, SIGHUP rereads the settings. */
+function handleSignals(config: Config, log: Log, { service, admin, read }: Running) {
+  const stop = async () => {
+    await service.drain(config.drainMs);
+    await service.close();
+    await admin.close();
+  };
+  const shutdown = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
+  const level = new LiveLogLevel(log.logger, config.logLevel);
+  level.toggleOnSignal();
+  // Closing the terminal of a service that runs in one stops it.
+  if (process.stdout.isTTY) process.on('SIGHUP', () => shutdown.begin('SIGHUP'));
+  else {
+    rereadOnSignal(config, {
+      log,
+      read,
+      setLogLevel: (to) => level.configure(to),
+      setOrigins: (origins) => service.allowOrigins(origins),
+    });
+  }
+  return shutdown;
+}
+
+/** Warns of variables that have no effect, and resemble some that have. */
+function warnOfMisspelt({ logger }: Log, environment: Settings): void {
+  for (const [name, meant] of misspelt(environment)) {
+    logger.warn(
+      { name, meant },
+      'a variable of this name has no effect; it resembles one that has',
+    );
+  }
+}
+
+/** Returns the URL of a listener as bound, with 0.0.0.0 for all addresses. */
+function urlOf({ address, port }: AddressInfo): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
