@@ -1,8 +1,8 @@
 // Run by npm after an install: node_modules/.bin/node is the Node.js that npm scripts and npx use. The pinned ones
-// come as one optional package per platform, all of which offer the command "node"; several versions of
-// npm (10, 11.0 to 11.4) link none of them. The first that starts is used, or else the Node.js of the system. npm runs
-// this with its own Node.js, since "node" may be one that cannot start; cmd.exe cannot say so, and
-// gets a second command, which is of no use to other shells.
+// come as one optional package per platform, each with the command "node"; several versions of npm (10, 11.0 to 11.4)
+// link none of them. The first one that starts is used, otherwise the Node.js of the system. The "prepare" script runs
+// this file with npm's own Node.js, since "node" may be one that cannot start. cmd.exe does not expand that variable and
+// runs the second command of the script, which does nothing in other shells.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -34,8 +34,8 @@ function linkFirst() {
   if (isNewEnough(process.versions.node)) return link(process.execPath);
   unlink();
   process.stderr.write(
-    `store-orders needs Node.js ${NEEDED} or newer: this is ${process.versions.node}, and the one that comes along ` +
-      `cannot start (${problem}). Install a newer Node.js, and run this again.\n`,
+    `store-orders needs Node.js ${NEEDED} or newer: this is ${process.versions.node}, and the bundled one ` +
+      `cannot start (${problem}). Install a newer Node.js and run the command again.\n`,
   );
   process.exitCode = 1;
 }
@@ -47,7 +47,7 @@ function startProblem(path) {
   return error?.message ?? stderr.trim().split('\n')[0];
 }
 
-/** Takes away what is there, which may lead nowhere. */
+/** Removes existing links, which may be dangling. */
 function unlink() {
   for (const name of ['node', 'node.cmd', 'node.ps1']) rmSync(join(bin, name), { force: true });
 }

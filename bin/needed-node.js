@@ -1,4 +1,4 @@
-// Plain JavaScript on purpose: it must run on any Node.js, to say which one the program needs.
+// Plain JavaScript, so that it runs on any Node.js and can report which version the program needs.
 const needed = [24, 15];
 
 /** The oldest Node.js that runs the program. */

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// Plain JavaScript on purpose: it must run on any Node, to say which Node the program needs.
+// Plain JavaScript, so that it runs on any Node.js and can report which version the program needs.
 import { existsSync } from 'node:fs';
 import { isNewEnough, NEEDED } from './needed-node.js';
 
-// Node.js would open a debugger for every process of this machine.
+// Otherwise SIGUSR1 starts the debugger of Node.js, to which every process on this machine can connect.
 process.on('SIGUSR1', () => {});
-// A service rereads its settings, as soon as it has read them; one in a terminal ends with the terminal.
+// SIGHUP makes a running service reread its settings, and must not end it during startup. A service in a terminal ends
+// with the terminal.
 if (process.argv[2] === 'serve' && !process.stdout.isTTY) process.on('SIGHUP', () => {});
 
 /** The npm package has the program compiled, in dist/. */
@@ -15,16 +16,16 @@ if (!isNewEnough(process.versions.node)) {
   process.stderr.write(
     `store-orders needs Node.js ${NEEDED} or newer; this is ${process.versions.node}.\n` +
       (isClone
-        ? 'Run "npm ci" and then "npx store-orders …": the project brings its own Node.js along.\n'
+        ? 'Run "npm ci", which installs a suitable Node.js, and then "npx store-orders …".\n'
         : 'Install it from https://nodejs.org/.\n'),
   );
-  // As for a configuration that cannot work: a supervisor need not try again.
+  // The exit code of an invalid configuration: a supervisor need not restart the process.
   process.exitCode = 2;
 } else {
   startProgram();
 }
 
-/** Compiled once: later starts take a third less. Not where others could put code of theirs. */
+/** Caches compiled code: later starts take a third less. Not in a shared folder, where other users could plant code. */
 async function startProgram() {
   const { enableCompileCache } = await import('node:module');
   const { fileURLToPath } = await import('node:url');

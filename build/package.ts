@@ -29,8 +29,8 @@ writeFileSync(`${ROOT}dist/commit`, COMMIT);
 writeFileSync(`${ROOT}npm-shrinkwrap.json`, `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
 
 /**
- * The dependencies of a user, in the versions of package-lock.json, with which the program was tested. npm reads it under this
- * name only; "postpack" deletes it, since a clone has package-lock.json.
+ * The runtime dependencies, in the versions of package-lock.json, with which the program was tested. npm reads the file under
+ * this name only; "postpack" deletes it, since a clone has package-lock.json.
  */
 function shrinkwrap() {
   const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8'));

@@ -1,15 +1,15 @@
-import { say } from './commands/terminal/output.ts';
+import { writeErr } from './commands/terminal/output.ts';
 import { EXIT_FAILURE, run } from './program.ts';
 import { hasPassword } from './store/url.ts';
 
 // EPIPE: the reader has closed the pipe, as in "export | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  say(`store-orders: cannot write to standard output: ${error.message}`);
+  writeErr(`store-orders: cannot write to standard output: ${error.message}`);
   process.exit(EXIT_FAILURE);
 });
 
-// Node calls removing types experimental, which the program's own start does too, and the console's scripts.
+// Node.js warns that type stripping is experimental; the program and the scripts of the console use it.
 const warn = process.listeners('warning');
 process.removeAllListeners('warning');
 process.on('warning', (warning) => {
@@ -24,7 +24,7 @@ if (process.argv.some((arg) => hasPassword(arg.replace(/^--[\w-]+=/, '')))) {
   process.title = `store-orders ${process.argv[2]}`;
 }
 
-// As process 1, of a container, a program is not ended by signals that it does not listen to. "serve" listens.
+// Process 1 of a container is not ended by signals without a listener. "serve" has its own listeners.
 if (process.pid === 1 && process.argv[2] !== 'serve') {
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));

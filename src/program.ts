@@ -21,7 +21,7 @@ import { serveCommand } from './commands/serve.ts';
 import { shipCommand } from './commands/ship.ts';
 import { showCommand } from './commands/show.ts';
 import { takeBackCommand } from './commands/take-back.ts';
-import { CommandFailed, say, UsageError } from './commands/terminal/output.ts';
+import { CommandFailed, UsageError, writeErr } from './commands/terminal/output.ts';
 import { runIn, type Terminal, terminal } from './commands/terminal/terminal.ts';
 import { ConfigError } from './config/settings.ts';
 import { InputProblem } from './files/input.ts';
@@ -33,7 +33,7 @@ const EXIT_USAGE = 2;
 
 /**
  * Runs the command line `argv` on the terminal `own`.
- * @returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration
+ * @returns the exit code: 0 success, 1 failure, 2 invalid usage or configuration
  */
 export function run(argv: readonly string[], own: Terminal): Promise<number> {
   return runIn(own, async () => {
@@ -48,7 +48,7 @@ export function run(argv: readonly string[], own: Terminal): Promise<number> {
 
 function buildProgram(): Command {
   const program = new Command('store-orders')
-    .description("The pet store's orders: serve them over HTTP, and look after them here.")
+    .description('Serves the orders of the pet store over HTTP, and manages them.')
     .version(VERSION)
     .addHelpText(
       'after',
@@ -58,7 +58,7 @@ Examples:
   npx store-orders import orders.csv
   npx store-orders <command> --help
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.`,
+Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.`,
     );
 
   const commands = [
@@ -106,13 +106,13 @@ function configure(command: Command): void {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof ConfigError) {
-    say('store-orders: the configuration is not usable:');
-    for (const problem of error.problems) say(`  ${problem}`);
+    writeErr('store-orders: the configuration is invalid:');
+    for (const problem of error.problems) writeErr(`  ${problem}`);
     return EXIT_USAGE;
   }
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof UsageError) {
-    say(`store-orders: ${message}`);
+    writeErr(`store-orders: ${message}`);
     return EXIT_USAGE;
   }
   const isExpected =
@@ -121,9 +121,11 @@ function report(error: unknown): number {
     error instanceof StoreNotUsable ||
     error instanceof StoreUnavailable ||
     isListenError(error);
-  say(`store-orders: ${isExpected ? message : (error as Error).stack}`);
+  writeErr(`store-orders: ${isExpected ? message : (error as Error).stack}`);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    say('Choose another port with --port (the service) or --operations-port (health and metrics).');
+    writeErr(
+      'Choose another port with --port (the service) or --operations-port (health and metrics).',
+    );
   }
   return EXIT_FAILURE;
 }

@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { type Perform, play, type Result, scenarios } from './play.ts';
 
-/** Scenarios at the same time: most of their time is waiting. */
+/** Number of scenarios that run concurrently; they mostly wait. */
 const CONCURRENCY = 8;
-/** The longest call; some wait for repetitions. */
+/** Timeout of a call; some wait for retries. */
 const CALL_MS = 60_000;
 
 const string = { type: 'string' } as const;

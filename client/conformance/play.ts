@@ -24,7 +24,7 @@ export interface Call {
   readonly [argument: string]: unknown;
 }
 
-/** What the client made of it. */
+/** The outcome of a call, as the client reports it. */
 export interface Result {
   readonly result: 'success' | 'refused' | 'unknown' | 'not sent' | 'failed' | 'misuse';
   readonly [detail: string]: unknown;
@@ -39,7 +39,7 @@ export interface Service {
   readonly cancelKey: string;
 }
 
-/** Has the client make a call. */
+/** Makes a call with the client under test. */
 export type Perform = (
   call: Call,
   at: { readonly url: string; readonly key: string },
@@ -88,11 +88,11 @@ export async function play(
   compare('requests', network.requests.length, scenario.requests);
   const withoutId = network.requests.filter(({ id }) => id === '').length;
   compare('requests without X-Request-Id', withoutId, 0);
-  if (ms < (scenario.atLeastMs ?? 0)) problems.push(`it took only ${Math.round(ms)} ms`);
+  if (ms < (scenario.atLeastMs ?? 0)) problems.push(`the call took only ${Math.round(ms)} ms`);
   return problems;
 }
 
-/** The orders of a scenario, placed and read without the network between. */
+/** The orders of a scenario, placed and read directly, without the simulated network. */
 class Orders {
   readonly #service: Service;
   /** In digits. */
@@ -113,7 +113,7 @@ class Orders {
     if (status === 'shipped') await this.#call('POST', `/v2/store/orders/${id}/ship`);
   }
 
-  /** What "$…" stands for in the scenario. @param start of the changes; now without it */
+  /** Values of the "$…" placeholders of the scenario. @param start cursor of the changes; the current one by default */
   async names(start: string | undefined): Promise<ReadonlyMap<string, string>> {
     const names = new Map([
       ['pet', this.#pet],
@@ -168,7 +168,7 @@ function digits(json: string, name: string): string {
   return new RegExp(`"${name}":(-?\\d+)`).exec(json)![1]!;
 }
 
-/** `value` with what "$…" stands for. */
+/** Replaces the "$…" placeholders in `value`. */
 function substituted<T>(value: T, names: ReadonlyMap<string, string>): T {
   const text = JSON.stringify(value).replaceAll(/"\$(\w+)"/g, (found, name: string) => {
     const meant = names.get(name);

@@ -1,4 +1,4 @@
-// Makes one call of the suite with the installed client library: reads it from stdin, writes what came of it to stdout.
+// Makes one call of the suite with the installed client library: reads it from stdin, writes the result to stdout.
 import { text } from 'node:stream/consumers';
 import * as library from '@store-orders/client';
 import { performer } from './perform.ts';

@@ -1,10 +1,10 @@
 const INT64_MAX = 2n ** 63n - 1n;
-/** As the service has it: visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
+/** The rule of the service: visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
 const IDEMPOTENCY_KEY = /^(?:"[\x21\x23-\x5b\x5d-\x7e]{1,255}"|[\x21\x23-\x7e][\x21-\x7e]{0,254})$/;
 const STRONG_ETAG = /^"[\x21\x23-\x7e]*"$/;
 const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
 
-// Each of these throws a TypeError for anything but a proper value, or undefined where that is allowed.
+// Each of these functions throws a TypeError unless the value is valid; some also accept undefined.
 
 export function int64Text(value: bigint, name: string): string {
   if (typeof value !== 'bigint') {
@@ -19,9 +19,7 @@ export function int64Text(value: bigint, name: string): string {
 export function timeText(time: Date | string | undefined, name: string): string | undefined {
   if (time === undefined || typeof time === 'string') return time;
   if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
-  throw new TypeError(
-    `${name} must be a Date that is valid, or a text such as 2026-12-01T09:30:00Z`,
-  );
+  throw new TypeError(`${name} must be a valid Date, or a string such as 2026-12-01T09:30:00Z`);
 }
 
 export function plainObject(value: object, name: string): void {
@@ -79,21 +77,21 @@ export function strongEtag(etag: string | undefined): string | undefined {
   if (etag === undefined || (typeof etag === 'string' && STRONG_ETAG.test(etag))) return etag;
   if (typeof etag === 'string' && etag.startsWith('W/')) {
     throw new TypeError(
-      'ifMatch is a weak ETag (W/…), which matches no order: a proxy between you and the service, such as one that compresses responses, has made it weak; have the proxy keep ETags',
+      'ifMatch is a weak ETag (W/…), which matches no order. A proxy has weakened the ETag, for example by compressing the response; configure the proxy to keep ETags unchanged',
     );
   }
   if (etag === '') {
     throw new TypeError(
-      'ifMatch is empty: the response had no ETag, which a proxy may have removed; have the proxy keep ETags',
+      'ifMatch is empty: the response had no ETag. A proxy may have removed it; configure the proxy to keep ETags unchanged',
     );
   }
-  throw new TypeError('ifMatch must be the ETag of an order, in its quotes');
+  throw new TypeError('ifMatch must be the ETag of an order, including its quotes');
 }
 
-/** The value of If-None-Match, which a weak ETag serves as well. */
+/** The value of If-None-Match, which may be a weak ETag. */
 export function anyEtag(etag: string | undefined): string | undefined {
   if (etag === undefined || (typeof etag === 'string' && ETAG.test(etag))) return etag;
-  throw new TypeError('ifNoneMatch must be an ETag, in its quotes');
+  throw new TypeError('ifNoneMatch must be an ETag, including its quotes');
 }
 
 export function idempotencyKeyOf(key: string | undefined): string {
@@ -102,7 +100,7 @@ export function idempotencyKeyOf(key: string | undefined): string {
   throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
 }
 
-/** Not crypto.randomUUID, which browsers have on https only. */
+/** Not by crypto.randomUUID, which browsers provide only over HTTPS. */
 export function randomHex(length: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(length));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -8,23 +8,23 @@ import {
   type Settings,
 } from './settings.ts';
 
-/** The longest time that timers have; any longer one is no limit. */
+/** The longest delay that setTimeout supports; a longer one means no limit. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls `run` after `ms` milliseconds; never if that is beyond what timers have. */
+/** Calls `run` after `ms` milliseconds; never if `ms` exceeds MAX_TIMER_MS. */
 export function timer(run: () => void, ms: number): ReturnType<typeof setTimeout> | undefined {
   return ms > MAX_TIMER_MS ? undefined : setTimeout(run, Math.max(0, ms));
 }
 
 /**
- * One call of a method: what its requests have in common. `end` must be called when it is over, which lets go of the
+ * One call of a method: what its requests have in common. `end` must be called when the call is over; it releases the
  * signal and the timer.
  */
 export class Call {
   readonly settings: Settings;
   readonly retries: number;
   readonly headers: HeaderValues;
-  /** Aborted by the signal of the options, or when the time of the call is up. */
+  /** Aborted by the signal of the options, or when the call times out. */
   readonly signal: AbortSignal;
   /** The last request that was sent. */
   last: SentRequest | undefined;
@@ -78,12 +78,12 @@ export class Call {
     return this.last;
   }
 
-  /** Whether an error is the reason why the call was aborted, whatever that is. */
+  /** Whether an error is the reason with which the call was aborted; any value can be a reason. */
   isAbort(error: unknown): boolean {
     return this.signal.aborted && error === this.signal.reason;
   }
 
-  /** Waits before a repetition; rejects with the reason of the signal as soon as it is aborted. */
+  /** Waits before a retry; rejects with the signal's reason as soon as the signal is aborted. */
   async pause(waitMs: number, error: StoreOrdersError): Promise<void> {
     const { signal, settings, last } = this;
     if (last !== undefined) settings.onRetry({ ...last, error, waitMs });

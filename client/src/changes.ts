@@ -15,7 +15,7 @@ import type { Stoppable } from './stoppable.ts';
 export interface Batch {
   /** In order of revision, then order id. */
   readonly changes: readonly Change[];
-  /** Behind these changes; store it with what you made of them, and give it as `after` to go on. */
+  /** The position after these changes. Store it together with your processed data, and pass it as `after` to resume. */
   readonly cursor: string;
 }
 
@@ -23,8 +23,8 @@ export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers'> {
   /** A cursor, `start` (the default) or `now`. */
   readonly after?: string | undefined;
   /**
-   * Called with `true` when all changes so far are read and further ones will arrive at once, `false` when the connection is
-   * lost.
+   * Called with `true` when all changes so far have been read and further ones will arrive immediately, and with `false` when
+   * the connection is lost.
    */
   readonly onLive?: ((isLive: boolean) => void) | undefined;
 }
@@ -37,17 +37,17 @@ export interface ChangesQuery {
   readonly limit?: number | undefined;
 }
 
-/** A stream that has lasted so long is no failure when it ends. */
+/** A stream that lasts longer than this resets the number of failures when it ends. */
 const STEADY_MS = 10_000;
 /** How often pages are read while there is no stream, in milliseconds. */
 const POLL_MS = 1_000;
 /**
- * When a stream is tried again that was refused or stayed silent, as behind a proxy that holds responses back: twice as
- * long after each time, up to the longest.
+ * Delay before a stream is retried that was refused or stayed silent, for example behind a proxy that buffers responses.
+ * The delay doubles each time, up to STREAM_AGAIN_MOST_MS.
  */
 const STREAM_AGAIN_MS = 15_000;
 const STREAM_AGAIN_MOST_MS = 300_000;
-/** The most changes of a revision, with room for later releases. */
+/** Maximum number of changes in a revision, with a margin for later releases. */
 const MAX_CHANGES = 100_000;
 
 /** Reads a page of changes once. @throws TypeError for a query that cannot be sent */
@@ -112,7 +112,7 @@ export async function* followChanges(
           cursor = batch.cursor;
           if (batch.changes.length > 0) yield batch;
         }
-        // As when a node stops; the client goes on at another one.
+        // For example, a node has stopped; the client continues with another one.
         throw new ConnectionError('the stream has ended', { requestId: call.requestId });
       } catch (error) {
         become(false);
@@ -144,9 +144,9 @@ async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch
   });
   try {
     const type = reply.headers.get('content-type');
-    if (!type?.startsWith('text/event-stream')) throw reply.foreign('is no stream');
+    if (!type?.startsWith('text/event-stream')) throw reply.foreign('is not a stream');
     let changes: Change[] = [];
-    // The service begins with an id, and sends something every 15 seconds then.
+    // The service sends an id first, and then something at least every 15 seconds.
     for await (const { id, data } of eventsOf(reply.chunks())) {
       if (data !== '') changes.push(changeIn(data));
       if (changes.length > MAX_CHANGES) throw new RangeError('the revision is too long');
@@ -156,7 +156,7 @@ async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch
       changes = [];
     }
   } catch (error) {
-    throw reply.failure(error, 'is no stream of changes');
+    throw reply.failure(error, 'is not a stream of changes');
   } finally {
     reply.close();
   }
@@ -165,6 +165,6 @@ async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch
 /** @throws SyntaxError */
 function changeIn(data: string): Change {
   const change = parse(data);
-  if (!isChange(change)) throw new SyntaxError('this is no change');
+  if (!isChange(change)) throw new SyntaxError('not a Change record');
   return change;
 }

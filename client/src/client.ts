@@ -87,8 +87,8 @@ interface IfMatch {
 type ReadOptions = CallOptions & { readonly ifNoneMatch?: string | undefined };
 
 /**
- * A client of the store-orders API. Every method rejects with a StoreOrdersError or, for wrong arguments, a TypeError; a
- * call that has changed nothing, and whose signal is aborted, with the signal's reason. Requests are repeated where that
+ * A client of the store-orders API. Methods reject with a StoreOrdersError; with a TypeError if arguments are invalid; or
+ * with the reason of the signal, if the signal was aborted and the call has changed nothing. Requests are retried where that
  * is safe; see retries.ts.
  */
 export class StoreOrders {
@@ -148,9 +148,9 @@ export class StoreOrders {
   }
 
   /**
-   * Places an order, exactly once: repetitions send the same idempotency key.
-   * @param options.idempotencyKey names the placement; a new one by default. Store it before the call to be able to
-   *   repeat it after a crash.
+   * Places an order exactly once: retries send the same idempotency key.
+   * @param options.idempotencyKey identifies the placement; a new key by default. Store it before the call, so that the
+   *   call can be repeated after a crash.
    * @throws InvalidRequestError, UnknownOutcomeError
    */
   async placeOrder(
@@ -200,7 +200,7 @@ export class StoreOrders {
     return this.#read('getOrder', path, isValid, options);
   }
 
-  /** Reads what has happened to an order. @throws NotFoundError */
+  /** Reads the events of an order, oldest first. @throws NotFoundError */
   getOrderHistory(
     id: bigint,
     options: CallOptions & IfNoneMatch,
@@ -215,8 +215,8 @@ export class StoreOrders {
   }
 
   /**
-   * Cancels a pending order. If the answer of an attempt was lost, and the repetition shows that this API key has cancelled
-   * the order already, the call succeeds.
+   * Cancels a pending order. The call also succeeds if the response to an attempt was lost and a retry shows that this API
+   * key has already cancelled the order.
    * @throws NotFoundError, ConflictError, OrderChangedError, LimitError, UnknownOutcomeError
    */
   async cancelOrder(id: bigint, options: CallOptions & IfMatch = {}): Promise<Tagged<OrderRecord>> {
@@ -224,8 +224,8 @@ export class StoreOrders {
   }
 
   /**
-   * Ships a pending order. If the answer of an attempt was lost, and the repetition shows that this API key has shipped the
-   * order already, the call succeeds.
+   * Ships a pending order. The call also succeeds if the response to an attempt was lost and a retry shows that this API key
+   * has already shipped the order.
    * @param options.shippedAt when it was shipped; the current time by default
    * @throws NotFoundError, ConflictError, OrderChangedError, UnknownOutcomeError
    */
@@ -237,7 +237,7 @@ export class StoreOrders {
     return this.#end(id, SHIP, options, shippedAt);
   }
 
-  /** Reads one page of changes: those behind a cursor, or from the `start`. @throws GoneError */
+  /** Reads one page of changes: those after a cursor, or from the `start`. @throws GoneError */
   listChanges(
     query: ChangesQuery,
     options: CallOptions & IfNoneMatch,
@@ -254,20 +254,20 @@ export class StoreOrders {
   }
 
   /**
-   * Follows the changes of the store without end and without gaps: reads those behind a cursor, then the stream. Goes on
-   * after outages of any length; also begins before the service is up.
-   * @throws GoneError if the store does not have the change behind the cursor, and other errors of the service that waiting
-   *   does not mend
+   * Follows the changes of the store without gaps, until it is stopped: reads the changes after a cursor, then the stream.
+   * Continues after outages of any length, and can start before the service is available.
+   * @throws GoneError if the cursor is no longer valid, since the store was restored or lost changes; and other errors of the
+   *   service that a retry cannot resolve
    */
   changes(options: FollowOptions = {}): AsyncGenerator<Batch, void> {
     return stoppable(options, (following) => followChanges(this.#settings, following));
   }
 
   /**
-   * Keeps an exact copy of all orders: yields it when it is whole, and again after each change. Goes on after outages of any
-   * length, and makes the copy anew when the store was restored.
-   * @param options.store where the copy is kept; in memory without it
-   * @throws what `changes` throws, but for GoneError; and what `store` throws
+   * Keeps an exact copy of all orders: yields it once it is complete, and again after each change. Continues after outages of
+   * any length, and rebuilds the copy after the store was restored.
+   * @param options.store where the copy is kept; in memory by default
+   * @throws the errors of `changes`, except GoneError; and the errors of `store`
    */
   replica(
     options: ReplicaOptions & { readonly store: ReplicaStore },
@@ -291,8 +291,8 @@ export class StoreOrders {
   }
 
   /**
-   * Counts what happened in some periods, and which keys have cancelled orders. A busy store answers in parts; the
-   * result is their sum.
+   * Counts the orders placed, cancelled and shipped in each period, and the cancels of each key. A busy store responds in
+   * parts; the result is their sum.
    * @param boundaries where the periods begin and end, ascending, 2 to 100: N + 1 for N periods
    * @throws GoneError if the store was replaced meanwhile
    */
@@ -372,8 +372,8 @@ const SHIP = {
 } as const;
 
 /**
- * Whether a time of the service can be the one that was asked for: both may be missing. The service keeps milliseconds,
- * and knows forms of RFC 3339 that Date does not.
+ * Whether a time in a response can be the requested one; both may be missing. The service stores milliseconds, and accepts
+ * forms of RFC 3339 that Date does not.
  */
 function isMoment(found: string | undefined, asked: string | undefined): boolean {
   if (found === undefined || asked === undefined) return found === asked;

@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorRecord, OrderRecord } from './records.ts';
 
-/** What every error may know. */
+/** Details that every error can have. */
 interface ErrorDetails {
   readonly cause?: unknown;
   readonly requestId?: string | undefined;
@@ -23,7 +23,7 @@ export class StoreOrdersError extends Error {
   }
 }
 
-/** There is no complete response of the service: the connection failed, was cut off or timed out. */
+/** No complete response of the service arrived: the connection failed, was closed early or timed out. */
 export class ConnectionError extends StoreOrdersError {
   override readonly name: string = 'ConnectionError';
   /** Whether it is certain that the request was not sent: the connection was refused, or the host has no address. */
@@ -44,14 +44,14 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * The response is not one of the service, but of a proxy or another program: a page, a redirect, other JSON, or an error
- * that the operation does not have. It does not show whether the service has carried out the request.
+ * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an
+ * error that the operation does not have. Whether the service has carried out the request is unknown.
  */
 export class ForeignResponseError extends ConnectionError {
   override readonly name: string = 'ForeignResponseError';
   /** The HTTP status; 0 for a redirect in a browser. */
   readonly status: number;
-  /** How long the response asks to wait, in milliseconds. */
+  /** The delay in Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -65,10 +65,10 @@ export class ForeignResponseError extends ConnectionError {
 }
 
 /**
- * It is unknown whether an order was placed, cancelled or shipped: after all repetitions, or when the call was aborted,
- * there was no answer of the service that tells. `cause` is the last error, or the reason of the signal. Read the order,
- * or repeat the call: a placement with the same idempotency key; a cancel or shipment has succeeded, too, if it is then a
- * ConflictError with `order`.
+ * It is unknown whether an order was placed, cancelled or shipped: no response of the service showed the outcome before the
+ * retries were used up or the call was aborted. `cause` is the last error, or the reason of the signal. Read the order, or
+ * repeat the call: a placement with the same idempotency key. If a repeated cancel or shipment rejects with a ConflictError
+ * that has an `order`, the earlier call has succeeded.
  */
 export class UnknownOutcomeError extends StoreOrdersError {
   override readonly name: string = 'UnknownOutcomeError';
@@ -84,7 +84,7 @@ export class UnknownOutcomeError extends StoreOrdersError {
   }
 }
 
-/** What a response that is not a success says. */
+/** Details of a response that is not a success. */
 export interface ResponseDetails {
   readonly status: number;
   /** `unknown` if a proxy has answered 500 or above. */
@@ -105,9 +105,9 @@ export class ResponseError extends StoreOrdersError {
   readonly status: number;
   /** See docs/errors.md of the service. */
   readonly code: ErrorCode;
-  /** Every problem of the request's parameters and body; empty unless the status is 400. */
+  /** All problems with the parameters and the body of the request; empty unless the status is 400. */
   readonly problems: NonNullable<ErrorRecord['errors']>;
-  /** How long the service asks to wait, in milliseconds. */
+  /** How long to wait before a retry, by Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(details: ResponseDetails) {
@@ -145,8 +145,8 @@ export class NotFoundError extends ResponseError {
 export class ConflictError extends ResponseError {
   override readonly name = 'ConflictError';
   /**
-   * The order, if this API key itself has changed it in the way that the call asks for: another call of yours, or a
-   * proxy that has sent the request twice.
+   * The order, if this API key has already made the requested change: by another call, or because a proxy sent the request
+   * twice.
    */
   readonly order: (OrderRecord & { readonly etag: string }) | undefined;
 
@@ -157,7 +157,7 @@ export class ConflictError extends ResponseError {
   }
 }
 
-/** 410: the store does not have the change behind a cursor, or v1's pet lookup is gone. */
+/** 410: the cursor is no longer valid, since the store was restored or lost changes; or v1's pet lookup has ended. */
 export class GoneError extends ResponseError {
   override readonly name = 'GoneError';
 }
@@ -167,12 +167,12 @@ export class OrderChangedError extends ResponseError {
   override readonly name = 'OrderChangedError';
 }
 
-/** 429: the key has made as many cancels as it may; `retryAfterMs` says when the next is possible. */
+/** 429: the key has reached its limit of cancels; `retryAfterMs` is the time until the next cancel is possible. */
 export class LimitError extends ResponseError {
   override readonly name = 'LimitError';
 }
 
-/** 500, 502, 503 and the like: the service, or a proxy before it, cannot answer now. */
+/** 500, 502, 503 and similar: the service, or a proxy in front of it, cannot respond now. */
 export class UnavailableError extends ResponseError {
   override readonly name = 'UnavailableError';
 }
@@ -191,10 +191,10 @@ const FAMILIES: Readonly<Record<number, new (details: ResponseDetails) => Respon
   429: LimitError,
 };
 
-/** From 500 on, those that a repetition does not mend: another version of HTTP, and no ids left. */
+/** Statuses from 500 on that a retry does not resolve, such as an unsupported HTTP version, and no ids left. */
 const FINAL = [501, 505, 507];
 
-/** Whether a status tells that the service, or a proxy before it, cannot answer now. */
+/** Whether a status means that the service, or a proxy in front of it, cannot respond now. */
 export function isUnavailable(status: number): boolean {
   return status >= 500 && !FINAL.includes(status);
 }

@@ -6,12 +6,12 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** The longest event; one of the service has some hundred bytes. */
+/** Maximum length of an event; those of the service have a few hundred bytes. */
 const MAX_EVENT_LENGTH = 1024 * 1024;
 
 /**
  * Parses server-sent events as they arrive. An event that is not finished when the stream ends is dropped.
- * @throws RangeError if an event is longer than any of the service
+ * @throws RangeError if an event is longer than MAX_EVENT_LENGTH
  */
 export async function* eventsOf(chunks: AsyncIterable<string>): AsyncGenerator<StreamEvent, void> {
   let text = '';

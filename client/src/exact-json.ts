@@ -48,7 +48,7 @@ export function expectExactIntegers(): void {
   }
   if (isExact) return;
   throw new StoreOrdersError(
-    'this runtime rounds integers beyond 2^53, so ids would be wrong: use Node.js 22, Deno, Bun, Cloudflare Workers or a browser of 2025, or newer',
+    'this runtime rounds integers beyond 2^53, so ids would be wrong; use Node.js 22 or newer, Deno, Bun, Cloudflare Workers, or a browser from 2025 or newer',
   );
 }
 

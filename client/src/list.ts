@@ -3,13 +3,13 @@ import { parse } from './exact-json.ts';
 /** Strings, a string that is not closed yet, and brackets. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|"|[{}[\]]/g;
 
-/** The longest element; one of the service has some hundred bytes. */
+/** Maximum length of an element; those of the service have a few hundred bytes. */
 const MAX_ELEMENT_LENGTH = 1024 * 1024;
 
 /**
  * Parses a JSON array of objects as it arrives, holding only the text that is not parsed yet.
- * @throws SyntaxError if the text is not such an array, or breaks off; RangeError if an element is longer than any of the
- *   service
+ * @throws SyntaxError if the text is not such an array, or is incomplete; RangeError if an element is longer than
+ *   MAX_ELEMENT_LENGTH
  */
 export async function* elementsOf<T>(chunks: AsyncIterable<string>): AsyncGenerator<T, void> {
   let text = '';

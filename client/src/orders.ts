@@ -4,7 +4,7 @@ import type { OrderPage } from './records.ts';
 import { pageBefore, read, type Tagged } from './request.ts';
 import { isOrderPage } from './shapes.ts';
 
-/** Orders, or changes, of a page. */
+/** Maximum number of orders, or changes, in a page. */
 export const LARGEST_PAGE = 500;
 
 const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
@@ -12,7 +12,7 @@ const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 /** The statuses that orders have in this release of the contract. */
 export type OrderStatus = (typeof STATUSES)[number];
 
-/** Which orders to read; all without a field. */
+/** Which orders to read; without any field, all orders. */
 export interface OrderFilter {
   readonly status?: OrderStatus | readonly OrderStatus[] | undefined;
   readonly petId?: bigint | undefined;
@@ -24,13 +24,13 @@ export interface OrderFilter {
 export interface OrderQuery extends OrderFilter {
   /** By id; ascending by default. */
   readonly order?: 'asc' | 'desc' | undefined;
-  /** The most orders of a page, 1 to 500; 100 by default. */
+  /** Maximum number of orders in a page, 1 to 500; 100 by default. */
   readonly limit?: number | undefined;
 }
 
-/** Of which page. */
+/** Which page of orders to read. */
 export interface PageQuery extends OrderQuery {
-  /** The `next` of the page before; the first page without it. */
+  /** The `next` of the previous page; without it, the first page is read. */
   readonly cursor?: string | undefined;
 }
 

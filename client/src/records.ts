@@ -36,17 +36,17 @@ export interface OrderRecord {
   readonly shipDate?: string;
   /** Whether the order has been fulfilled. */
   readonly complete?: boolean;
-  /** A pending order becomes shipped or cancelled; the others never change again. */
+  /** A pending order can become shipped or cancelled; shipped and cancelled orders never change again. */
   readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
   /** When the store recorded the order. */
   readonly placedAt: string;
   /** When the store recorded the latest change of the order. */
   readonly updatedAt: string;
-  /** The revision of the store that made the latest change; grows with every transaction that changes an order. */
+  /** The revision of the latest change; the revision of the store increases with every transaction that changes an order. */
   readonly revision: bigint;
 }
 
-/** What to order. */
+/** The order to place. */
 export interface NewOrder {
   /** Identifier of the animal. */
   readonly petId: bigint;
@@ -58,7 +58,7 @@ export interface NewOrder {
 
 /** How the order was shipped. */
 export interface Shipment {
-  /** When it was shipped; the current time without it. */
+  /** When the order was shipped; by default the current time. */
   readonly shippedAt?: string;
 }
 
@@ -66,13 +66,13 @@ export interface Shipment {
 export interface OrderPage {
   /** The orders. */
   readonly orders: readonly OrderRecord[];
-  /** The cursor of the next page; absent at the end. */
+  /** The cursor of the next page; absent on the last page. */
   readonly next?: string;
   /** Identifies the store and its history. */
   readonly store: string;
   /** The revision of the store that the page shows. */
   readonly revision: bigint;
-  /** A cursor for listChanges: what has changed since this page. */
+  /** A cursor for listChanges: returns the changes since this page. */
   readonly changes: string;
 }
 
@@ -84,9 +84,9 @@ export interface OrderHistory {
     readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
     /** When the store recorded it. */
     readonly at: string;
-    /** The revision of the store that it made. */
+    /** The revision of the store with this event. */
     readonly revision: bigint;
-    /** The id of the API key; absent for the operators of the store. */
+    /** The id of the API key; absent if an operator of the store made the change. */
     readonly by?: string;
   }[];
 }
@@ -97,9 +97,9 @@ export interface Change {
   readonly revision: bigint;
   /** What happened. */
   readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
-  /** When the store recorded it. */
+  /** When the store recorded the change. */
   readonly at: string;
-  /** The id of the API key; absent for the operators of the store. */
+  /** The id of the API key; absent if an operator of the store made the change. */
   readonly by?: string;
   readonly order: OrderRecord;
 }
@@ -108,9 +108,9 @@ export interface Change {
 export interface ChangePage {
   /** In order of revision, then order id. */
   readonly changes: readonly Change[];
-  /** The cursor behind these changes, always present. */
+  /** The cursor after these changes; always present. */
   readonly next: string;
-  /** Whether there were more changes already. */
+  /** Whether the store had more changes after this page. */
   readonly more: boolean;
   /** Identifies the store and its history. */
   readonly store: string;
@@ -118,7 +118,7 @@ export interface ChangePage {
   readonly revision: bigint;
 }
 
-/** The store in numbers. */
+/** The number of orders in the store. */
 export interface Summary {
   /** Identifies the store and its history. */
   readonly store: string;
@@ -133,18 +133,18 @@ export interface Summary {
     /** Cancelled. */
     readonly cancelled: bigint;
   };
-  /** Whether a failover of the database can lose changes that the service has acknowledged, because its standby is
-asynchronous; the operators have set it. If so, a copy that is to be exact handles 410 `changes_gone`. */
+  /** Whether a failover of the database can lose acknowledged changes, because its standby is asynchronous; configured by the
+operators. If true, clients that keep an exact copy must handle 410 `changes_gone`. */
   readonly canLoseChanges: boolean;
 }
 
-/** What happened in some periods, in numbers. */
+/** The number of placed, cancelled and shipped orders in each period. */
 export interface Activity {
-  /** One between each two boundaries. */
+  /** One for each two consecutive boundaries. */
   readonly periods: readonly {
-    /** When it begins, inclusive. */
+    /** Start of the period, inclusive. */
     readonly from: string;
-    /** When it ends, exclusive. */
+    /** End of the period, exclusive. */
     readonly before: string;
     /** Orders that were placed. */
     readonly placed: bigint;
@@ -162,7 +162,7 @@ export interface Activity {
     /** Orders that were cancelled. */
     readonly cancelled: bigint;
   }[];
-  /** The cursor to go on counting with; absent when everything is counted. */
+  /** The cursor to continue the count; absent when all events are counted. */
   readonly next?: string;
   /** Identifies the store and its history. */
   readonly store: string;
@@ -178,16 +178,16 @@ export interface ErrorRecord {
   readonly message: string;
   /** The HTTP status code. */
   readonly status: bigint;
-  /** Only of a 409: the order, if this API key itself has cancelled it (a second cancel) or shipped it (a second shipment). After
-a lost response it is the answer to the first request. */
+  /** Only in a 409: the order, if the same API key has already cancelled it (for a cancel) or shipped it (for a shipment). After
+a lost response, this is the result of the first request. */
   readonly order?: OrderRecord;
-  /** Everything that is wrong with the request, up to 100 problems; only of a 400. */
+  /** The problems of the request, up to 100; only in a 400. */
   readonly errors?: readonly {
     /** The name of a parameter or header. */
     readonly parameter?: string;
     /** A JSON pointer (RFC 6901) into the body. */
     readonly pointer?: string;
-    /** What is wrong with it. */
+    /** A description of the problem. */
     readonly detail: string;
   }[];
 }

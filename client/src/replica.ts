@@ -7,30 +7,30 @@ import { backoffMs, persistently } from './retries.ts';
 import type { Settings } from './settings.ts';
 import type { Stoppable } from './stoppable.ts';
 
-/** How far a copy has come. */
+/** The position of a copy in the changes of the store. */
 export interface ReplicaPosition {
-  /** Where to go on. */
+  /** The cursor to resume from. */
   readonly cursor: string;
   /** The latest revision in the copy. */
   readonly revision: bigint;
 }
 
 /**
- * Where a copy is kept, such as a database. Each method either takes effect as a whole or rejects, also when the process
- * is killed. Two replicas must not write the same copy: `load` of a later one should make the methods of an earlier one
- * reject. Errors end the replica. `SqliteReplica` is an example.
+ * Where a copy is kept, such as a database. Each method must be atomic, even if the process is killed. Two replicas must
+ * not write the same copy: after `load` of a later replica, the methods of an earlier one should reject. An error ends the
+ * replica. `SqliteReplica` is an example.
  */
 export interface ReplicaStore {
   /** Returns the position of the copy; undefined if there is none. Called once, first. */
   load(): ReplicaPosition | undefined | Promise<ReplicaPosition | undefined>;
   /**
-   * Begins a new copy, without orders. Readers of the store should see the copy before, if there is one, until the new one
-   * is whole.
+   * Begins a new copy, without orders. Until it is complete, readers of the store should see the previous copy, if there is
+   * one.
    */
   reset(): void | Promise<void>;
   /**
-   * Writes orders, each in the place of the one with its id, in this order; and with them the position.
-   * @param position undefined while a new copy is not whole: if the process ends then, `load` must return undefined
+   * Writes orders in the given sequence, each replacing the one with the same id, together with the position.
+   * @param position undefined while a new copy is incomplete: if the process ends then, `load` must return undefined
    */
   apply(
     orders: readonly OrderRecord[],
@@ -42,13 +42,13 @@ export interface ReplicaStore {
 export interface ReplicaStep {
   /** The latest revision in the copy. */
   readonly revision: bigint;
-  /** What has changed since the step before; undefined if the copy was loaded or made anew. */
+  /** The changes since the previous step; undefined if the copy was loaded or rebuilt. */
   readonly changes: readonly Change[] | undefined;
 }
 
 /** An exact copy of all orders of the store, in memory. */
 export interface Copy extends ReplicaStep {
-  /** By id; the same map in every step, also when the copy was made anew. */
+  /** By id; the same map in every step, even after the copy was rebuilt. */
   readonly orders: ReadonlyMap<bigint, OrderRecord>;
 }
 
@@ -97,7 +97,7 @@ export async function* keepCopy(
 
 /**
  * Copies all orders.
- * @returns where the copy is exact
+ * @returns the position at which the copy is exact
  * @throws GoneError, ChangesLost if the store was replaced, or has lost changes that the copy has
  */
 async function makeCopy(
@@ -113,14 +113,14 @@ async function makeCopy(
     const { cursors, revision } = await copyPages(call, store);
     const isOneMoment = cursors.length === 1;
     let position = { cursor: cursors[0]!, revision: isOneMoment ? revision : 0n };
-    // If the pages show several moments, the changes since the first one repair the rest.
+    // If the store changed while the pages were read, the changes since the first page bring the copy up to date.
     while (position.revision < revision) {
       const { changes, next } = await changesAfter(position.cursor, LARGEST_PAGE);
       if (changes.length === 0) throw new ChangesLost('the store is older than a page of it was');
       await store.apply(ordersOf(changes), undefined);
       position = { cursor: next, revision: changes.at(-1)!.revision };
     }
-    // A page may have shown a change that was lost since: 410. From here on, the position would be lost with it.
+    // A page may contain a change that the store has since lost: 410. If it is lost later, the position is invalid, too.
     if (!isOneMoment) for (const cursor of cursors) await changesAfter(cursor, 1);
     await store.apply([], position);
     return position;
@@ -140,7 +140,7 @@ async function copyPages(
   do {
     const query = { limit: LARGEST_PAGE, cursor };
     const page = (await persistently(call, () => orderPage(call, query)))!;
-    // From a cache, or of a store that has lost changes.
+    // The page comes from a cache, or the store has lost changes.
     if (page.revision < revision) throw new ChangesLost('a page is older than the one before');
     await store.apply(page.orders, undefined);
     cursors.add(page.changes);
@@ -154,7 +154,7 @@ function ordersOf(changes: readonly Change[]): OrderRecord[] {
   return changes.map(({ order }) => order);
 }
 
-/** Changes that the copy has, and the store no longer has. */
+/** The copy contains changes that the store no longer has. */
 class ChangesLost extends Error {}
 
 class MemoryReplica implements ReplicaStore {

@@ -28,7 +28,7 @@ export interface Request {
   readonly isSubject?: (order: OrderRecord) => boolean;
 }
 
-/** The longest record or page; a page of changes has some 1 MB at most. */
+/** Maximum size of a record or a page; a page of changes has at most about 1 MB. */
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /** Sends a request once, and reads the response. @throws what `open` and `read` throw */
@@ -53,7 +53,7 @@ export interface Read {
   readonly operation: OperationName;
   readonly path: string;
   readonly query?: Request['query'];
-  /** An ETag, with which the result is undefined while it is current. */
+  /** An ETag; the result is undefined while the ETag is current. */
   readonly ifNoneMatch?: string | undefined;
   /** Whether a JSON object is such a record. */
   readonly isValid: (record: never) => boolean;
@@ -89,7 +89,7 @@ export async function open(call: Call, request: Request): Promise<Reply> {
     const { headersTimeoutMs } = settings;
     // Also for a fetch that throws at once.
     const responding = (async () => settings.fetch(urlOf(call, request), init))();
-    // A response that comes too late, from a fetch that does not heed the signal, is let go of.
+    // If `fetch` ignores the signal, a response that arrives too late is discarded.
     const letGo = ({ body }: Response) => (connection.signal.aborted ? body?.cancel() : undefined);
     responding.then(letGo).catch(() => {});
     const message = `no response within ${headersTimeoutMs} ms`;
@@ -107,7 +107,7 @@ export async function open(call: Call, request: Request): Promise<Reply> {
   }
 }
 
-/** What a request and its response depend on: the signal of the call, and the time limits of each wait. */
+/** The abort signal and the timeouts of a request and its response. */
 class Connection {
   readonly requestId: string;
   readonly #call: Call;
@@ -129,7 +129,7 @@ class Connection {
     this.#call.signal.removeEventListener('abort', this.#abort);
   }
 
-  /** Waits for `promise`, whether or not it heeds the signal, and cuts the connection off when the time is up. */
+  /** Waits for `promise`, even if it ignores the signal, and closes the connection after the timeout. */
   async within<T>(promise: Promise<T>, ms: number, message: string): Promise<T> {
     const { requestId } = this;
     const cutOff = () => this.#controller.abort(new TimeoutError(message, { requestId }));
@@ -168,7 +168,7 @@ export class Reply {
   readonly #call: Call;
   readonly #connection: Connection;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  /** How long to wait for something useful, besides what the caller does meanwhile. */
+  /** Remaining time for useful data to arrive; the time that the caller uses does not count. */
   #leftMs: number;
   #isAlive = false;
 
@@ -187,7 +187,7 @@ export class Reply {
     this.#reader?.cancel().catch(() => {});
   }
 
-  /** Something useful has arrived: gives the response `gapTimeoutMs` again. */
+  /** Restarts the timeout `gapTimeoutMs`, since useful data has arrived. */
   progress(): void {
     this.#leftMs = this.#call.settings.gapTimeoutMs;
   }
@@ -198,12 +198,12 @@ export class Reply {
   }
 
   /**
-   * The body as it arrives, in chunks of text. Without progress, it has `gapTimeoutMs` as a whole.
-   * @param maxBytes the most that it may have
+   * The body as it arrives, in chunks of text. `gapTimeoutMs` applies to the whole body, and restarts at each progress.
+   * @param maxBytes maximum size of the body
    */
   async *chunks(maxBytes = Number.POSITIVE_INFINITY): AsyncGenerator<string, void> {
     if (this.#reader === undefined) return;
-    const message = `nothing useful arrived within ${this.#call.settings.gapTimeoutMs} ms`;
+    const message = `no useful data arrived within ${this.#call.settings.gapTimeoutMs} ms`;
     const decoder = new TextDecoder('utf-8', { fatal: true });
     for (let bytes = 0; ; ) {
       const from = performance.now();
@@ -219,7 +219,7 @@ export class Reply {
     }
   }
 
-  /** The whole body. @throws ForeignResponseError if it is longer than any of the service */
+  /** The whole body. @throws ForeignResponseError if it is longer than MAX_RECORD_BYTES */
   async text(): Promise<string> {
     let text = '';
     for await (const chunk of this.chunks(MAX_RECORD_BYTES)) text += chunk;
@@ -228,18 +228,18 @@ export class Reply {
 
   /**
    * The whole body, a JSON object, with bigint.
-   * @param isValid whether it has what a record of the operation has
-   * @throws ForeignResponseError if it is no such record
+   * @param isValid returns whether the object is a record of the operation
+   * @throws ForeignResponseError if it is not
    */
   async record<T>(isValid: (record: never) => boolean): Promise<T> {
     const record = objectIn(await this.text());
     if (record === undefined || !isValid(record as never)) {
-      throw this.foreign('is no record of the operation');
+      throw this.foreign('is not a record of the operation');
     }
     return record as T;
   }
 
-  /** As `record`, with its ETag; empty if a proxy has taken it away. */
+  /** As `record`, with its ETag; empty if a proxy has removed it. */
   async tagged<T>(isValid: (record: never) => boolean): Promise<Tagged<T>> {
     const record = await this.record<T>(isValid);
     return { ...record, etag: this.headers.get('etag') ?? '' };
@@ -253,7 +253,7 @@ export class Reply {
   foreign(reason: string, cause?: unknown): ForeignResponseError {
     const { status, requestId } = this;
     return new ForeignResponseError(
-      `the response (${status}) ${reason}: it is not one of the service`,
+      `the response (${status}) ${reason}: it does not come from the service`,
       { status, requestId, cause, retryAfterMs: retryAfterOf(this.headers) },
     );
   }
@@ -273,10 +273,10 @@ export class Reply {
   }
 }
 
-/** The error of a page whose `next` is the cursor that it was asked with: a walk would have no end. */
+/** The error for a page whose `next` is the requested cursor: reading all pages would never end. */
 export function pageBefore({ requestId }: Call): ForeignResponseError {
   const details = { status: 200, requestId };
-  return new ForeignResponseError('a proxy has answered with the page before', details);
+  return new ForeignResponseError('a proxy has returned the previous page again', details);
 }
 
 /** An ETag without the mark of a weak one, which proxies add. */
@@ -284,13 +284,13 @@ function opaqueTag(etag: string): string {
   return etag.replace(/^W\//, '');
 }
 
-/** Returns the error that a response is which is not a success. */
+/** Returns the error for a response that is not a success. */
 async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError> {
   const { status, headers } = reply;
   // 3xx, and 0 for a redirect in a browser.
-  if (status < 400) return reply.foreign('is not expected');
+  if (status < 400) return reply.foreign('has an unexpected status');
   const text = await reply.text().catch((error) => {
-    // From 500 on, the status says enough if the body breaks off.
+    // From 500 on, the status is sufficient, even if the body is incomplete.
     if (status >= 500 && error instanceof StoreOrdersError) return '';
     throw error;
   });
@@ -306,10 +306,10 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
     });
   }
   if (!isUnavailable(status)) {
-    return reply.foreign(isRecord ? `has the code "${record.code}"` : 'is no Error record');
+    return reply.foreign(isRecord ? `has the code "${record.code}"` : 'is not an Error record');
   }
   const code = isRecord ? record.code : 'unknown';
-  const message = `A response of ${isRecord ? 'another operation' : 'a proxy'}.`;
+  const message = `The response comes from ${isRecord ? 'another operation' : 'a proxy'}.`;
   return responseError({
     ...{ status, code, message, problems: [], requestId, retryAfterMs, order: undefined, etag: '' },
   });
@@ -378,7 +378,7 @@ function initOf(
   };
 }
 
-/** Where there is a cache, and there are cookies: Cloudflare Workers refuse what they do not have. */
+/** Only where the runtime has a cache and cookies: Cloudflare Workers reject options that they do not support. */
 const BROWSER_INIT: RequestInit = {
   ...(has('cache') && { cache: 'no-store' }),
   ...(has('credentials') && { credentials: 'omit' }),
@@ -401,7 +401,7 @@ const NOT_CONNECTED = [
   ...['ConnectionRefused', 'FailedToOpenSocket'],
 ];
 
-/** Whether an error of fetch shows that nothing was sent. Browsers do not tell. */
+/** Whether an error of fetch shows that nothing was sent. Browsers do not report this. */
 function isNotConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, syscall, cause, message } = error as Error & { code?: string; syscall?: string };

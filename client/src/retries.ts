@@ -13,7 +13,7 @@ import {
 const FIRST_WAIT_MS = 200;
 const LONGEST_BACKOFF_MS = 5_000;
 
-/** Errors that tell what became of an order, even if an earlier attempt went without an answer. */
+/** Errors that determine the outcome, even if an earlier attempt got no response. */
 const SETTLING = [
   'order_not_found',
   'invalid_order_id',
@@ -23,7 +23,7 @@ const SETTLING = [
   'idempotency_key_reused',
 ];
 
-/** Calls `attempt` until it succeeds, fails with an error that repetition cannot mend, or the retries are used up. */
+/** Calls `attempt` until it succeeds, fails with an error that a retry cannot resolve, or the retries are used up. */
 export async function repeated<T>(call: Call, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -37,7 +37,7 @@ export async function repeated<T>(call: Call, attempt: () => Promise<T>): Promis
   }
 }
 
-/** Calls `attempt` until it succeeds or fails with an error that repetition cannot mend, however long that takes. */
+/** Calls `attempt` until it succeeds or fails with an error that a retry cannot resolve, however long that takes. */
 export async function persistently<T>(call: Call, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -48,19 +48,19 @@ export async function persistently<T>(call: Call, attempt: () => Promise<T>): Pr
   }
 }
 
-/** Waits before a repetition, hardly longer than `longestWaitMs`. @throws `error` if repetition does not mend it */
+/** Waits before a retry, for at most about `longestWaitMs`. @throws `error` if a retry cannot resolve it */
 export async function waitOut(call: Call, error: unknown, tries: number): Promise<void> {
   if (!isTemporary(error)) throw error;
   const longestMs = Math.max(call.settings.longestWaitMs, FIRST_WAIT_MS);
   await call.pause(Math.min(waitBefore(error, tries), longestMs), error);
 }
 
-/** How a change of the store is repeated. */
+/** How a change of the store is retried. */
 export interface ChangeCall<T> {
   readonly attempt: () => Promise<T>;
   /**
-   * Returns the result of the change if the error of an attempt shows that an earlier one has made it; asked only if that
-   * is possible.
+   * Returns the result of the change if the error of an attempt shows that an earlier attempt has made it; called only if
+   * that is possible.
    */
   readonly resultIn: (error: ResponseError) => T | undefined;
   /** Of a placement. */
@@ -121,7 +121,7 @@ function waitBefore(error: StoreOrdersError, tries: number): number {
   return Math.max(backoffMs(tries), (hasAsked && error.retryAfterMs) || 0);
 }
 
-/** Returns a wait that grows with the number of tries, with some chance so that clients do not come together. */
+/** Returns a delay that grows with the number of attempts, with jitter so that clients do not retry at the same time. */
 export function backoffMs(tries: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2);
 }

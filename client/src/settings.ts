@@ -26,11 +26,11 @@ export interface ReceivedResponse extends SentRequest {
   readonly durationMs: number;
 }
 
-/** A request that is going to be repeated. */
+/** A request that will be retried. */
 export interface PlannedRetry extends SentRequest {
-  /** Why. */
+  /** The error that caused the retry. */
   readonly error: StoreOrdersError;
-  /** How long until then. */
+  /** Delay before the retry, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -42,26 +42,29 @@ export interface StoreOrdersOptions {
   readonly apiKey: string;
   /** Sends the requests; `fetch` by default. */
   readonly fetch?: typeof fetch | undefined;
-  /** How often a request is repeated at most; 5 by default. */
+  /** Maximum number of retries of a request; 5 by default. */
   readonly retries?: number | undefined;
-  /** The longest wait before a repetition, in milliseconds, 30,000 by default. If the service asks for a longer one, the call fails. */
+  /**
+   * Maximum delay before a retry, in milliseconds; 30,000 by default. If the service requests a longer one, the call
+   * fails.
+   */
   readonly longestWaitMs?: number | undefined;
   /** How long a response may take to begin, in milliseconds; 10,000 by default. */
   readonly headersTimeoutMs?: number | undefined;
   /**
-   * How long a response may stop arriving, in milliseconds, 30,000 by default; and how long a record or a page may take
-   * to arrive as a whole.
+   * Timeout while no data of a response arrives, in milliseconds; 30,000 by default. Also the timeout for a whole record or
+   * page to arrive.
    */
   readonly gapTimeoutMs?: number | undefined;
   /** Headers of every request, besides those that the library sets itself. */
   readonly headers?: HeaderValues | undefined;
-  /** Called for every response, for logs and metrics. Errors that it throws are printed, and change no result. */
+  /** Called for every response, for logs and metrics. Errors that it throws are printed, and do not affect the call. */
   readonly onResponse?: ((response: ReceivedResponse) => void) | undefined;
-  /** Called before every wait for a repetition, for logs and metrics; as onResponse. */
+  /** Called before every delay for a retry, for logs and metrics; errors are handled as for onResponse. */
   readonly onRetry?: ((retry: PlannedRetry) => void) | undefined;
 }
 
-/** Of every call. */
+/** Options of a call. */
 export interface CallOptions {
   /**
    * Ends the call, which then rejects with the signal's reason; or with UnknownOutcomeError if it is a change that may
@@ -70,9 +73,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long the call may take in all, in milliseconds; no limit by default. */
   readonly timeoutMs?: number | undefined;
-  /** In the place of those of the client. */
+  /** Replaces the `retries` of the client. */
   readonly retries?: number | undefined;
-  /** Besides those of the client. */
+  /** Added to the headers of the client. */
   readonly headers?: HeaderValues | undefined;
 }
 

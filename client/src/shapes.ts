@@ -12,7 +12,7 @@ import type {
 // Whether a JSON value has what a record of the service has, so that another program's JSON is not taken for one. Fields
 // that a later release adds are ignored.
 
-/** A value of which nothing is known. */
+/** A record whose fields have not been validated. */
 type Unknown<T> = { readonly [K in keyof T]?: unknown };
 
 export function isErrorRecord(value: unknown, status: number): value is ErrorRecord {

@@ -22,7 +22,7 @@ interface ReplicaRow {
   readonly run: string;
 }
 
-/** How long a step waits for readers in other processes; with WAL they hold up nothing. */
+/** How long a step waits for readers in other processes; in WAL mode, readers do not block it. */
 const BUSY_MS = 5_000;
 
 const COLUMNS = `
@@ -49,15 +49,16 @@ const SCHEMA = `
 /**
  * A replica in a SQLite database: the table `orders` has the orders of the store, times as RFC 3339 in UTC. It changes
  * with each call of `apply`, in one transaction with the position of the replica. While a new copy is made, `orders` keeps
- * the one before, and `orders_next` gathers the new one. Read ids as bigint (`setReadBigInts`).
+ * the previous copy, and `orders_next` collects the new one. Read ids as bigint (`setReadBigInts`).
  *
- * One process at a time keeps a replica: the one that begins last. The step of another one fails, and changes nothing.
+ * Only one process at a time maintains a replica: the one that started last. A step in any other process fails and changes
+ * nothing.
  */
 export class SqliteReplica implements ReplicaStore {
   readonly #database: SqliteDatabase;
   readonly #run = randomHex(8);
 
-  /** @param database that nothing else writes the tables `orders`, `orders_next` and `replica` of; in no transaction */
+  /** @param database not in a transaction; nothing else may write its tables `orders`, `orders_next` and `replica` */
   constructor(database: SqliteDatabase) {
     this.#database = database;
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
@@ -96,10 +97,10 @@ export class SqliteReplica implements ReplicaStore {
     });
   }
 
-  /** @throws Error if another process keeps this replica */
+  /** @throws Error if another process maintains this replica */
   #position(): ReplicaPosition | undefined {
     const row = this.#prepare('SELECT cursor, revision, run FROM replica').get() as ReplicaRow;
-    if (row.run !== this.#run) throw new Error('another process keeps this replica now');
+    if (row.run !== this.#run) throw new Error('another process has taken over this replica');
     return row.cursor === null ? undefined : { cursor: row.cursor, revision: row.revision! };
   }
 

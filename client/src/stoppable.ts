@@ -7,10 +7,10 @@ export interface Stoppable {
 }
 
 /**
- * An async generator whose `return` takes effect at once, also while `next` waits.
- * @param options their signal ends it too: `next` then rejects with the signal's reason
- * @param start makes the generator, which must heed the signal of the options that it gets
- * @throws TypeError for options that are no object, or a signal that is none
+ * Returns an async generator whose `return` takes effect immediately, even while `next` is pending.
+ * @param options if their signal is aborted, the generator ends too, and `next` rejects with the signal's reason
+ * @param start creates the generator, which must respect the signal of the options that it gets
+ * @throws TypeError if `options` is not an object, or its signal is not an AbortSignal
  */
 export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
   options: Options,
@@ -58,7 +58,7 @@ export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
     end();
     for (const resolve of waiting) resolve({ done: true, value: undefined });
     controller.abort();
-    // At once, since the generator heeds the signal; but a replica's store ends the step that it is writing.
+    // Immediate, since the generator respects the signal; only a replica's store completes the step that it is writing.
     await finish().catch(() => {});
     return { done: true, value: undefined };
   };

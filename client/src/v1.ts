@@ -19,16 +19,16 @@ export class StoreOrdersV1 {
   }
 
   /**
-   * Lists all orders that are not cancelled, in ascending id, as they arrive: of a list of any length, a part is held.
-   * It shows the store at one moment. A list that breaks off rejects with ConnectionError; begin again.
+   * Lists all orders that are not cancelled, in ascending id, as they arrive; only a part of the list is held in memory.
+   * The list is a snapshot of the store. If it is incomplete, the iteration rejects with ConnectionError; start again.
    */
   listOrders(options: CallOptions = {}): AsyncGenerator<ListedOrder, void> {
     return stoppable(options, (following) => listedOrders(this.#settings, following));
   }
 
   /**
-   * Cancels a pending order. If the answer of an attempt was lost, and the repetition says that the order is cancelled
-   * already, the call succeeds.
+   * Cancels a pending order. The call also succeeds if the response to an attempt was lost and a retry shows that the order
+   * is already cancelled.
    * @throws NotFoundError, also for an order that is cancelled already, ConflictError, LimitError, UnknownOutcomeError
    */
   async cancelOrder(id: bigint, options: CallOptions = {}): Promise<void> {
@@ -41,7 +41,7 @@ export class StoreOrdersV1 {
     } as const;
     await calling(this.#settings, options, (call) =>
       repeatedChange(call, {
-        // A proxy's 204 would look the same, but for this header.
+        // Only this header distinguishes the response from a 204 of a proxy.
         attempt: () =>
           send(call, request, (reply) => {
             if (reply.headers.get('x-request-id') !== null) return true;
@@ -80,12 +80,12 @@ async function* listedOrders(
     const reply = await repeated(call, () => open(call, request));
     try {
       for await (const order of elementsOf<ListedOrder>(reply.chunks())) {
-        if (typeof order.id !== 'bigint') throw new SyntaxError('this is no order');
+        if (typeof order.id !== 'bigint') throw new SyntaxError('not an Order record');
         reply.progress();
         yield order;
       }
     } catch (error) {
-      throw reply.failure(error, 'is no list of orders');
+      throw reply.failure(error, 'is not a list of orders');
     } finally {
       reply.close();
     }

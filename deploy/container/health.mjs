@@ -1,4 +1,4 @@
-// The health check of the image: exits with 0 if the operations listener answers 200, and says why if not.
+// The health check of the image: exits with 0 if the admin listener responds 200, and prints the reason otherwise.
 //   node health.mjs [/livez | /readyz]
 import { get } from 'node:http';
 

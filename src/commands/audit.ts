@@ -3,7 +3,7 @@ import { toJson } from '../json/to-json.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { operatorOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { naturalNumber, say, table, writeOut } from './terminal/output.ts';
+import { naturalNumber, table, writeErr, writeOut } from './terminal/output.ts';
 
 const MAX_RECORDS = 1_000_000;
 
@@ -15,11 +15,11 @@ interface AuditFlags extends DatabaseFlags {
 export function auditCommand(): Command {
   return databaseCommand(
     'audit',
-    'show what operators have done by commands: keys, imports, restores, copies, migrations, cancels and shipments',
+    'show the recorded commands of operators: keys, imports, restores, copies, migrations, cancels and shipments',
     'npx store-orders audit\nnpx store-orders audit --ndjson --limit 1000000 > audit.ndjson',
   )
-    .option('--limit <count>', 'how many of the latest records', '100')
-    .option('--ndjson', 'as NDJSON, the oldest first')
+    .option('--limit <count>', 'number of latest records to show', '100')
+    .option('--ndjson', 'print NDJSON, oldest record first')
     .action(audit);
 }
 
@@ -34,7 +34,7 @@ async function audit(flags: AuditFlags): Promise<void> {
     return;
   }
   if (records.length === 0) {
-    say('Nothing is recorded yet.');
+    writeErr('No commands have been recorded yet.');
     return;
   }
   const rows = records.map((each) => [each.at, operatorOf(each), each.command, each.what]);

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { backupStore } from '../store/maintenance/backup.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { counted, grouped, say } from './terminal/output.ts';
+import { counted, grouped, writeErr } from './terminal/output.ts';
 
 export function backupCommand(): Command {
   return databaseCommand(
     'backup',
-    'copy the database to a new file, and check it; safe while the service runs',
+    'copy the database to a new file and check the copy; safe while the service runs',
     'npx store-orders backup /backup/2026-11-20.db',
   )
-    .argument('<file>', 'the copy; must not exist yet, and its folder must')
+    .argument('<file>', 'the file to create; its folder must exist, the file must not')
     .action(backup);
 }
 
@@ -19,8 +19,10 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   const { bytes, findings, leftovers } = await backupStore(databaseUrl, file);
   const { pending, shipped, cancelled } = findings.orders;
   const orders = counted(pending + shipped + cancelled, 'order');
-  say(`Wrote ${file}, ${orders} in ${grouped(bytes)} bytes, and checked it.`);
+  writeErr(`Wrote ${file}, ${orders} in ${grouped(bytes)} bytes, and checked it.`);
   for (const each of leftovers) {
-    say(`${each} is of a backup that was interrupted, unless one runs now; delete it.`);
+    writeErr(
+      `${each} is left from an interrupted backup. Delete it unless another backup is running.`,
+    );
   }
 }

@@ -4,7 +4,7 @@ import { parseInt64 } from '../orders/order.ts';
 import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { applyRecorded, namesOf } from './recorded.ts';
-import { CommandFailed, say, UsageError, writeJson, writeOut } from './terminal/output.ts';
+import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from './terminal/output.ts';
 
 type OutcomeName = ReturnType<typeof nameOf>;
 
@@ -32,7 +32,7 @@ export interface ChangeFlags extends DatabaseFlags {
  * @throws CommandFailed if any order was not changed
  */
 export async function changeOrders(
-  commands: readonly Exclude<OrderCommand, { type: 'place' }>[],
+  commands: readonly Exclude<OrderCommand, { type: 'insertOrder' }>[],
   flags: ChangeFlags,
   words: ChangeWords,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function changeOrders(
   else {
     for (const { id, outcome } of results) {
       if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
-      else say(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
+      else writeErr(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
     }
   }
   if (failed.length > 0) {
@@ -61,7 +61,7 @@ export async function changeOrders(
 export function orderIdArgument(text: string): bigint {
   const id = parseInt64(text);
   if (id === undefined) {
-    throw new UsageError(`an order id is an int64 in plain decimal digits, not "${text}"`);
+    throw new UsageError(`an order id must be an int64 in plain decimal digits, not "${text}"`);
   }
   return id;
 }

@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { changeJson } from '../api/v2/records.ts';
 import type { ChangePage, FeedStart } from '../store/feed.ts';
-import { MAX_CHANGES, positionBehind } from '../store/feed.ts';
+import { MAX_CHANGES, positionAfter } from '../store/feed.ts';
 import { feedCursor, parseFeedStart } from '../store/feed-cursor.ts';
-import { mayPass, type Store } from '../store/store.ts';
+import { isTransient, type Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, say, UsageError, writeOut } from './terminal/output.ts';
+import { CommandFailed, UsageError, writeErr, writeOut } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
-/** How often the store is asked for new changes with --follow. */
+/** How often the store is polled for new changes with --follow. */
 const POLL_MS = 250;
 
 interface ChangesFlags extends DatabaseFlags {
@@ -28,10 +28,10 @@ npx store-orders changes --after "$CURSOR"`,
   )
     .option(
       '--after <cursor>',
-      'begin behind the "cursor" of a line, at "start", or with what comes "now"',
+      'the position to begin at: a "cursor" from an earlier line, "start", or "now"',
       'start',
     )
-    .option('--follow', 'go on with changes as they happen, until interrupted')
+    .option('--follow', 'continue with new changes as they happen, until interrupted')
     .action(writeChanges);
 }
 
@@ -46,7 +46,9 @@ async function writeChanges({ after, follow, ...flags }: ChangesFlags): Promise<
     while (isRead()) {
       const page: ChangePage | undefined = await nextPage(store, position, follow === true);
       if (page === undefined) {
-        throw new CommandFailed('the store does not have the change that the cursor stands behind');
+        throw new CommandFailed(
+          'the cursor is no longer valid: the store was restored or lost changes; begin again at "start"',
+        );
       }
       await writeOut(linesOf(page));
       position = page.position;
@@ -63,26 +65,26 @@ async function nextPage(store: Store, after: FeedStart, follow: boolean) {
     try {
       return await store.feed(after, MAX_CHANGES);
     } catch (error) {
-      if (!follow || !mayPass(error)) throw error;
-      if (!isWaiting) say(`waiting for the database: ${(error as Error).message}`);
+      if (!follow || !isTransient(error)) throw error;
+      if (!isWaiting) writeErr(`waiting for the database: ${(error as Error).message}`);
       await pause(POLL_MS);
     }
   }
 }
 
-/** Each line is a Change; the last one of a revision also has the cursor behind it. */
+/** Each line is a Change; the last one of a revision also has the cursor of the position after it. */
 function linesOf({ changes, position }: ChangePage): string {
   const lines = changes.map((change, index) => {
     const { revision } = change.order;
     const isLast = changes[index + 1]?.order.revision !== revision;
     if (!isLast) return `${changeJson(change)}\n`;
-    const cursor = feedCursor(positionBehind(position.storeId, change));
+    const cursor = feedCursor(positionAfter(position.storeId, change));
     return `${changeJson(change).slice(0, -1)},"cursor":"${cursor}"}\n`;
   });
   return lines.join('');
 }
 
-/** Returns a function that tells whether stdout is still read. */
+/** Returns a function that returns whether stdout is still being read. */
 function readerOf(stdout: NodeJS.WritableStream): () => boolean {
   let isRead = true;
   void once(stdout, 'close').then(() => {

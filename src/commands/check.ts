@@ -11,7 +11,7 @@ export function checkCommand(): Command {
     'verify the file, the schema, and the counters against the rows; writes nothing',
     'npx store-orders check\nnpx store-orders check --database sqlite:backups/2026-11-20.db --json',
   )
-    .option('--json', 'as a JSON object')
+    .option('--json', 'print a JSON object')
     .action(check);
 }
 

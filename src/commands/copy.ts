@@ -4,7 +4,7 @@ import { actionOf } from '../store/audit.ts';
 import { copyStore } from '../store/maintenance/copy.ts';
 import { databaseLabel, databaseUrlProblem } from '../store/url.ts';
 import { warnOfPassword } from './database.ts';
-import { grouped, say, UsageError } from './terminal/output.ts';
+import { grouped, UsageError, writeErr } from './terminal/output.ts';
 import { showProgress } from './terminal/progress.ts';
 
 interface CopyFlags {
@@ -17,10 +17,10 @@ interface CopyFlags {
 export function copyCommand(): Command {
   return new Command('copy')
     .description('move a whole store to another database, of either engine')
-    .option('--from <url>', 'the store; stop whatever writes to it first')
-    .option('--from-file <file>', 'a file that holds that URL')
-    .option('--to <url>', 'an empty database, or one that an interrupted copy left')
-    .option('--to-file <file>', 'a file that holds that URL')
+    .option('--from <url>', 'the store to move; first stop every process that writes to it')
+    .option('--from-file <file>', 'a file that contains the URL of the store')
+    .option('--to <url>', 'an empty database, or the target of an interrupted copy')
+    .option('--to-file <file>', 'a file that contains the URL of the target')
     .addHelpText(
       'after',
       `
@@ -31,18 +31,18 @@ Examples:
     .action(copy);
 }
 
-/** Returns the URL of one end of a copy, given directly or in a file. @throws UsageError */
+/** Returns the URL of the source or target of a copy, given directly or in a file. @throws UsageError */
 function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | undefined): string {
   if ((url === undefined) === (file === undefined)) {
     throw new UsageError(`give either ${flag} or ${flag}-file`);
   }
   if (url !== undefined) warnOfPassword(flag, url);
   const found = url ?? contentOf(file!);
-  if (found === undefined) throw new UsageError(`${flag}-file must be a file that can be read`);
+  if (found === undefined) throw new UsageError(`${flag}-file must be a readable file`);
   const problem = databaseUrlProblem(found);
   if (problem === undefined) return found;
   throw new UsageError(
-    url === undefined ? `what ${flag}-file holds ${problem}` : `${flag} ${problem}`,
+    url === undefined ? `the content of ${flag}-file ${problem}` : `${flag} ${problem}`,
   );
 }
 
@@ -51,7 +51,7 @@ async function copy(flags: CopyFlags): Promise<void> {
   const to = urlOf('--to', flags.to, flags.toFile);
   // Not compared by label for PostgreSQL, where two URLs may select different schemas of one database.
   if (from === to || (from.startsWith('sqlite:') && databaseLabel(from) === databaseLabel(to))) {
-    throw new UsageError(`both ends are the same database, ${databaseLabel(from)}`);
+    throw new UsageError(`source and target are the same database, ${databaseLabel(from)}`);
   }
   let progress = showProgress('Copying  ');
   let isVerifying = false;
@@ -71,7 +71,9 @@ async function copy(flags: CopyFlags): Promise<void> {
     progress.end();
     const count = orders.pending + orders.shipped + orders.cancelled;
     const each = `${orders.pending} pending, ${orders.shipped} shipped, ${orders.cancelled} cancelled`;
-    say(`Copied ${grouped(count)} orders (${each}) to ${databaseLabel(to)}, and verified them.`);
+    writeErr(
+      `Copied ${grouped(count)} orders (${each}) to ${databaseLabel(to)}, and verified them.`,
+    );
   } catch (error) {
     progress.end();
     throw error;

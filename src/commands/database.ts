@@ -2,11 +2,11 @@ import { Command } from 'commander';
 import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/settings.ts';
 import type { Environment } from '../keys/api-key.ts';
-import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { openStore, storeExists } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { databaseLabel, hasPassword } from '../store/url.ts';
-import { say, UsageError } from './terminal/output.ts';
+import { UsageError, writeErr } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
 export interface DatabaseFlags {
@@ -21,11 +21,11 @@ export function databaseCommand(name: string, description: string, examples: str
     .description(description)
     .option(
       '--database <url>',
-      `which database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
+      `URL of the database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
     )
     .option(
       '--database-file <file>',
-      'a file that holds the URL, so that its password is in no list of processes (environment: DATABASE_URL_FILE)',
+      'a file that contains the URL, which keeps its password out of the process list (environment: DATABASE_URL_FILE)',
     )
     .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
 }
@@ -46,13 +46,13 @@ export async function withStore<T>(
     purpose: access === 'read' ? 'read' : 'write',
   });
   try {
-    if (isNew) say(`Made the store ${databaseLabel(config.databaseUrl)}.`);
+    if (isNew) writeErr(`Created the store ${databaseLabel(config.databaseUrl)}.`);
     const { movedTo, environment } = await store.status();
     if (access !== 'read') expectNotMoved(config.databaseUrl, movedTo);
-    else if (movedTo !== undefined) say(`This store was moved to ${movedTo}.`);
+    else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
     const recorded =
       access === 'create'
-        ? await environmentOf(store, config.environment ?? DEFAULTS.ENVIRONMENT)
+        ? await claimEnvironment(store, config.environment ?? DEFAULTS.ENVIRONMENT)
         : environment;
     expectEnvironment(config.databaseUrl, recorded, config.environment);
     return await use(store, recorded ?? DEFAULTS.ENVIRONMENT);
@@ -93,7 +93,7 @@ export function databaseSettings(flags: DatabaseFlags): Partial<Record<string, s
 /** Warns of a password in an argument, which is visible in the process list. */
 export function warnOfPassword(flag: string, url: string): void {
   if (!hasPassword(url)) return;
-  say(
-    `The password in ${flag} can be seen in the list of processes; ${flag}-file, PGPASSWORD and PGPASSFILE keep it out.`,
+  writeErr(
+    `The password in ${flag} is visible in the process list. Use ${flag}-file, PGPASSWORD or PGPASSFILE instead.`,
   );
 }

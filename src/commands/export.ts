@@ -10,7 +10,7 @@ export function exportCommand(): Command {
     `npx store-orders export > orders.ndjson
 npx store-orders export --format csv | gzip > orders.csv.gz`,
   )
-    .addOption(new Option('--format <format>', 'how').choices(FORMATS).default('ndjson'))
+    .addOption(new Option('--format <format>', 'file format').choices(FORMATS).default('ndjson'))
     .action(exportOrders);
 }
 

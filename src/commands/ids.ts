@@ -4,7 +4,7 @@ import { parseInt64 } from '../orders/order.ts';
 import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
-import { grouped, say, table, UsageError, writeJson, writeOut } from './terminal/output.ts';
+import { grouped, table, UsageError, writeErr, writeJson, writeOut } from './terminal/output.ts';
 
 interface IdsFlags extends DatabaseFlags {
   readonly last?: string;
@@ -14,16 +14,16 @@ interface IdsFlags extends DatabaseFlags {
 export function idsCommand(): Command {
   return databaseCommand(
     'ids',
-    'show which ids new orders get, or set the last one: orders above it then no longer count',
+    'show the ids for new orders, or set the last one; existing ids above it are then ignored',
     'npx store-orders ids\nnpx store-orders ids --last 8999999999999999999',
   )
-    .option('--last <id>', 'the last id that is given to a new order')
-    .option('--json', 'as a JSON object')
+    .option('--last <id>', 'the last id that may be assigned to a new order')
+    .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
       `
 New orders get ids in ascending order, above the highest id in the store. If an order with a very high id was imported,
-few ids are left above it, or none: --last lets the store continue above the highest id up to the one given.`,
+few or no ids are left above it. With --last, the store continues above the highest id that is not above that limit.`,
     )
     .action(ids);
 }
@@ -39,14 +39,14 @@ async function ids(flags: IdsFlags): Promise<void> {
   if (flags.json) await writeJson({ next, last, left });
   else {
     const rows = [
-      ['next id', next === undefined ? 'none is left' : String(next)],
+      ['next id', next === undefined ? 'none' : String(next)],
       ['last id', String(last)],
       ['left', grouped(left)],
     ];
     await writeOut(`${table(rows)}\n`);
   }
   if (left <= 0n)
-    say('New orders are refused until --last is set to an id that leaves room below it.');
+    writeErr('New orders are rejected until --last is set to an id with free ids below it.');
 }
 
 async function limitIds(flags: IdsFlags, text: string): Promise<FreeIds> {

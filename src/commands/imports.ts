@@ -7,9 +7,9 @@ import { applyRecorded } from './recorded.ts';
 import {
   CommandFailed,
   grouped,
-  say,
   table,
   UsageError,
+  writeErr,
   writeJson,
   writeOut,
 } from './terminal/output.ts';
@@ -20,17 +20,17 @@ export function importsCommand(): Command {
     'list imports: those that are not finished, and the latest finished ones',
     'npx store-orders imports list\nnpx store-orders imports list --json',
   )
-    .option('--json', 'as a JSON array')
+    .option('--json', 'print a JSON array')
     .action(listImports);
   const forget = databaseCommand(
     'forget',
-    'forget an import, so that its file can be imported again from its first row',
+    'delete the record of an import, so that its file can be imported again from the first row',
     'npx store-orders imports forget 3f0a94e1c27d',
   )
-    .argument('<digest>', 'the digest that "imports list" shows')
+    .argument('<digest>', 'the digest shown by "imports list"')
     .action(forgetImport);
   return new Command('imports')
-    .description('list and forget imports')
+    .description('list imports, and delete their records')
     .addCommand(list, { isDefault: true })
     .addCommand(forget);
 }
@@ -42,7 +42,7 @@ async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void
     return;
   }
   if (imports.length === 0) {
-    say('Nothing was imported yet, or it was before imports were recorded.');
+    writeErr('No imports have been recorded yet.');
     return;
   }
   const rows = imports.map((each) => [
@@ -52,7 +52,7 @@ async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void
     rowsOf(each),
     each.name ?? '',
   ]);
-  await writeOut(`${table([['DIGEST', 'BEGUN', 'FINISHED', 'ROWS', 'FILE'], ...rows])}\n`);
+  await writeOut(`${table([['DIGEST', 'STARTED', 'FINISHED', 'ROWS', 'FILE'], ...rows])}\n`);
 }
 
 function record({ begunAt, finishedAt, ...rest }: ImportRecord) {
@@ -73,8 +73,8 @@ function rowsOf({ placed, total }: ImportRecord): string {
 /** Describes an import that is not finished. */
 export function describeImport(each: ImportRecord): string {
   const what = each.name ?? `the content ${each.source.slice(0, SHOWN_DIGITS)}`;
-  const since = each.begunAt === undefined ? '' : `, begun at ${formatTimestamp(each.begunAt)}`;
-  return `${what}${since}, ${rowsOf(each)} rows are placed; import the same file again to continue it`;
+  const since = each.begunAt === undefined ? '' : `, started at ${formatTimestamp(each.begunAt)}`;
+  return `${what}${since}, ${rowsOf(each)} rows are placed; import the same file again to continue`;
 }
 
 async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void> {
@@ -89,6 +89,6 @@ async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void>
     const { source, name = '' } = found[0]!;
     const action = actionOf('imports forget', `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim());
     await applyRecorded(store, action, [{ type: 'forgetImport', source }]);
-    say(`Forgot the import ${digest}.`);
+    writeErr(`Deleted the record of the import ${digest}.`);
   });
 }

@@ -4,9 +4,9 @@ import {
   type ApiKey,
   ENVIRONMENTS,
   type Environment,
+  keyStatus,
   newApiKey,
   newSecret,
-  standingOf,
 } from '../keys/api-key.ts';
 import { SCOPES, type Scope } from '../keys/scopes.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
@@ -16,9 +16,9 @@ import { applyRecorded } from './recorded.ts';
 import {
   CommandFailed,
   naturalNumber,
-  say,
   table,
   UsageError,
+  writeErr,
   writeJson,
   writeOut,
 } from './terminal/output.ts';
@@ -31,14 +31,14 @@ export function keysCommand(): Command {
     'list API keys without their secrets; last use is accurate to the hour',
     'npx store-orders keys list\nnpx store-orders keys list --json',
   )
-    .option('--json', 'as a JSON array')
+    .option('--json', 'print a JSON array')
     .action(listKeys);
   const revoke = databaseCommand(
     'revoke',
     'revoke an API key; running servers reject it within a second',
     'npx store-orders keys revoke key_0aB3dE6gH',
   )
-    .argument('<id>', 'the id that "keys list" shows')
+    .argument('<id>', 'the key id shown by "keys list"')
     .action(revokeKey);
   return new Command('keys')
     .description('create, list and revoke API keys')
@@ -56,27 +56,27 @@ KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
 npx store-orders keys create --name reports --scope orders:read --scope changes:read
 npx store-orders keys create --name tests --environment staging --database sqlite:staging.db`,
   )
-    .option('--name <name>', 'what it is for (required)')
+    .option('--name <name>', 'name of the key, such as its user or purpose (required)')
     .option(
       '--expires <date>',
-      'when it stops working: 2027-01-31 (its first moment in UTC) or 2027-01-31T12:00:00+01:00',
+      'when the key expires: 2027-01-31 (midnight UTC at its start) or 2027-01-31T12:00:00+01:00',
     )
     .addOption(
       new Option(
         '--environment <name>',
-        'what it is for (environment: ENVIRONMENT; default: what the store is for)',
+        'environment of the key (environment: ENVIRONMENT; default: that of the store)',
       ).choices(ENVIRONMENTS),
     )
     .addOption(
       new Option(
         '--scope <scope>',
-        'what the key may do; repeat it for several (default: everything)',
+        'scope of the key; repeat the option for several scopes (default: all scopes)',
       )
         .choices(SCOPES)
         .argParser(addScope),
     )
-    .option('--cancels-per-hour <count>', 'how many orders the key may cancel in any hour')
-    .option('--json', 'the key with its secret as a JSON object, instead')
+    .option('--cancels-per-hour <count>', 'maximum cancels in any hour (default: no limit)')
+    .option('--json', 'print the key with its secret as a JSON object')
     .action(createKey);
 }
 
@@ -94,7 +94,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const { name } = flags;
   const expiresAt = flags.expires === undefined ? undefined : expiryOf(flags.expires, now);
   // Not a required option of Commander, which checks those before it reports unknown flags.
-  if (name === undefined) throw new UsageError('--name is missing: what the key is for');
+  if (name === undefined) throw new UsageError('--name is required');
   if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');
   }
@@ -110,7 +110,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
     await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
     if (flags.json) await writeJson({ ...keyRecord(key), secret });
     else await writeOut(`${secret}\n`);
-    say(`Made ${key.id} for ${environment}. This is the only time its secret is shown.`);
+    writeErr(`Created ${key.id} for ${environment}. Its secret is shown only once.`);
   });
 }
 
@@ -128,7 +128,7 @@ function expiryOf(text: string, now: number): number {
   const at = parseDate(text);
   if (at === undefined) {
     throw new UsageError(
-      `--expires must be a date, for its first moment in UTC, or a time with an offset: 2027-01-31 or ` +
+      `--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or ` +
         `2027-01-31T12:00:00+01:00, not "${text}"`,
     );
   }
@@ -143,7 +143,7 @@ async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
     return;
   }
   if (keys.length === 0) {
-    say('There are no keys yet. Make one: npx store-orders keys create --name NAME');
+    writeErr('There are no keys yet. Create one: npx store-orders keys create --name NAME');
     return;
   }
   const rows = keys
@@ -180,7 +180,7 @@ function keyRecord(key: ApiKey) {
     id,
     name,
     environment,
-    status: standingOf(key, Date.now()),
+    status: keyStatus(key, Date.now()),
     createdAt: formatTimestamp(createdAt),
     expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
     revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
@@ -197,5 +197,5 @@ async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
     const action = actionOf('keys revoke', `${id} "${key.name}"`);
     return (await applyRecorded(store, action, [{ type: 'revokeKey', id }]))[0];
   });
-  say(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
+  writeErr(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

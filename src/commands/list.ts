@@ -4,7 +4,7 @@ import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../orde
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { naturalNumber, say, table, writeOut } from './terminal/output.ts';
+import { naturalNumber, table, writeErr, writeOut } from './terminal/output.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;
@@ -24,14 +24,14 @@ export function listCommand(): Command {
 npx store-orders list --from 1000 --limit 100 --format csv`,
   )
     .addOption(
-      new Option('--status <status>', 'only those; all are read until there are enough').choices(
-        ORDER_STATUSES,
-      ),
+      new Option('--status <status>', 'show only orders with this status').choices(ORDER_STATUSES),
     )
-    .option('--from <id>', 'the first id (default: the lowest)')
-    .option('--limit <count>', 'how many at most', String(DEFAULT_LIMIT))
+    .option('--from <id>', 'the first id to show (default: the lowest)')
+    .option('--limit <count>', 'maximum number of orders', String(DEFAULT_LIMIT))
     .addOption(
-      new Option('--format <format>', 'how').choices(['table', ...FORMATS]).default('table'),
+      new Option('--format <format>', 'output format')
+        .choices(['table', ...FORMATS])
+        .default('table'),
     )
     .action(list);
 }
@@ -50,7 +50,8 @@ async function list({ status, from, limit, format, ...flags }: ListFlags): Promi
   const shown = found.slice(0, most);
   await writeOut(format === 'table' ? tableOf(shown) : written(shown, format));
   const next = found[most];
-  if (next !== undefined) say(`There are more: --from ${next.id}, or a larger --limit.`);
+  if (next !== undefined)
+    writeErr(`There are more orders. Use --from ${next.id}, or a larger --limit.`);
 }
 
 function written(orders: readonly Order[], format: Format): string {

@@ -5,7 +5,7 @@ import type { MigrationStep } from '../store/migration-steps.ts';
 import { openStore } from '../store/open.ts';
 import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { counted, say, writeJson, writeOut } from './terminal/output.ts';
+import { counted, writeErr, writeJson, writeOut } from './terminal/output.ts';
 
 interface MigrateFlags extends DatabaseFlags {
   readonly plan?: true;
@@ -20,9 +20,9 @@ export function migrateCommand(): Command {
   )
     .option(
       '--plan',
-      'show what would run, which locks it needs and what holds them now; write nothing',
+      'show the migrations that would run, the locks they need and the sessions that hold them; write nothing',
     )
-    .option('--json', 'the plan as a JSON object')
+    .option('--json', 'print the plan as a JSON object')
     .action((flags: MigrateFlags) => (flags.plan ? showPlan(flags) : migrate(flags)));
 }
 
@@ -36,9 +36,10 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
     purpose: 'migration',
     onMigrated: (from, to) => {
       steps = `schema ${from} → ${to}`;
-      done = from === 0 ? `Made the store ${label}.` : `Migrated ${label}: schema ${from} → ${to}.`;
+      done =
+        from === 0 ? `Created the store ${label}.` : `Migrated ${label}: schema ${from} → ${to}.`;
     },
-    onWaiting: say,
+    onWaiting: writeErr,
   });
   try {
     if (steps !== undefined) {
@@ -47,7 +48,7 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
   } finally {
     await store.close();
   }
-  say(done);
+  writeErr(done);
 }
 
 async function showPlan(flags: MigrateFlags): Promise<void> {
@@ -57,10 +58,11 @@ async function showPlan(flags: MigrateFlags): Promise<void> {
     await writeJson({ store: databaseLabel(databaseUrl), steps, heldBy });
     return;
   }
-  if (steps.length === 0) say(`The schema of ${databaseLabel(databaseUrl)} is up to date.`);
-  else say(`${counted(steps.length, 'migration')} would run on ${databaseLabel(databaseUrl)}:`);
+  if (steps.length === 0) writeErr(`The schema of ${databaseLabel(databaseUrl)} is up to date.`);
+  else
+    writeErr(`${counted(steps.length, 'migration')} would run on ${databaseLabel(databaseUrl)}:`);
   await writeOut(steps.map(describe).join(''));
-  if (heldBy.length > 0) await writeOut(`Now held up by:\n${lines(heldBy)}`);
+  if (heldBy.length > 0) await writeOut(`Sessions that hold these locks now:\n${lines(heldBy)}`);
 }
 
 function describe({ name, effects }: MigrationStep): string {

@@ -9,7 +9,7 @@ import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import/check.ts';
 import { PAUSE_MS } from './import/placer.ts';
-import { counted, say } from './terminal/output.ts';
+import { counted, writeErr } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
 /** Pets per transaction, which delays cancels of a running service by some 10 ms. */
@@ -54,7 +54,7 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
           await pause(PAUSE_MS);
         }
       }
-      say(`Stored ${counted(count, 'pet')}.`);
+      writeErr(`Stored ${counted(count, 'pet')}.`);
     });
   } finally {
     seen.close();

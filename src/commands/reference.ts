@@ -8,7 +8,7 @@ export function referenceCommand(): Command {
     .description('write the API reference as an HTML file to stdout, for a documentation site')
     .requiredOption(
       '--base-url <url>',
-      'where integrators reach the service: https://api.store.example',
+      'public URL of the service, such as https://api.store.example',
     )
     .addHelpText(
       'after',

@@ -4,7 +4,7 @@ import { MAX_BATCH } from '../orders/batch.ts';
 import type { Order } from '../orders/order.ts';
 import { sampleOrders } from '../orders/sample.ts';
 import type { Store } from '../store/store.ts';
-import { grouped, naturalNumber, say, writeOut } from './terminal/output.ts';
+import { grouped, naturalNumber, writeErr, writeOut } from './terminal/output.ts';
 
 /** Orders per write to stdout. */
 const BATCH = 1_000;
@@ -13,8 +13,8 @@ const SEED_IN_A_STORE = 1;
 
 export function sampleCommand(): Command {
   return new Command('sample')
-    .description('write sample orders as NDJSON to stdout, for trying things out')
-    .argument('<count>', 'how many')
+    .description('write sample orders as NDJSON to stdout, for tests and demos')
+    .argument('<count>', 'number of orders')
     .option('--seed <number>', 'the same seed gives the same orders', '1')
     .addHelpText(
       'after',
@@ -45,18 +45,18 @@ async function sample(count: string, { seed }: { seed: string }): Promise<void> 
 export async function addSamples(store: Store, count: number): Promise<void> {
   const { orders } = await store.status();
   if (orders.pending + orders.shipped + orders.cancelled > 0n) {
-    say('The store already has orders; no samples were added.');
+    writeErr('The store already has orders; no samples were added.');
     return;
   }
-  let batch: { type: 'place'; order: Order }[] = [];
+  let batch: { type: 'insertOrder'; order: Order }[] = [];
   for (const order of sampleOrders(count, SEED_IN_A_STORE)) {
-    batch.push({ type: 'place', order });
+    batch.push({ type: 'insertOrder', order });
     if (batch.length < MAX_BATCH) continue;
     await store.apply(batch);
     batch = [];
   }
   await store.apply(batch);
-  say(`Added ${grouped(count)} sample orders.`);
+  writeErr(`Added ${grouped(count)} sample orders.`);
 }
 
 /** Parses the number of sample orders. @throws UsageError */

@@ -5,7 +5,7 @@ import { start } from '../serve/start.ts';
 import { createLog } from '../telemetry/logger.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { addSamples, sampleCount } from './sample.ts';
-import { say } from './terminal/output.ts';
+import { writeErr } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
 interface ServeFlags extends DatabaseFlags {
@@ -43,19 +43,23 @@ npx store-orders serve --sample 1000`,
     .addOption(flag('--port <port>', 'PORT', 'port to listen on'))
     .addOption(flag('--base-url <url>', 'BASE_URL', 'public URL of the service'))
     .addOption(flag('--environment <name>', 'ENVIRONMENT', 'production or staging'))
-    .addOption(flag('--operations-host <host>', 'OPERATIONS_HOST', 'for health and metrics'))
-    .addOption(flag('--operations-port <port>', 'OPERATIONS_PORT', 'for health and metrics'))
+    .addOption(flag('--operations-host <host>', 'OPERATIONS_HOST', 'address of health and metrics'))
+    .addOption(flag('--operations-port <port>', 'OPERATIONS_PORT', 'port of health and metrics'))
     .addOption(
       flag('--reuse-port', 'REUSE_PORT', 'share the port with other processes (SO_REUSEPORT)'),
     )
     .addOption(
-      flag('--drain-seconds <count>', 'DRAIN_SECONDS', 'how long to keep serving while not ready'),
+      flag(
+        '--drain-seconds <count>',
+        'DRAIN_SECONDS',
+        'how long a stop keeps serving while reporting not ready',
+      ),
     )
     .addOption(
       flag(
         '--stop-limit-seconds <count>',
         'STOP_LIMIT_SECONDS',
-        'how long until remaining requests are cut off',
+        'how long a stop waits for remaining requests before it aborts them',
       ),
     )
     .addOption(flag('--log-level <level>', 'LOG_LEVEL', 'trace … fatal, or silent'))
@@ -63,9 +67,9 @@ npx store-orders serve --sample 1000`,
     .option('--no-first-key', 'do not create a first key')
     .addHelpText(
       'after',
-      `\nBy environment, or in the file that SETTINGS_FILE names: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CAN_LOSE_CHANGES, CONSOLE, CORS_ORIGINS,
-PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL. By environment only: OTEL_EXPORTER_OTLP_ENDPOINT, and other
-variables of OpenTelemetry. README.md has all settings.`,
+      `\nSet by environment variables, or in the file named by SETTINGS_FILE: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CAN_LOSE_CHANGES, CONSOLE, CORS_ORIGINS,
+PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL. By environment variables only: OTEL_EXPORTER_OTLP_ENDPOINT and
+other variables of OpenTelemetry. README.md lists all settings.`,
     )
     .action(serve);
 }
@@ -96,7 +100,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   await start(config, log, {
     environment,
     read,
-    say,
+    writeErr,
     prepare: async (store) => {
       if (samples > 0) await addSamples(store, samples);
     },

@@ -11,7 +11,7 @@ interface ShipFlags extends ChangeFlags {
 export function shipCommand(): Command {
   return databaseCommand(
     'ship',
-    'mark orders as shipped: they can no longer be cancelled',
+    'mark orders as shipped; they can no longer be cancelled',
     `npx store-orders ship 17 18 19
 npx store-orders ship 17 --at 2026-11-20T09:30:00+01:00
 npx store-orders ship -- -5`,
@@ -39,8 +39,8 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
     wasSo: 'was already shipped',
     reasons: {
       order_not_found: 'does not exist',
-      order_already_cancelled: 'is cancelled and cannot ship',
+      order_already_cancelled: 'is cancelled and cannot be shipped',
     },
-    failed: 'did not ship',
+    failed: 'were not shipped',
   });
 }

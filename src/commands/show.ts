@@ -14,7 +14,7 @@ export function showCommand(): Command {
     'npx store-orders show 17\nnpx store-orders show 17 --json',
   )
     .argument('<id>', 'id of the order')
-    .option('--json', 'as a JSON object')
+    .option('--json', 'print a JSON object')
     .action(show);
 }
 
@@ -34,7 +34,7 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
 /** Shown as the author of changes made without an API key; not a valid key id. */
 const OPERATOR = 'operator';
 
-/** An event, and who has caused it by a command: user@host. */
+/** An event, and the operator whose command caused it, as user@host. */
 type ShownEvent = OrderEvent & { readonly operator: string | undefined };
 
 function causeOf(

@@ -5,12 +5,12 @@ import { openStore } from '../store/open.ts';
 import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { applyRecorded } from './recorded.ts';
-import { say } from './terminal/output.ts';
+import { writeErr } from './terminal/output.ts';
 
 export function takeBackCommand(): Command {
   return databaseCommand(
     'take-back',
-    'reactivate a store that "copy" has moved; changes in the new database are not copied back',
+    'reactivate a store that was moved by "copy"; changes in the new database are not copied back',
     'npx store-orders take-back --database sqlite:data/store-orders.db',
   ).action(takeBack);
 }
@@ -24,9 +24,9 @@ async function takeBack(flags: DatabaseFlags): Promise<void> {
     const label = databaseLabel(databaseUrl);
     if (movedTo !== undefined) {
       const action = actionOf('take-back', `from ${movedTo}`);
-      await applyRecorded(store, action, [{ type: 'takeBack' }]);
+      await applyRecorded(store, action, [{ type: 'reactivate' }]);
     }
-    say(
+    writeErr(
       movedTo === undefined
         ? `The store ${label} was not moved.`
         : `The store ${label} can be used again. Make sure that ${movedTo} is no longer used.`,

@@ -43,7 +43,7 @@ export const DEFAULTS = {
 const HOST_NAME = 'a host name or an IP address';
 const PORT_NUMBER = 'a port from 0 to 65535';
 const TRUTH = 'true or false';
-const ORIGINS = 'origins such as https://shop.example, with commas between them, or *';
+const ORIGINS = 'comma-separated origins such as https://shop.example, or *';
 
 type Variable =
   | keyof typeof DEFAULTS
@@ -63,7 +63,7 @@ export interface Config {
   /** Returns the current URL; if it is read from a file, the password may have changed. */
   readonly currentDatabaseUrl: () => string;
   readonly environment: Environment;
-  /** URL at which integrators reach this service; base URLs are this with /v1, /v2 behind it. */
+  /** URL at which integrators reach this service; base URLs are this URL followed by /v1 or /v2. */
   readonly rootUrl: string;
   /** The path of `rootUrl`; empty for the root itself. */
   readonly rootPath: string;
@@ -72,7 +72,7 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
-  readonly operations: { readonly host: string; readonly port: number };
+  readonly admin: { readonly host: string; readonly port: number };
   /** Whether other processes may listen on the same port (SO_REUSEPORT). */
   readonly reusePort: boolean;
   /** Whether the staff console is served. */
@@ -115,8 +115,8 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     ? settings.read('CORS_ORIGINS', parseOrigins, ORIGINS)
     : [];
   const petLookup = readPetLookup(settings);
-  const operationsHost = settings.read('OPERATIONS_HOST', parseHost, HOST_NAME);
-  const operationsPort = settings.read('OPERATIONS_PORT', parsePort, PORT_NUMBER);
+  const adminHost = settings.read('OPERATIONS_HOST', parseHost, HOST_NAME);
+  const adminPort = settings.read('OPERATIONS_PORT', parsePort, PORT_NUMBER);
   const reusePort = settings.read('REUSE_PORT', oneOf(['true', 'false']), TRUTH);
   const hasConsole = settings.read('CONSOLE', oneOf(['on', 'off']), 'on or off');
   const canLoseChanges = settings.read('CAN_LOSE_CHANGES', oneOf(['true', 'false']), TRUTH);
@@ -124,8 +124,8 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
   const backups = readBackups(settings, databaseUrl);
-  if (port !== 0 && port !== undefined && port === operationsPort && host === operationsHost) {
-    settings.problems.push(`OPERATIONS_PORT must be another port than PORT, not "${port}"`);
+  if (port !== 0 && port !== undefined && port === adminPort && host === adminHost) {
+    settings.problems.push(`OPERATIONS_PORT must differ from PORT, not "${port}"`);
   }
   settings.finish();
   return Object.freeze({
@@ -140,7 +140,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     stagingRootUrl,
     corsOrigins: corsOrigins!,
     petLookup,
-    operations: { host: operationsHost!, port: operationsPort! },
+    admin: { host: adminHost!, port: adminPort! },
     reusePort: reusePort === 'true',
     hasConsole: hasConsole === 'on',
     canLoseChanges: canLoseChanges === 'true',
@@ -181,7 +181,7 @@ function readBackups(
   const folder = settings.given('BACKUP_DIR');
   if (folder === undefined) return undefined;
   if (databaseUrl !== undefined && !databaseUrl.startsWith('sqlite:')) {
-    settings.problems.push('BACKUP_DIR is for SQLite; use the tools of PostgreSQL');
+    settings.problems.push('BACKUP_DIR is only for SQLite; back up PostgreSQL with its own tools');
   }
   return { folder, everyMs: everyMs!, keep: keep! };
 }

@@ -14,13 +14,13 @@ export function readDatabaseUrl(
     return undefined;
   }
   const url = isInFile
-    ? settings.read('DATABASE_URL_FILE', contentOf, 'a file that can be read')
+    ? settings.read('DATABASE_URL_FILE', contentOf, 'a readable file')
     : settings.read('DATABASE_URL', (text) => text, 'a URL');
   if (url === undefined) return undefined;
   const problem = databaseUrlProblem(url);
   if (problem === undefined) return url;
   const where = isInFile
-    ? `what ${settings.nameOf('DATABASE_URL_FILE')} holds`
+    ? `the content of ${settings.nameOf('DATABASE_URL_FILE')}`
     : settings.nameOf('DATABASE_URL');
   // A malformed URL is not shown, since a password could be anywhere in it.
   const shown = /^sqlite:|^[\w./-]*$/.test(url) ? `, not "${url}"` : '';

@@ -1,6 +1,6 @@
 import { parseTimestamp } from '../orders/timestamp.ts';
 
-/** The version prefix that the path of BASE_URL ends in; the other versions have theirs in its place. */
+/** The version prefix that the path of BASE_URL ends in; other versions replace it with their own. */
 export const VERSION_PREFIX = '/v1';
 
 const MAX_SECONDS = 3_600;
@@ -63,7 +63,7 @@ export function parseOrigins(text: string): readonly string[] | undefined {
   return text.trim() === '*' || origins.every(isOrigin) ? origins : undefined;
 }
 
-/** Parses a date-time, or a date, which stands for its first moment in UTC; returns milliseconds since the epoch. */
+/** Parses a date-time, or a date, which means its start in UTC; returns milliseconds since the epoch. */
 export function parseDate(text: string): number | undefined {
   return parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
 }

@@ -5,8 +5,8 @@ import { parseEnv } from 'node:util';
 export type Settings = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Returns the settings of a process: its environment and, above it, those of the file that SETTINGS_FILE names, which has lines
- * NAME=value as systemd's EnvironmentFile has them. It can be read again while the process runs.
+ * Returns the settings of a process: its environment, overridden by the file named by SETTINGS_FILE, which has lines of
+ * NAME=value like systemd's EnvironmentFile. The file can be read again while the process runs.
  * @throws ConfigError
  */
 export function readEnvironment(environment: Settings): Settings {
@@ -15,9 +15,7 @@ export function readEnvironment(environment: Settings): Settings {
   try {
     return { ...environment, ...parseEnv(readFileSync(path, 'utf8')) };
   } catch (error) {
-    throw new ConfigError([
-      `SETTINGS_FILE must be a file that can be read: ${(error as Error).message}`,
-    ]);
+    throw new ConfigError([`SETTINGS_FILE must be a readable file: ${(error as Error).message}`]);
   }
 }
 

@@ -12,14 +12,14 @@ export const VARIABLES: readonly string[] = [
   'STAGING_BASE_URL',
 ];
 
-/** Names from this length on are compared, with so many differences; shorter ones resemble too many others. */
+/** Maximum edit distance by minimum length of the name; shorter names resemble too many others. */
 const COMPARED = [
   { length: 8, differences: 2 },
   { length: 7, differences: 1 },
 ];
 
 /**
- * Returns the names that are no variables of the program, and resemble one: they are probably misspelt, and have no effect.
+ * Returns the names of unknown variables that resemble a known one: they are probably misspelt, and have no effect.
  * @returns pairs of such a name and the variable
  */
 export function misspelt(settings: Settings): (readonly [string, string])[] {

@@ -122,7 +122,7 @@ function operationsOf(document: OpenApi, version: Version): ReadonlyMap<string, 
         path,
         method,
         scope: scope as Scope | undefined,
-        // Headers are read by what they are for: authentication, conditions, idempotency.
+        // Headers are read where they are used: by authentication, conditions and idempotency.
         parameters: parameters
           .map((each) => resolved(document, each))
           .filter((each) => each.in !== 'header'),

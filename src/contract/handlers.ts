@@ -19,8 +19,9 @@ export interface Input<Parameters, Body> {
 }
 
 /**
- * A handler whose input was validated against the contract of its operation. Requests that are not valid are answered
- * 415, with the code of a parameter that has one, or 400 with an Error record that names the problems of parameters and body, up to MAX_PROBLEMS.
+ * Returns a handler whose input is validated against the contract of its operation. Invalid requests get 415; the error of a
+ * parameter that has its own code; or 400 with an Error record that lists the problems of parameters and body, up to
+ * MAX_PROBLEMS.
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,

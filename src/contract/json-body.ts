@@ -4,7 +4,7 @@ import type { RequestProblem } from '../http/errors.ts';
 import { type ExactJson, type JsonValue, parseExactJson } from '../json/exact-json.ts';
 import { escaped, type Validated } from './validation.ts';
 
-/** application/json, with the only charset there is for it (RFC 8259, section 11). */
+/** application/json, with UTF-8 as the only permitted charset (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
 
 /** Returns whether the headers of a request declare its body as JSON that is not compressed. */
@@ -24,7 +24,7 @@ export function readJsonBody<T>(
   if (!isUtf8(bytes)) return whole('is not valid UTF-8');
   let json: ExactJson;
   try {
-    // A number that is no integer: no schema of ours accepts one, and an object would pass for one.
+    // Other numbers become JavaScript numbers, which no schema accepts; an OtherNumber would pass as an object.
     json = parseExactJson(bytes.toString('utf8'), Number);
   } catch {
     return whole('is not valid JSON');
@@ -40,7 +40,7 @@ export function readJsonBody<T>(
   return validate(json.value);
 }
 
-/** Where a value has text that PostgreSQL or UTF-8 cannot hold; undefined if nowhere. */
+/** Returns the pointer to text that PostgreSQL or UTF-8 cannot store; undefined if there is none. */
 function unstorableText(value: JsonValue, pointer = ''): string | undefined {
   if (typeof value === 'string') {
     return value.includes('\0') || !value.isWellFormed() ? pointer : undefined;

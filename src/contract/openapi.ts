@@ -80,7 +80,7 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Whether a success has no end. */
+/** Whether the success response is a stream. */
 export function isStream({ responses }: Operation): boolean {
   const success = responses['200'] as Response | undefined;
   return success?.content !== undefined && 'text/event-stream' in success.content;

@@ -4,7 +4,7 @@ import { INTEGER } from '../json/exact-json.ts';
 import { parseTimestamp } from '../orders/timestamp.ts';
 import type { Parameter, Schema } from './openapi.ts';
 
-/** A value that satisfies its schema, or what is wrong with it. */
+/** A value that satisfies its schema, or its problems. */
 export type Validated<T> =
   | { readonly value: T; readonly problems?: undefined }
   | { readonly problems: readonly RequestProblem[] };
@@ -84,7 +84,7 @@ export class ContractValidation {
 
   #parameterReader({ name, in: where, schema }: Parameter) {
     if (!['path', 'query'].includes(where) || schema.$ref !== undefined) {
-      throw new Error(`the parameter ${name} has a place or a reference that is not supported`);
+      throw new Error(`the parameter ${name} has an unsupported location or reference`);
     }
     const validate = this.#compile(schema);
     return (text: string): { value?: unknown; details?: readonly string[] } => {
@@ -122,11 +122,11 @@ function forBigint(node: unknown): unknown {
   return { ...rest, int64 };
 }
 
-/** Keywords that would be ignored, or make valid input invalid, or take time without a bound. */
+/** Keywords that would be ignored, would reject valid input, or would take unbounded time. */
 const UNSUPPORTED = ['default', 'uniqueItems'];
 const UNSUPPORTED_INTEGER = ['enum', 'const', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
-/** @throws Error at start, rather than wrong answers later */
+/** Fails at startup, rather than with wrong responses later. @throws Error */
 function expectSupported(schema: Schema): void {
   const { type } = schema;
   const isOdd = type === 'number' || (Array.isArray(type) && type.includes('integer'));
@@ -136,7 +136,7 @@ function expectSupported(schema: Schema): void {
   throw new Error(`a schema with "${name}": ${JSON.stringify(schema[name])} is not supported`);
 }
 
-/** What a parameter's text stands for by its schema; text that stands for nothing else stays text. */
+/** Converts the text of a parameter to the type in its schema; text that does not fit stays text. */
 function textValue(text: string, schema: Schema): unknown {
   if (schema.type === 'array') {
     return text.split(',').map((item) => textValue(item, schema.items as Schema));
@@ -145,7 +145,7 @@ function textValue(text: string, schema: Schema): unknown {
   return schema.type === 'integer' && INTEGER.test(text) ? BigInt(text) : text;
 }
 
-/** Reads `name=value` pairs: every name known, each once, percent-encoding valid; "+" stands for itself (RFC 3986). */
+/** Reads `name=value` pairs: names must be known and unique, and percent-encoding valid; "+" is literal (RFC 3986). */
 function readQuery(
   query: string,
   known: ReadonlySet<string>,
@@ -161,7 +161,7 @@ function readQuery(
     if (name === undefined || value === undefined) {
       problems.push({ parameter, detail: 'has malformed percent-encoding' });
     } else if (!known.has(name)) problems.push({ parameter, detail: 'is not a known parameter' });
-    else if (values.has(name)) problems.push({ parameter, detail: 'must be given once' });
+    else if (values.has(name)) problems.push({ parameter, detail: 'must be sent only once' });
     else values.set(name, value);
   }
 }

@@ -107,12 +107,12 @@ function headerProblem(header: readonly string[], columns: Columns): string | un
       ? OTHER_SEPARATORS.find(([, each]) => header[0]!.includes(each))
       : undefined;
   if (separator !== undefined) {
-    return `has ${separator[0]} between its columns: save it as CSV with commas`;
+    return `has ${separator[0]} between its columns; save the file as CSV with commas`;
   }
   const unknown = header.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     const names = unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ');
-    return `is not a header of the columns ${known.join(',')}: it has ${names}`;
+    return `is not a valid header: unknown columns ${names}; known columns are ${known.join(', ')}`;
   }
   const isTwice = new Set(header).size < header.length;
   return isTwice ? 'is a header that names a column twice' : undefined;
@@ -135,11 +135,11 @@ function rowOf(
   return { at, fields };
 }
 
-/** Words for the syntax errors of CSV files; the library's own describe its parser. */
+/** Returns a message for a syntax error of a CSV file; the library's own messages describe its parser. */
 function csvProblem({ code, message }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is never closed';
   if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a closing quote is followed by more text';
-  if (code === 'INVALID_OPENING_QUOTE') return 'a quote is in the middle of a field';
+  if (code === 'INVALID_OPENING_QUOTE') return 'there is a quote in the middle of a field';
   return message;
 }
 

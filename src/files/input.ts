@@ -80,7 +80,9 @@ async function inputOf(name: string, file: number): Promise<Input> {
       const { bytesRead } = await readAt(file, buffer, 0, CHUNK_BYTES, position);
       const now = fstatSync(file, { bigint: true });
       if (now.size !== first.size || now.mtimeNs !== first.mtimeNs) {
-        throw new InputProblem(`${name} was changed while it was read; what was imported stays`);
+        throw new InputProblem(
+          `${name} was changed while it was read; rows imported so far are kept`,
+        );
       }
       if (bytesRead === 0) return;
       position += bytesRead;

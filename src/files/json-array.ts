@@ -66,8 +66,10 @@ class ArraySplitter {
   /** Returns a row with the problem of the array as a whole, or undefined. Must be called after the last chunk. */
   finish(): Row | undefined {
     const at = `line ${this.#line}`;
-    if (!this.#isClosed) return { at, problem: 'the JSON array is not closed: is the file whole?' };
-    return this.#hasTrailer ? { at, problem: 'something follows the JSON array' } : undefined;
+    if (!this.#isClosed) {
+      return { at, problem: 'the JSON array is not closed; the file may be incomplete' };
+    }
+    return this.#hasTrailer ? { at, problem: 'there is text after the JSON array' } : undefined;
   }
 
   #readInString(byte: number): void {

@@ -25,13 +25,13 @@ export async function* readRows(
  */
 function formatProblem(start: string, head: Buffer): string | undefined {
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
-    return 'is a spreadsheet (.xlsx, .ods) or another ZIP file: save it as CSV (UTF-8)';
+    return 'is a spreadsheet (.xlsx, .ods) or another ZIP file; save the file as CSV (UTF-8)';
   }
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
-    return 'is UTF-16: save it as UTF-8';
+    return 'is encoded in UTF-16; save the file as UTF-8';
   }
   return start === '\0' || head[1] === 0
-    ? 'is binary, or UTF-16: save it as text in UTF-8'
+    ? 'is binary, or encoded in UTF-16; save the file as text in UTF-8'
     : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { Exchange } from './exchange.ts';
 import { errorHandler } from './failures.ts';
-import { IDLE_TIMEOUT_MS, MAX_OPERATIONS_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
+import { IDLE_TIMEOUT_MS, MAX_ADMIN_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import { type Address, listen } from './listening.ts';
 import { dispatch } from './pipeline.ts';
 import { send } from './responses.ts';
@@ -14,7 +14,7 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>;
   /** Resolves to the reason why the process is not ready; undefined if it is ready. */
   readonly whyNotReady: () => Promise<string | undefined>;
-  /** Returns what the process serves, for whoever asks for its readiness. */
+  /** Returns the store that the process serves, which /readyz shows. */
   readonly served: () => Served;
   readonly logger: Logger;
 }
@@ -34,8 +34,8 @@ export interface Admin {
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Builds the operations listener: liveness, readiness and metrics, on an address of its own. Requests are not
- * authenticated, so it must be reachable from the host or its private network only.
+ * Builds the admin listener: liveness, readiness and metrics, on an address of its own. Requests are not
+ * authenticated, so the listener must be reachable only from the host or its private network.
  */
 export function buildAdmin(parts: AdminParts): Admin {
   const router = adminRoutes(parts);
@@ -46,7 +46,7 @@ export function buildAdmin(parts: AdminParts): Admin {
     dispatch(new Exchange(request, response, find), fail);
   });
   server.timeout = IDLE_TIMEOUT_MS;
-  server.maxConnections = MAX_OPERATIONS_CONNECTIONS;
+  server.maxConnections = MAX_ADMIN_CONNECTIONS;
   return {
     listen: (address) => listen(server, address),
     close: () =>

@@ -16,8 +16,8 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
 
 /**
- * Rejects requests without a valid key, or whose key lacks the route's scope, except on public routes. Unknown paths below the base path need a key too,
- * so that unauthenticated clients cannot probe for paths.
+ * Rejects requests without a valid key, or whose key lacks the route's scope, except on public routes. Unknown paths below
+ * the base path need a key too, so that unauthenticated clients cannot probe for paths.
  * @param fail handles errors of the key lookup
  */
 export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { HeaderList } from './errors.ts';
 
-/** Response headers that scripts may read besides those that they always may. */
+/** Response headers that scripts may read, in addition to the CORS-safelisted ones. */
 const EXPOSED =
   'Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id';
 const METHODS = 'GET, HEAD, POST, DELETE';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id';
-/** How long a browser may remember the answer to a preflight request. */
+/** How long a browser may cache the response to a preflight request. */
 const MAX_AGE_S = 600;
 
 /** The CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol) for scripts of some origins. */
@@ -45,9 +45,9 @@ export function corsFor(origins: readonly string[]): Cors {
   const isForAll = origins.includes('*');
   const allowed = (origin: string | undefined) =>
     origin !== undefined && (isForAll || origins.includes(origin));
-  // A response that depends on the origin says so, to caches, whatever the origin is.
+  // If responses depend on the origin, all of them have Vary, for caches.
   const vary = origins.length === 0 || isForAll ? [] : ['vary', 'Origin'];
-  // For all origins every response has the headers, whatever the request: a cache may hand it to any.
+  // With "*", all responses have the headers, even without Origin, since a cache may return them to any origin.
   const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => {
     if (!isForAll && !allowed(origin)) return vary;
     const allowOrigin = ['access-control-allow-origin', isForAll ? '*' : origin!];

@@ -6,7 +6,7 @@ const ERRORS = {
   cursor_invalid: [400, 'This cursor is malformed, or belongs to other parameters.'],
   idempotency_key_missing: [
     400,
-    'An Idempotency-Key header is required; it makes repeating the request safe.',
+    'An Idempotency-Key header is required, so that the request can be retried safely.',
   ],
   api_key_missing: [401, 'An API key is required: send "Authorization: Bearer <key>".'],
   api_key_malformed: [401, 'The Authorization header must appear once and read "Bearer <key>".'],
@@ -30,7 +30,7 @@ const ERRORS = {
   pet_lookup_gone: [410, 'The pet lookup was deprecated and its sunset date has passed.'],
   changes_gone: [
     410,
-    'The store no longer has the change that this cursor stands behind; start again from a page or from "start".',
+    'This cursor is no longer valid: the store was restored or lost changes. Read all orders again.',
   ],
   order_changed: [412, 'The order has changed since the ETag in If-Match was read.'],
   body_too_large: [413, 'The request body is too large.'],
@@ -40,7 +40,7 @@ const ERRORS = {
   idempotency_key_reused: [422, 'This Idempotency-Key was used with another body.'],
   cancel_limit_reached: [
     429,
-    'This API key has reached its limit of cancels in an hour; Retry-After says when the next is possible.',
+    'This API key has reached its limit of cancels per hour. Retry after the time in Retry-After.',
   ],
   headers_too_large: [431, 'The request headers are too large.'],
   internal_error: [500, 'Something went wrong on our side; the X-Request-Id names this request.'],
@@ -50,28 +50,26 @@ const ERRORS = {
   ],
   no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
   too_many_streams: [503, 'There are too many open streams for this API key or the service.'],
-  http_version_not_supported: [505, 'This service speaks HTTP/1.1.'],
+  http_version_not_supported: [505, 'This HTTP version is not supported; use HTTP/1.1.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 /** Specific messages of a `bad_request`, by cause. */
 const BAD_REQUESTS = {
-  bad_method: 'The request does not begin with a method that this service knows, in capitals.',
+  bad_method: 'Unknown HTTP method; methods are uppercase.',
   bad_url:
     'The URL is malformed: characters beyond ASCII, spaces and broken "%" must be percent-encoded.',
-  url_fragment: 'The URL has a fragment ("#"), which is not to be sent.',
+  url_fragment: 'The URL must not contain a fragment ("#").',
   bad_request_line:
-    'The request line must be a method, a URL and HTTP/1.1, with one space between them, and CRLF.',
+    'The request line is malformed; it must be "METHOD URL HTTP/1.1" with single spaces, followed by CRLF.',
   bad_header:
-    'A header is malformed: "Name: value" without a space before the colon or control characters, and CRLF.',
+    'A header is malformed; it must be "Name: value" without a space before the colon or control characters, followed by CRLF.',
   host_missing: 'The Host header is missing.',
   host_repeated: 'The Host header must be sent once.',
-  bad_framing:
-    'Content-Length and Transfer-Encoding must say once, and without contradiction, how long the body is.',
-  bad_chunks: 'The chunks of the body are malformed.',
-  http2: 'This service speaks HTTP/1.1 and not HTTP/2; a proxy before it may speak both.',
-  connect: 'CONNECT is for proxies, and this is none.',
-  upgrade_with_chunks:
-    'A request that asks for another protocol (Upgrade) must not have a chunked body.',
+  bad_framing: 'Content-Length and Transfer-Encoding are invalid, repeated or conflicting.',
+  bad_chunks: 'The chunked encoding of the body is malformed.',
+  http2: 'HTTP/2 is not supported on this connection; use HTTP/1.1.',
+  connect: 'CONNECT is not supported; this service is not a proxy.',
+  upgrade_with_chunks: 'A request with an Upgrade header must not have a chunked body.',
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -98,7 +96,7 @@ export function isErrorCode(code: string | undefined): code is ErrorCode {
   return code !== undefined && code in ERRORS;
 }
 
-/** One thing that is wrong with a request: v2's Error record has a list of them. */
+/** A problem with the input of a request; v2's Error record lists them. */
 export interface RequestProblem {
   readonly parameter?: string;
   /** RFC 6901; "" is the whole body. */

@@ -10,8 +10,8 @@ export const MAX_JSON_BYTES = 64 * 1024;
 export const MAX_PROBLEMS = 100;
 /** Maximum open connections of the public listener; further ones are closed on accept. */
 export const MAX_CONNECTIONS = 10_000;
-/** Maximum open connections of the operations listener. */
-export const MAX_OPERATIONS_CONNECTIONS = 32;
+/** Maximum open connections of the admin listener. */
+export const MAX_ADMIN_CONNECTIONS = 32;
 /** Maximum pipelined requests waiting on one connection; the connection is destroyed beyond it. */
 export const MAX_PIPELINED = 100;
 /** Timeout from the first byte of a request to the end of its headers. */
@@ -44,11 +44,11 @@ export const MAX_STREAMS = 2_000;
 /** Maximum open streams of one API key; 503 beyond it. */
 export const MAX_STREAMS_PER_KEY = 100;
 /**
- * Maximum bytes that wait for the client of a stream; beyond it, the stream reads on from the store only when they have
+ * Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have
  * been sent.
  */
 export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
-/** Maximum bytes that wait for the clients of all streams; beyond it, those with the most are cut off, and resume. */
+/** Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most are closed; clients resume. */
 export const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
 /** How long a stream that ends waits for its client to read the rest. */
 export const STREAM_END_MS = 500;
@@ -56,7 +56,7 @@ export const STREAM_END_MS = 500;
 export const STREAM_POLL_MS = 100;
 /** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */
 export const STREAM_KEYS_CHECKED_MS = 400;
-/** How often a comment is written to streams, so that proxies and stalled connections are noticed. */
+/** How often a comment is written to streams: it keeps proxies from closing them, and detects stalled connections. */
 export const HEARTBEAT_MS = 15_000;
 /**
  * Maximum bytes of list blocks retained only for slow clients, in snapshots that are no longer current; beyond it,

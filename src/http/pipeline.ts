@@ -7,8 +7,8 @@ import type { ErrorHandler } from './failures.ts';
 import { hasBody, sendEmpty, sendErrorAndClose } from './responses.ts';
 
 /**
- * Returns the request pipeline: validate the request, answer preflight requests, authenticate, read the whole body, call the handler. A handler
- * never runs before all of these have succeeded.
+ * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call
+ * the handler. A handler never runs before all of these have succeeded.
  */
 export function pipeline(
   authenticate: Authenticate,

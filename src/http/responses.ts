@@ -53,7 +53,7 @@ export function sendError(exchange: Exchange, refusal: Refusal, headers: HeaderL
   sendErrorResponse(exchange, refusal, errorResponse(refusal), headers);
 }
 
-/** Sends an Error record with everything that is wrong with the input. */
+/** Sends an Error record with all problems of the input, up to MAX_PROBLEMS. */
 export function sendProblems(
   exchange: Exchange,
   code: 'parameter_invalid' | 'body_invalid',

@@ -1,7 +1,7 @@
 /** A whole number in its only spelling, of any size. */
 export const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 
-/** A number with a fraction or an exponent, as it was written: no integer, though it may be whole. */
+/** A number with a fraction or an exponent, as it was written. It is not treated as an integer, even if its value is whole. */
 export class OtherNumber {
   readonly text: string;
 
@@ -44,7 +44,7 @@ export function parseExactJson(
   text: string,
   otherNumber: (source: string) => OtherNumber | number = (source) => new OtherNumber(source),
 ): ExactJson {
-  // The first call of the reviver that comes last is for an object around the whole text.
+  // Starts at -1, since the last call of the reviver is for the object that wraps the whole value.
   let members = -1;
   const reviver: Reviver = function (_key, value, { source }) {
     if (!Array.isArray(this)) members += 1;

@@ -26,7 +26,7 @@ export interface ApiKey {
   readonly cancelsPerHour?: number | undefined;
 }
 
-/** Returns whether a key may do what needs `scope`. */
+/** Returns whether a key has the scope `scope`. */
 export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
   return scopes === undefined || scopes.includes(scope);
 }
@@ -68,7 +68,7 @@ export function newApiKey(
 }
 
 /** Returns the environment that a secret belongs to, or undefined if it is not a secret of this service. */
-export function environmentOf(secret: string): Environment | undefined {
+export function environmentOfSecret(secret: string): Environment | undefined {
   if (!SECRET.test(secret)) return undefined;
   const start = secret.slice(0, -CHECKSUM_LENGTH);
   if (checksum(start) !== secret.slice(-CHECKSUM_LENGTH)) return undefined;
@@ -81,7 +81,7 @@ export function digestOf(secret: string): Uint8Array {
 }
 
 /** Returns the state of a key at `now`. */
-export function standingOf(key: ApiKey, now: number): 'valid' | 'revoked' | 'expired' {
+export function keyStatus(key: ApiKey, now: number): 'valid' | 'revoked' | 'expired' {
   if (key.revokedAt !== undefined) return 'revoked';
   return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'valid';
 }

@@ -1,14 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type ApiKey, digestOf, type Environment, environmentOf, standingOf } from './api-key.ts';
+import {
+  type ApiKey,
+  digestOf,
+  type Environment,
+  environmentOfSecret,
+  keyStatus,
+} from './api-key.ts';
 import type { KeyClock } from './key-clock.ts';
 
-/** How long a key is trusted without asking the store again; a revocation takes effect within this time. */
+/** How long a key is cached without reading the store again; a revocation takes effect within this time. */
 const TRUST_MS = 500;
 /** Resolution of a key's last use; limits recording it to one write per hour. */
 const USE_RECORDED_EVERY_MS = 3_600_000;
-/** Keys that `recheck` asks for in one call, which blocks the event loop for about a millisecond. */
+/** Keys that `recheck` reads in one call, which blocks the event loop for about a millisecond. */
 const KEYS_AT_A_TIME = 200;
-/** Maximum number of keys remembered; when it is reached, all are forgotten and looked up again. */
+/** Maximum number of cached keys; when it is reached, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
 export type KeyRefusal =
@@ -33,8 +39,8 @@ export interface KeyRingParts {
 }
 
 /**
- * Authenticates secrets. Only keys that were not revoked are remembered, and only briefly. Other secrets are always
- * looked up, so a new key works immediately and guesses take no memory.
+ * Authenticates secrets. Only keys that were not revoked are cached, for TRUST_MS. Other secrets are always looked up, so a
+ * new key works immediately and guesses take no memory.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts;
@@ -45,7 +51,7 @@ export class KeyRing {
     this.#parts = parts;
   }
 
-  /** Authenticates a secret without asking the store; returns undefined if the store must be asked. */
+  /** Authenticates a secret without reading the store; returns undefined if the store must be read. */
   recall(secret: string): Authentication | undefined {
     const remembered = this.#remembered.get(secret);
     if (remembered !== undefined) {
@@ -53,7 +59,7 @@ export class KeyRing {
       if (performance.now() < remembered.until) return this.#authentication(remembered.key);
       this.#remembered.delete(secret);
     }
-    const environment = environmentOf(secret);
+    const environment = environmentOfSecret(secret);
     if (environment === this.#parts.environment) return undefined;
     return { refusal: environment === undefined ? 'api_key_invalid' : 'api_key_wrong_environment' };
   }
@@ -76,7 +82,7 @@ export class KeyRing {
       } else this.#remembered.delete(secret);
       found.set(secret, isKnown ? this.#authentication(key) : { refusal: 'api_key_invalid' });
     }
-    this.#tellUse(found.values());
+    this.#reportUse(found.values());
     return secrets.map((secret) => found.get(secret)!);
   }
 
@@ -90,17 +96,17 @@ export class KeyRing {
       const digests = keys.slice(from, from + KEYS_AT_A_TIME).map(({ digest }) => digest);
       const found = await this.#parts.findKeys(digests);
       const now = this.#parts.clock.now();
-      for (const key of found) if (standingOf(key, now) === 'valid') valid.add(key.id);
+      for (const key of found) if (keyStatus(key, now) === 'valid') valid.add(key.id);
     }
     return valid;
   }
 
   #authentication(key: ApiKey): Authentication {
-    const standing = standingOf(key, this.#parts.clock.now());
+    const standing = keyStatus(key, this.#parts.clock.now());
     return standing === 'valid' ? { key } : { refusal: `api_key_${standing}`, keyId: key.id };
   }
 
-  #tellUse(found: Iterable<Authentication>): void {
+  #reportUse(found: Iterable<Authentication>): void {
     const now = Date.now();
     const ids = [...found].flatMap(({ key }) =>
       key !== undefined && (key.lastUsedAt ?? 0) <= now - USE_RECORDED_EVERY_MS ? key.id : [],

@@ -13,7 +13,7 @@ export function scopesText(scopes: readonly Scope[] | undefined): string | undef
   return scopes?.join(' ');
 }
 
-/** Parses stored scopes. A scope of a later release permits nothing that this release knows. */
+/** Parses stored scopes. Scopes of later releases are ignored. */
 export function parseScopes(text: string | null | undefined): readonly Scope[] | undefined {
   if (text === null || text === undefined) return undefined;
   const names = text.split(' ');

@@ -66,8 +66,8 @@ export class Listing {
 
   /**
    * Returns an up-to-date snapshot. At most one refresh is active. Callers that arrive during a refresh, or in the
-   * same turn of the event loop, share the next one, which starts after all of their calls and so sees every change
-   * they know of.
+   * same turn of the event loop, share the next one, which starts after all of their calls and so includes every change
+   * that was durable before them.
    * @throws whatever the source throws: without its answer the list may be stale
    */
   current(): Promise<Snapshot> {
@@ -92,7 +92,7 @@ export class Listing {
         undefined,
         known === undefined ? 0 : known.replacedBytes + known.byteLength,
       ));
-    if (current === undefined) throw new Error('the source cannot tell its orders');
+    if (current === undefined) throw new Error('the source did not return its orders');
     this.#snapshot = current;
     return current;
   }

@@ -19,12 +19,12 @@ import {
 export type BatchCommand = OrderCommand | PlaceOrderCommand;
 
 /**
- * The most commands of one transaction, and so the most changes of one revision; the contract of v2 states it. A full
- * batch delays those behind it by some 20 ms.
+ * Maximum number of commands in one transaction, and so of changes in one revision; stated in the contract of v2. A full
+ * batch delays the next ones by about 20 ms.
  */
 export const MAX_BATCH = 2_000;
 
-const BATCH_COMMANDS: readonly string[] = ['place', 'cancel', 'ship', 'placeOrder'];
+const BATCH_COMMANDS: readonly string[] = ['insertOrder', 'cancel', 'ship', 'placeOrder'];
 
 export function isBatchCommand(command: { readonly type: string }): command is BatchCommand {
   return BATCH_COMMANDS.includes(command.type);
@@ -51,7 +51,7 @@ export interface Lookups {
   readonly limitedKeys: readonly string[];
 }
 
-/** The state of the store that commands are decided on. */
+/** The state of the store on which the outcomes of commands depend. */
 export interface Known {
   /** Those of the orders that exist. */
   readonly orders: readonly KnownOrder[];
@@ -137,10 +137,10 @@ export class Batch {
    * the next ids. All ids must be distinct.
    * @returns the number of new orders, or the reason for the refusal
    */
-  placeAll(drafts: readonly OrderDraft[]): PlaceAllOutcome {
+  insertAll(drafts: readonly OrderDraft[]): PlaceAllOutcome {
     const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? this.#takeId() }));
     if (this.#nextId - 1n > this.#lastId) return { refusal: 'no_ids_left' };
-    const decisions = orders.map((order) => this.#decide({ type: 'place', order }));
+    const decisions = orders.map((order) => this.#decide({ type: 'insertOrder', order }));
     const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
     if (index !== -1) return { refusal: 'order_differs', index };
     for (const decision of decisions) this.#record(decision, undefined);
@@ -149,7 +149,7 @@ export class Batch {
 
   #carryOut(command: OrderCommand): OrderOutcome {
     const decision = this.#decide(command);
-    const by = command.type === 'place' ? undefined : command.by;
+    const by = command.type === 'insertOrder' ? undefined : command.by;
     if (decision.outcome === 'cancelled' && command.type === 'cancel') {
       const allowance = this.#allowanceOf(command);
       if (allowance?.take() === false) {
@@ -173,7 +173,7 @@ export class Batch {
     }
     const id = this.#takeId();
     if (id > this.#lastId) return { refusal: 'no_ids_left' };
-    this.#record(decide(undefined, { type: 'place', order: { ...draft, id } }, this.now), by);
+    this.#record(decide(undefined, { type: 'insertOrder', order: { ...draft, id } }, this.now), by);
     const placement = { by, idempotencyKey, digest, id, at: this.now };
     this.placements.push(placement);
     this.#placements.set(name, placement);

@@ -1,6 +1,6 @@
 import { INT64_MAX, type OrderId } from './order.ts';
 
-/** The ids that a store may give to orders without one: those above `highest`, up to `last`. */
+/** The ids that a store may assign to orders without one: those above `highest`, up to `last`. */
 export interface FreeIds {
   /** The highest id that is taken or reserved, of those up to `last`; 0 if there is none. */
   readonly highest: OrderId;
@@ -9,10 +9,10 @@ export interface FreeIds {
 
 export const ALL_IDS: FreeIds = { highest: 0n, last: INT64_MAX };
 
-/** A store that begins another history gives ids from the next multiple of this on: decision 040. */
+/** A store that starts a new history, as after a restore, assigns ids from the next multiple of this number: decision 040. */
 const LEAP = 1_000_000_000n;
 
-/** Ids that a leap skips at least, also for a store that has leapt and given none since. */
+/** Minimum number of ids that a leap skips, even if the store has assigned none since the last leap. */
 const LEAST_SKIPPED = LEAP / 10n;
 
 /** With fewer ids left, operators are warned, and imports that would leave fewer are refused: enough for 1,000 leaps. */
@@ -23,9 +23,9 @@ export function idsLeft({ highest, last }: FreeIds): bigint {
 }
 
 /**
- * Returns the last id that is skipped by a store that begins another history, in which ids up to `highest` may have been
- * given: the one before the next multiple of LEAP or, where that is near, the one after. The trigger `leap` of migration 010 has
- * the same rule.
+ * Returns the last id that is skipped by a store that starts a new history, if ids up to `highest` may have been assigned in
+ * the other history: the id before the next multiple of LEAP, or before the multiple after that if fewer than LEAST_SKIPPED ids
+ * would be skipped. The trigger `leap` of migration 010 has the same rule.
  */
 export function leapAbove({ highest, last }: FreeIds): OrderId {
   const end = ((highest + LEAST_SKIPPED) / LEAP + 1n) * LEAP - 1n;

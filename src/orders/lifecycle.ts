@@ -2,7 +2,7 @@ import { differingFields, type Order, type OrderId } from './order.ts';
 
 /** A command on an existing order, or one that places an order under its own id, as imports do. */
 export type OrderCommand =
-  | { readonly type: 'place'; readonly order: Order }
+  | { readonly type: 'insertOrder'; readonly order: Order }
   | ({ readonly type: 'cancel' } & ChangeOrder)
   /** `at` is the time of shipment in milliseconds since the epoch; defaults to the current time. */
   | ({ readonly type: 'ship'; readonly at?: number | undefined } & ChangeOrder);
@@ -19,7 +19,7 @@ interface ChangeOrder {
 
 /** Returns the id of the order that a command refers to. */
 export function idOf(command: OrderCommand): OrderId {
-  return command.type === 'place' ? command.order.id : command.id;
+  return command.type === 'insertOrder' ? command.order.id : command.id;
 }
 
 export type OrderEventType = 'placed' | 'cancelled' | 'shipped';
@@ -46,14 +46,14 @@ export interface KnownOrder {
  * The transition table: the effect of `command`, given at `now`, on the order as it is known (undefined if it does not
  * exist). A pure function. An order that is not pending never changes again.
  *
- * |           | place                   | cancel                  | ship                    |
+ * |           | insertOrder             | cancel                  | ship                    |
  * | --------- | ----------------------- | ----------------------- | ----------------------- |
  * | no order  | placed                  | order_not_found         | order_not_found         |
  * | pending   | unchanged/order_differs | cancelled               | shipped                 |
  * | shipped   | unchanged/order_differs | order_already_shipped   | unchanged               |
  * | cancelled | unchanged/order_differs | order_already_cancelled | order_already_cancelled |
  *
- * A cancel or ship that would change the order comes out as order_changed if the order has another revision than
+ * The outcome of a cancel or ship that would change the order is order_changed if the revision of the order is not
  * `ifRevision`: a precondition is evaluated last (RFC 9110, section 13.2.1).
  */
 export function decide(
@@ -61,7 +61,7 @@ export function decide(
   command: OrderCommand,
   now: number,
 ): Decision {
-  if (command.type === 'place') return place(known?.order, command.order);
+  if (command.type === 'insertOrder') return insertOrder(known?.order, command.order);
   if (known === undefined) return { outcome: 'order_not_found' };
   const { order, revision } = known;
   if (order.status === 'cancelled') return { outcome: 'order_already_cancelled' };
@@ -80,7 +80,7 @@ export function decide(
 }
 
 /** Existing orders are never overwritten: placing one again is a no-op if it is the same, otherwise a refusal. */
-function place(existing: Order | undefined, order: Order): Decision {
+function insertOrder(existing: Order | undefined, order: Order): Decision {
   if (existing === undefined) return { outcome: 'placed', order };
   return { outcome: differingFields(existing, order).length === 0 ? 'unchanged' : 'order_differs' };
 }

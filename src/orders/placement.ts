@@ -1,7 +1,7 @@
 import type { OrderDraft, OrderId } from './order.ts';
 
 /**
- * How long the store remembers the placement behind an idempotency key; expired ones are deleted by later placements.
+ * How long the store keeps the placement of an idempotency key; expired placements are deleted by later ones.
  */
 export const PLACEMENT_KEPT_MS = 24 * 3_600_000;
 
@@ -17,7 +17,7 @@ export interface PlaceOrderCommand {
   readonly digest: string;
 }
 
-/** A placement as the store remembers it. */
+/** A placement as stored. */
 export interface Placement {
   readonly by: string;
   readonly idempotencyKey: string;

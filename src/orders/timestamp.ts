@@ -40,13 +40,13 @@ export function parseTimestamp(text: string): number | undefined {
 /** Returns the expected form for a text that `parseTimestamp` rejects, to complete "shipDate must be …". */
 export function timestampProblem(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}[Tt][\d:.]+[+-]\d{4}$/.test(text)) {
-    return 'a date-time whose offset has a colon, as +01:00';
+    return 'a date-time whose offset has a colon, such as +01:00';
   }
   if (/^\d{4}-\d{2}-\d{2}[Tt][\d:.]+$/.test(text)) {
-    return 'a date-time with an offset, as 2026-12-01T09:30:00Z or 2026-12-01T10:30:00+01:00';
+    return 'a date-time with an offset, such as 2026-12-01T09:30:00Z or 2026-12-01T10:30:00+01:00';
   }
-  if (DATE_TIME.test(text)) return 'a day and a time that exist, of the years 0000 to 9999';
-  return 'a date-time with an offset, as 2026-12-01T09:30:00Z';
+  if (DATE_TIME.test(text)) return 'an existing day and time in the years 0000 to 9999';
+  return 'a date-time with an offset, such as 2026-12-01T09:30:00Z';
 }
 
 const MAX_DAY_TEXTS = 1_000;

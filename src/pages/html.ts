@@ -9,7 +9,7 @@ export class Html {
 
 type Part = Html | string | number | bigint | false | undefined | readonly Part[];
 
-/** Template for HTML: everything in it is escaped, but for other HTML. Lists are joined, `false` and undefined left out. */
+/** Template for HTML: values are escaped unless they are Html. Lists are joined; `false` and undefined are omitted. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(strings.map((text, index) => text + textOf(parts[index])).join(''));
 }

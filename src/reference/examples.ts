@@ -24,7 +24,7 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
   },
 };
 
-/** Returns a call by curl. Ids are shell variables, so that a line that is copied changes no order of its own. */
+/** Returns a call with curl. Ids are shell variables, so that a copied line does not change an order by accident. */
 export function curlLine(
   operation: Operation,
   parameters: readonly Parameter[],

@@ -14,7 +14,7 @@ import { markdown } from './markdown.ts';
 import { typeName } from './schema.ts';
 import { nameCell, table } from './table.ts';
 
-/** An operation, and where it is. */
+/** The location of an operation. */
 export interface Place {
   readonly version: string;
   readonly method: string;
@@ -51,7 +51,7 @@ ${
   }</p>
 ${exampleOf(media.example)}`
 }
-<h4>Call it</h4>
+<h4>Examples</h4>
 <pre tabindex="0" aria-label="With curl"><code>${curlLine(operation, parameters, { method, url: baseUrl + path })}</code></pre>
 <pre tabindex="0" aria-label="With the client library"><code>${CLIENT_LINES[version]?.[operationId]}</code></pre>
 ${!isStream(operation) && tryIt(parameters, place, { id, hasBody: media !== undefined })}
@@ -73,7 +73,7 @@ function badges(operation: Operation): Html {
 }
 
 function scopeOf({ 'x-scope': scope }: Operation): Html {
-  return scope === undefined ? html`` : html`<p>Needs the scope <code>${scope}</code>.</p>`;
+  return scope === undefined ? html`` : html`<p>Requires the scope <code>${scope}</code>.</p>`;
 }
 
 function parameterTable(parameters: readonly Parameter[], version: string, id: string): Html {
@@ -140,6 +140,6 @@ ${parameters.map(
 <textarea id="${id}-body" name="body" rows="4" spellcheck="false"></textarea>
 `
 }<button>Send ${method.toUpperCase()}</button>
-<pre class="answer" role="status" tabindex="0" aria-label="Answer"></pre>
+<pre class="answer" role="status" tabindex="0" aria-label="Response"></pre>
 </form>`;
 }

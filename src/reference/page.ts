@@ -18,7 +18,7 @@ export interface Documented {
 export interface PageParts {
   /** In the head: styles and, where "try it" is wanted, its script. */
   readonly head: Html;
-  /** What precedes the paths of operations where they are called from the page; undefined for a page without "try it". */
+  /** Prefix of the paths of operations for "try it"; undefined for a page without "try it". */
   readonly rootPath?: string;
 }
 
@@ -37,7 +37,7 @@ export function referencePage(
 ${head}
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header><p class="title">Store Orders <span>API reference</span></p>
 ${rootPath !== undefined && keyForm()}</header>
 <nav aria-label="Operations">
@@ -58,7 +58,7 @@ ${errorTable(versions)}
 function keyForm(): Html {
   return html`<form class="key" hidden><label for="key">API key</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="so_live_…">
-<small>for “Try it”; stays in this page</small></form>`;
+<small>for “Try it”; not stored</small></form>`;
 }
 
 const operationsOf = ({ document }: Documented) =>

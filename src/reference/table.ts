@@ -17,7 +17,7 @@ ${rows.map(
 </table></div>`;
 }
 
-/** Writes a name, and that it may be left out. */
+/** Writes a name, and "optional" if it is not required. */
 export function nameCell(name: string, isRequired: boolean): Html {
   return html`<code>${name}</code>${!isRequired && html` <small>optional</small>`}`;
 }

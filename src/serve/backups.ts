@@ -4,7 +4,7 @@ import type { LatestBackup, Rotation } from '../store/sqlite/maintenance/backup-
 
 /** Pause after a failure, or while another process makes a backup; shorter if backups are more frequent. */
 const RETRY_MS = 300_000;
-/** setTimeout takes no longer time. */
+/** Maximum delay of setTimeout. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Backups of an SQLite store at intervals, by the service itself. */
@@ -25,21 +25,21 @@ export class Backups {
     this.#onFailure = onFailure;
   }
 
-  /** The latest good backup, by whichever process, as of the last look. */
+  /** The latest valid backup by any process, as of the last check. */
   get latest(): LatestBackup | undefined {
     return this.#latest;
   }
 
   /** Makes a backup whenever one is due. Returns a function that stops that. */
   start(): () => void {
-    void this.#look();
+    void this.#check();
     return () => {
       this.#isStopped = true;
       clearTimeout(this.#timer);
     };
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { folder, everyMs } = this.#rotation;
     let nextMs = Math.min(RETRY_MS, everyMs);
     try {
@@ -47,7 +47,7 @@ export class Backups {
       const { latest, isNew } = await rotateStore(this.#url, this.#rotation);
       this.#latest = latest;
       const ms = Math.round(performance.now() - began);
-      if (isNew) this.#logger.info({ ...latest, ms }, 'made a backup, and checked it');
+      if (isNew) this.#logger.info({ ...latest, ms }, 'made and checked a backup');
       const dueMs = (latest?.at ?? 0) + everyMs - Date.now();
       if (dueMs > 0) nextMs = dueMs;
     } catch (error) {
@@ -55,7 +55,7 @@ export class Backups {
       this.#logger.error({ err: error, folder }, 'the backup failed');
     }
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => void this.#look(), Math.min(nextMs, LONGEST_TIMER_MS));
+    this.#timer = setTimeout(() => void this.#check(), Math.min(nextMs, LONGEST_TIMER_MS));
     this.#timer.unref();
   }
 }

@@ -8,11 +8,14 @@ import type { Store } from '../store/store.ts';
 /** Ids searched for a pending order, which the printed example cancels. */
 const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 
-/** Creates and prints an API key if the store has none of this environment, so that the service can be tried. */
+/** Creates and prints an API key if the store has none for this environment, so that the service can be tried. */
 export async function printFirstKey(
   store: Store,
   { environment, rootPath, hasConsole }: Config,
-  { listening, say }: { readonly listening: AddressInfo; readonly say: (line: string) => void },
+  {
+    listening,
+    writeErr,
+  }: { readonly listening: AddressInfo; readonly writeErr: (line: string) => void },
 ): Promise<void> {
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
@@ -26,15 +29,15 @@ export async function printFirstKey(
   const orders = `${origin}${rootPath}/v1/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
   const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
-  say(`
-This store had no API key. Here is its first one; it is not shown again:
+  writeErr(`
+The store had no API key. This is its first key, which is shown only once:
 
   ${secret}
 
 List all orders${pending === undefined ? ' (there are none yet)' : ', and cancel one'}:
 
   curl ${header} ${orders}`);
-  if (pending !== undefined) say(`  curl -i -X DELETE ${header} ${orders}/${pending.id}`);
+  if (pending !== undefined) writeErr(`  curl -i -X DELETE ${header} ${orders}/${pending.id}`);
   const pages = [...(hasConsole ? [`${origin}/console`] : []), `${origin}/reference`];
-  say(`\nOr in a browser:\n\n${pages.map((url) => `  ${url}\n`).join('')}`);
+  writeErr(`\nOr in a browser:\n\n${pages.map((url) => `  ${url}\n`).join('')}`);
 }

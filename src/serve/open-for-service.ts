@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { actionOf } from '../store/audit.ts';
-import { environmentOf, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
-/** What a start is informed of. */
+/** Callbacks during startup. */
 interface StartListeners {
   /** Called if the database did not exist and was created. */
   readonly onMade: () => void;
-  /** Called with what the start waits for. */
+  /** Called with the reason why startup waits. */
   readonly onWaiting: (reason: string) => void;
 }
 
@@ -50,10 +50,10 @@ export async function openForService(
  */
 async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
   expectNotMoved(databaseUrl, (await store.status()).movedTo);
-  expectEnvironment(databaseUrl, await environmentOf(store, environment), environment);
+  expectEnvironment(databaseUrl, await claimEnvironment(store, environment), environment);
 }
 
-/** Records who has migrated the schema. The service starts either way. */
+/** Records the migration, with user and host. If that fails, the service starts nevertheless. */
 async function recordMigration(store: Store, steps: string, logger: Logger): Promise<void> {
   try {
     await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);

@@ -77,7 +77,8 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const streams = new ChangeStreams({
     feed: (after, limit) => parts.store.feed(after, limit),
     recheck: (keys) => keyRing.recheck(keys),
-    onError: (error) => logger.warn({ err: error }, 'streams of changes wait for the store'),
+    onError: (error) =>
+      logger.warn({ err: error }, 'changes cannot be read for streams; the read is retried'),
   });
   metrics.observeLoad({
     streams: () => streams.count,

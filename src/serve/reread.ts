@@ -16,7 +16,7 @@ export interface RereadParts {
 /**
  * Rereads, on SIGHUP, what can change while the service runs: the log level, the origins of browsers, the log file (after it
  * was renamed, as logrotate does), and the files of passwords and certificates, which new connections use. Logs what was reread,
- * and which changed settings need a restart. If a setting is not valid, the service continues with the ones before.
+ * and which changed settings need a restart. If a setting is not valid, the service continues with the previous settings.
  * Does nothing on Windows, where a closed console sends this signal.
  */
 export function rereadOnSignal(started: Config, parts: RereadParts): void {
@@ -27,7 +27,7 @@ export function rereadOnSignal(started: Config, parts: RereadParts): void {
   });
 }
 
-/** Returns the configuration that is in force then. */
+/** Returns the configuration that is in effect afterwards. */
 function reread(started: Config, before: Config, parts: RereadParts): Config {
   const { log, read, setLogLevel, setOrigins } = parts;
   const logFile = log.reopen();
@@ -39,7 +39,7 @@ function reread(started: Config, before: Config, parts: RereadParts): Config {
     const { problems } = error;
     log.logger.error(
       { problems },
-      'the settings were not reread: correct them, and send SIGHUP again',
+      'the settings are invalid and were not reread; correct them and send SIGHUP again',
     );
     return before;
   }

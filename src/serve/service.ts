@@ -10,7 +10,7 @@ import { LiveCors } from '../http/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
-import { mayPass, type Store, StoreUnavailable } from '../store/store.ts';
+import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
 import { databaseLabel } from '../store/url.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
@@ -24,7 +24,7 @@ import { watchStore } from './watch-store.ts';
 /** Timeout of the store check in a readiness probe. */
 const READY_WITHIN_MS = 1_000;
 /** A stop is announced to load balancers only if a probe reported ready within this time. */
-const SAID_WITHIN_MS = 60_000;
+const RECENTLY_READY_MS = 60_000;
 /** How long a stop waits for the last spans. */
 const TRACES_WITHIN_MS = 2_000;
 /** Delay between attempts to reach the database at startup. */
@@ -50,7 +50,7 @@ export class Service {
   #listing: Listing | undefined;
   #isClosing = false;
   /** When a probe last reported ready, by performance.now(). */
-  #saidReadyAt = Number.NEGATIVE_INFINITY;
+  #reportedReadyAt = Number.NEGATIVE_INFINITY;
   #state: State = { name: 'starting', reason: 'starting' };
   #storeId = '';
   /** Cleanup functions, called in reverse order. */
@@ -81,7 +81,7 @@ export class Service {
     const logger = this.#logger;
     const onWaiting = (reason: string) => {
       this.#state = { name: 'starting', reason: `starting: ${reason}` };
-      logger.warn({ reason }, 'the start waits');
+      logger.warn({ reason }, 'startup is waiting');
     };
     const open = () => openForService(this.#config, logger, { onMade, onWaiting });
     this.#store = this.#untilAvailable(open);
@@ -149,7 +149,7 @@ export class Service {
       try {
         return await ask();
       } catch (error) {
-        if (this.#isClosing || !mayPass(error)) throw error;
+        if (this.#isClosing || !isTransient(error)) throw error;
         if (!isWaiting) this.#logger.warn({ err: error }, 'waiting for the database');
         const reason = `waiting for the database: ${(error as Error).message}`;
         this.#state = { name: 'starting', reason };
@@ -192,7 +192,7 @@ export class Service {
   /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */
   async answerReadiness(): Promise<string | undefined> {
     const reason = await this.whyNotReady();
-    if (reason === undefined) this.#saidReadyAt = performance.now();
+    if (reason === undefined) this.#reportedReadyAt = performance.now();
     return reason;
   }
 
@@ -202,7 +202,7 @@ export class Service {
    */
   async drain(ms: number): Promise<void> {
     this.#state = { name: 'stopping' };
-    if (performance.now() - this.#saidReadyAt < SAID_WITHIN_MS) await pause(ms);
+    if (performance.now() - this.#reportedReadyAt < RECENTLY_READY_MS) await pause(ms);
   }
 
   /** Completes the requests in flight, then closes the listener and the store. */

@@ -19,7 +19,7 @@ export interface StartOptions {
   /** Reads the configuration again, on SIGHUP. @throws ConfigError */
   readonly read: () => Config;
   /** Writes a line to the operator's terminal. */
-  readonly say: (line: string) => void;
+  readonly writeErr: (line: string) => void;
   /** Called with the open store before it is served. */
   readonly prepare: (store: Store) => Promise<void>;
   /** Whether to create an API key if the store has none. */
@@ -32,7 +32,7 @@ export interface StartOptions {
  * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
  */
 export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
-  const { environment, read, say, prepare, makesFirstKey } = options;
+  const { environment, read, writeErr, prepare, makesFirstKey } = options;
   const { logger } = log;
   const database = databaseLabel(config.databaseUrl);
   warnOfMisspelt(log, environment);
@@ -50,14 +50,13 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
   });
   const shutdown = handleSignals(config, log, { service, admin, read });
   try {
-    const operations = await admin.listen(config.operations);
-    logger.info(`Operations listening at ${urlOf(operations)}`);
+    logger.info(`Admin listening at ${urlOf(await admin.listen(config.admin))}`);
     // Reported, since a mistyped path yields a new, empty store.
-    const store = await service.open(() => say(`Created the store ${database}.`));
+    const store = await service.open(() => writeErr(`Created the store ${database}.`));
     await prepare(store);
     const listening = await service.listen();
     logger.info(`Server listening at ${urlOf(listening)}`);
-    if (makesFirstKey) await printFirstKey(store, config, { listening, say });
+    if (makesFirstKey) await printFirstKey(store, config, { listening, writeErr });
   } catch (error) {
     // A stop during startup makes the remaining startup steps fail.
     if (shutdown.hasBegun) return;
@@ -95,12 +94,12 @@ function handleSignals(config: Config, log: Log, { service, admin, read }: Runni
   return shutdown;
 }
 
-/** Warns of variables that have no effect, and resemble some that have. */
+/** Warns of unknown variables that resemble known ones. */
 function warnOfMisspelt({ logger }: Log, environment: Settings): void {
   for (const [name, meant] of misspelt(environment)) {
     logger.warn(
       { name, meant },
-      'a variable of this name has no effect; it resembles one that has',
+      'unknown environment variable, which resembles a known one; it has no effect',
     );
   }
 }

@@ -17,7 +17,7 @@ export function watchStore(
   onFault: (fault: Fault) => void,
 ): () => void {
   let isLost = false;
-  const look = async () => {
+  const check = async () => {
     try {
       await listing.current();
       if (isLost) logger.info('the store is available again');
@@ -30,6 +30,6 @@ export function watchStore(
       isLost = true;
     }
   };
-  const timer = setInterval(look, INTERVAL_MS);
+  const timer = setInterval(check, INTERVAL_MS);
   return () => clearInterval(timer);
 }

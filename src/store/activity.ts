@@ -1,7 +1,7 @@
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import { INT64_MAX, type OrderId } from '../orders/order.ts';
 import type { FeedPosition } from './feed.ts';
-import { MAX_ROWS_LOOKED_AT } from './pages.ts';
+import { MAX_ROWS_READ } from './pages.ts';
 
 /** Which events to count. */
 export interface ActivityQuery {
@@ -11,14 +11,14 @@ export interface ActivityQuery {
   readonly after?: ActivityCursor | undefined;
 }
 
-/** Behind the events of an order in a revision, in order of time, revision and order id. */
+/** The position after the events of an order in a revision, in order of time, revision and order id. */
 export interface ActivityPosition {
   readonly at: number;
   readonly revision: bigint;
   readonly orderId: OrderId;
 }
 
-/** Where to go on counting. */
+/** The position at which a count continues. */
 export interface ActivityCursor extends ActivityPosition {
   readonly storeId: string;
   /** Later revisions are not counted, so that the parts of a count are of one moment. */
@@ -46,19 +46,19 @@ export interface ActivityPage {
   readonly next: ActivityCursor | undefined;
   /** Events of all revisions up to this one are counted. */
   readonly upTo: bigint;
-  /** Behind everything in the store. */
+  /** The position after everything in the store. */
   readonly now: FeedPosition;
 }
 
 /** Events that one request may count. */
-export const MAX_EVENTS_COUNTED = MAX_ROWS_LOOKED_AT;
+export const MAX_EVENTS_COUNTED = MAX_ROWS_READ;
 
-/** Counts at the same time. More would not end before their clients give up; further ones are refused at once. */
+/** Maximum number of concurrent counts. Further ones would exceed the timeouts of their clients, and are rejected. */
 export const MAX_COUNTS_AT_ONCE = 8;
 
 /**
- * Returns where to begin: before the first period, or behind `after`, which the engine must have as an event. Undefined
- * if that is of another store, or of a later moment than the store is at.
+ * Returns the position to begin at: before the first period, or after `after`, whose event the engine must look up. Returns
+ * undefined if `after` belongs to another store, or to a later revision than that of the store.
  */
 export function startOf(
   { boundaries, after }: ActivityQuery,
@@ -68,7 +68,7 @@ export function startOf(
   return after.storeId === storeId && after.upTo <= revision ? after : undefined;
 }
 
-/** The position behind all events of the periods. */
+/** The position after all events of the periods. */
 export function endOf({ boundaries }: ActivityQuery): ActivityPosition {
   return before(boundaries.at(-1)!);
 }

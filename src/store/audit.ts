@@ -7,7 +7,7 @@ export interface Action {
   /** The user of the operating system, and the machine. */
   readonly user: string;
   readonly host: string;
-  /** What it does, for people; without secrets. */
+  /** Description of the action; without secrets. */
   readonly what: string;
 }
 
@@ -18,21 +18,21 @@ export interface AuditRecord extends Action {
   readonly at: number;
 }
 
-/** Returns user and machine for people: "anna@shop-1". */
+/** Returns user and host for display: "anna@shop-1". */
 export function operatorOf({ user, host }: Action): string {
   return `${user}@${host}`;
 }
 
-/** Characters of a record. */
+/** Maximum length of a record, in characters. */
 const MAX_LENGTH = 500;
 
-/** Returns the record of what a command does. @param what without secrets */
+/** Returns the audit record of a command. @param what without secrets */
 export function actionOf(command: string, what: string): Action {
   const text = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH - 1)}…` : what;
   return { command, user: userName(), host: hostname(), what: text };
 }
 
-/** The user of the operating system; also the one who has become it by sudo. */
+/** The user of the operating system; with sudo, also the user who ran it. */
 function userName(): string {
   const { SUDO_USER: before } = process.env;
   const now = currentUser();

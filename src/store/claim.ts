@@ -6,13 +6,13 @@ import { databaseLabel } from './url.ts';
 export function expectNotMoved(url: string, movedTo: string | undefined): void {
   if (movedTo === undefined) return;
   throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} was moved to ${movedTo}: use that one. If it is not used ` +
-      'and this one is to go on, run "store-orders take-back"',
+    `the store ${databaseLabel(url)} was moved to ${movedTo}; use that database. To continue with this ` +
+      'one instead, make sure that the other is not used, and run "store-orders take-back"',
   );
 }
 
 /** Returns the environment of the store; records `wanted` if none is recorded. */
-export async function environmentOf(store: Store, wanted: Environment): Promise<Environment> {
+export async function claimEnvironment(store: Store, wanted: Environment): Promise<Environment> {
   const { environment } = await store.status();
   if (environment !== undefined) return environment;
   const [recorded] = await store.apply([{ type: 'recordEnvironment', environment: wanted }]);
@@ -27,7 +27,7 @@ export function expectEnvironment(
 ): void {
   if (recorded === undefined || wanted === undefined || recorded === wanted) return;
   throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} is for ${recorded}, and ${wanted} is asked for (ENVIRONMENT): ` +
-      'ask for the other, or name another database',
+    `the store ${databaseLabel(url)} is for ${recorded}, but ENVIRONMENT is ${wanted}; ` +
+      'correct ENVIRONMENT or the database URL',
   );
 }

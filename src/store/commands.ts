@@ -14,12 +14,12 @@ export type StoreCommand =
   | PlaceOrderCommand
   /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
-  /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `takeBack`. */
+  /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `reactivate`. */
   | { readonly type: 'moveAway'; readonly to: string; readonly revision: bigint }
   /**
    * Undoes `moveAway`. Assigns a new store id, since the other database may have been written to under the old one.
    */
-  | { readonly type: 'takeBack' }
+  | { readonly type: 'reactivate' }
   /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
   | { readonly type: 'limitIds'; readonly last: OrderId }
   /**
@@ -70,17 +70,17 @@ export type StoreCommand =
     }
   /** Records that an import is finished. Until then repeating it is harmless, and from then on it is refused. */
   | { readonly type: 'endImport'; readonly source: string; readonly run: string }
-  /** Forgets an import: its content may be imported again, from the beginning. */
+  /** Deletes the record of an import: its content may be imported again, from the beginning. */
   | { readonly type: 'forgetImport'; readonly source: string };
 
 interface Outcomes {
-  place: OrderOutcome;
+  insertOrder: OrderOutcome;
   cancel: OrderOutcome;
   ship: OrderOutcome;
   placeOrder: PlaceOrderOutcome;
   recordEnvironment: Environment;
   moveAway: 'moved' | 'changed';
-  takeBack: 'taken_back' | 'unchanged';
+  reactivate: 'reactivated' | 'unchanged';
   limitIds: FreeIds;
   audit: bigint;
   createKey: 'created';

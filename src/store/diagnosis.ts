@@ -1,8 +1,8 @@
-/** Something that was looked at. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at: stable, for scripts. */
+  /** What was checked; stable, for scripts. */
   readonly subject: string;
-  /** "problem": the service does not work, or can lose data; "warning": it works, and may not for long. */
+  /** "problem": the service does not work, or can lose data; "warning": the service works, but may fail soon. */
   readonly level: 'ok' | 'warning' | 'problem';
   readonly found: string;
   /** What to do; absent if nothing is to be done. */

@@ -22,11 +22,11 @@ export function schemaDifferences(engine: Engine['name'], found: readonly string
   );
   return [
     ...missing.map((line) => `${LACKS} ${line}`),
-    ...unknown.map((line) => `the schema has, and this release does not know: ${line}`),
+    ...unknown.map((line) => `the schema has an unknown column: ${line}`),
   ].slice(0, MAX_NAMED);
 }
 
-/** @throws StoreNotUsable if the schema lacks something. A column that an operator has added does not keep a store from use. */
+/** @throws StoreNotUsable if the schema lacks something. Columns that an operator has added are ignored. */
 export function expectNothingMissing(differences: readonly string[]): void {
   const missing = differences.filter((each) => each.startsWith(LACKS));
   if (missing.length === 0) return;
@@ -48,7 +48,7 @@ function tableOf(line: string): string | undefined {
 /** Message for the operator about an older schema that the command must not migrate. */
 export function olderSchema(from: number, to: number): string {
   return (
-    `its schema is that of an earlier release (${from} of ${to} migrations); "store-orders migrate" updates it, ` +
-    'and services of that release may then have to be replaced (docs/operating.md, Upgrades)'
+    `its schema is that of an earlier release (${from} of ${to} migrations); update it with "store-orders migrate", ` +
+    'after which services of that release may have to be replaced (docs/operating.md, Upgrades)'
   );
 }

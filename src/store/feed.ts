@@ -2,7 +2,7 @@ import type { OrderChange } from '../orders/change.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { OrderId } from '../orders/order.ts';
 
-/** The last event of a revision: what identifies the history that leads to it. */
+/** The last event of a revision, which identifies the history up to that revision. */
 export interface LastEvent {
   readonly orderId: OrderId;
   readonly type: OrderEventType;
@@ -11,7 +11,7 @@ export interface LastEvent {
   readonly by: string | undefined;
 }
 
-/** A place in the feed of changes: behind all events of a revision. */
+/** A position in the feed of changes, after all events of a revision. */
 export interface FeedPosition {
   readonly storeId: string;
   readonly revision: bigint;
@@ -19,7 +19,7 @@ export interface FeedPosition {
   readonly last: LastEvent | undefined;
 }
 
-/** Where to begin: behind a position, before the first change, or behind everything in the store. */
+/** Where to begin: after a position, before the first change, or after everything in the store. */
 export type FeedStart = FeedPosition | 'start' | 'now';
 
 /** Returns the position of a start. */
@@ -31,11 +31,11 @@ export function startPosition(start: FeedStart, now: FeedPosition): FeedPosition
 /** Whole revisions of the feed, in order of revision, then order id. */
 export interface ChangePage {
   readonly changes: readonly OrderChange[];
-  /** Behind the last change. */
+  /** The position after the last change. */
   readonly position: FeedPosition;
   /** Whether there were further changes. */
   readonly isMore: boolean;
-  /** Behind everything in the store. */
+  /** The position after everything in the store. */
   readonly now: FeedPosition;
 }
 
@@ -65,11 +65,11 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
     const whole = wholeRevisions(changes);
     changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
   }
-  const position = changes.length === 0 ? from : positionBehind(now.storeId, changes.at(-1)!);
+  const position = changes.length === 0 ? from : positionAfter(now.storeId, changes.at(-1)!);
   return { changes, position, isMore: position.revision < now.revision, now };
 }
 
-/** Returns the changes but those of the last revision. */
+/** Returns the changes without those of the last revision. */
 function wholeRevisions(changes: readonly OrderChange[]): readonly OrderChange[] {
   const lastRevision = changes.at(-1)?.order.revision;
   const end = changes.findIndex(({ order }) => order.revision === lastRevision);
@@ -93,8 +93,8 @@ async function completed({ changes: first, readOn }: FeedRead): Promise<readonly
 }
 
 /**
- * Returns whether a store has the event that a position stands behind.
- * @param now where the store is
+ * Returns whether the history of a store contains the last event before a position.
+ * @param now the current position of the store
  * @param event the last event of the position's revision that the store has
  */
 export function isInHistory(
@@ -109,8 +109,8 @@ export function isInHistory(
   return fields.every((field) => event[field] === last[field]);
 }
 
-/** Returns the position behind the last change of a revision. */
-export function positionBehind(storeId: string, { type, by, order }: OrderChange): FeedPosition {
+/** Returns the position after the last change of a revision. */
+export function positionAfter(storeId: string, { type, by, order }: OrderChange): FeedPosition {
   const last = { orderId: order.id, type, at: order.updatedAt, by };
   return { storeId, revision: order.revision, last };
 }

@@ -1,4 +1,4 @@
-/** What a store remembers of an import. */
+/** The record of an import in the store. */
 export interface ImportRecord {
   /** SHA-256 of the content, in hex. */
   readonly source: string;
@@ -15,10 +15,10 @@ export interface ImportRecord {
 /** Digits of `source` that are shown, and that suffice to name an import. */
 export const SHOWN_DIGITS = 12;
 
-/** Finished imports that a store remembers; the oldest are forgotten beyond. */
+/** Maximum number of finished imports in the store; older ones are deleted. */
 export const FINISHED_IMPORTS_KEPT = 1_000;
 
-/** Returns how many rows of the same content a new run passes over: none if the import is finished, or not known. */
+/** Returns how many rows of the same content a new run skips: none if the import is finished, or not recorded. */
 export function rowsPlaced(known: ImportRecord | undefined): number {
   return known === undefined || known.finishedAt !== undefined ? 0 : known.placed;
 }

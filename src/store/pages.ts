@@ -14,18 +14,18 @@ export interface OrderFilter {
 export interface PageQuery {
   readonly filter: OrderFilter;
   readonly isDescending: boolean;
-  /** The page begins behind this id, which need not exist; undefined for the first page. */
+  /** The page begins after this id, which need not exist; undefined for the first page. */
   readonly after?: OrderId | undefined;
   readonly limit: number;
 }
 
 /**
- * The next orders of a walk by id. A page is one snapshot. It ends early, or is empty, where a filter has matched
- * little in as many rows as one request may look at.
+ * The next orders in order of id. A page is one snapshot. It has fewer orders than its limit, or none, if few of the
+ * MAX_ROWS_READ rows that one request may read match the filter.
  */
 export interface OrderPage {
   readonly orders: readonly OrderRecord[];
-  /** The id behind which the next page begins; undefined at the end of the walk only. */
+  /** The id after which the next page begins; undefined only after the last order. */
   readonly next: OrderId | undefined;
   /** Of the snapshot. */
   readonly position: FeedPosition;
@@ -34,10 +34,10 @@ export interface OrderPage {
 /** Pages, of orders or changes, that are read or wait to be read at the same time. */
 export const MAX_PAGES_AT_ONCE = 200;
 
-/** Rows that one request for a page may look at. */
-export const MAX_ROWS_LOOKED_AT = 50_000;
+/** Maximum number of rows that one request for a page may read. */
+export const MAX_ROWS_READ = 50_000;
 
-/** Returns whether there may be rows to look at that do not match; those of other pets are not looked at. */
+/** Returns whether rows may be read that do not match. A filter by pet alone uses an index, and reads only matching rows. */
 export function isSelective({ statuses, shipDateFrom, shipDateBefore }: OrderFilter): boolean {
   return statuses !== undefined || shipDateFrom !== undefined || shipDateBefore !== undefined;
 }

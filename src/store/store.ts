@@ -74,13 +74,13 @@ export function tooManyReads(): StoreUnavailable {
   return new StoreUnavailable('too many requests are reading', 'slow');
 }
 
-/** Returns whether only an operator can make the store available again, by what the message says. */
+/** Returns whether only an operator can make the store available again, as described in the message. */
 export function needsOperator(fault: Fault): boolean {
   return fault === 'damaged' || fault === 'replaced';
 }
 
 /** Returns whether the store may become available again without an operator. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
   return ['unreachable', 'slow', 'locked'].includes(error.fault);
 }
@@ -136,7 +136,7 @@ export interface Store extends ChangeSource {
   /** Returns those of the orders that exist, in any status. */
   find(ids: readonly OrderId[]): Promise<Order[]>;
 
-  /** Returns an order with what is recorded about it; undefined if it does not exist. */
+  /** Returns an order with its recorded metadata; undefined if the order does not exist. */
   record(id: OrderId): Promise<OrderRecord | undefined>;
 
   /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
@@ -147,14 +147,14 @@ export interface Store extends ChangeSource {
    * returned whole. Nothing is ever missing between two pages.
    * @param after a position that an earlier call, or `page`, returned
    * @param limit up to MAX_CHANGES
-   * @returns undefined if the store does not have the event that the position stands behind
+   * @returns undefined if the position is no longer valid: the store was restored or lost changes
    */
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
   /**
-   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. Together, the calls that go on behind each
-   * other count every event once that was recorded before the first of them, by its own time.
-   * @returns undefined if the store does not have the event that `query.after` stands behind
+   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one,
+   * counts every event once that was recorded before the first call, in the period of its time.
+   * @returns undefined if `query.after` is no longer valid: the store was restored or lost changes
    * @throws StoreUnavailable also beyond MAX_COUNTS_AT_ONCE
    */
   activity(query: ActivityQuery): Promise<ActivityPage | undefined>;
@@ -175,7 +175,7 @@ export interface Store extends ChangeSource {
   /** Returns the latest records of what operators have done, up to `limit`, the latest first. */
   audit(limit: number): Promise<AuditRecord[]>;
 
-  /** Returns the records of those of the revisions that commands have made, by revision. */
+  /** Returns the audit records of the given revisions, by revision; revisions not made by a command have none. */
   operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
 
   pet(id: bigint): Promise<Pet | undefined>;
@@ -187,7 +187,7 @@ export interface Store extends ChangeSource {
 
   sizes(): Promise<StoreSizes>;
 
-  /** Resolves once every connection that requests need is there. */
+  /** Resolves once all connections that requests need are established. */
   connected(): Promise<void>;
 
   /** Waits for pending operations, then closes the database. Idempotent. */

@@ -6,7 +6,7 @@ interface MeasuredBackup {
   readonly bytes: number;
 }
 
-/** Backups of the service, asked for when the metrics are. */
+/** The backups of the service, read at each scrape. */
 export interface BackupSource {
   readonly everyMs: number;
   /** The latest good one. */
@@ -27,17 +27,17 @@ export function registerBackups(registry: Registry) {
     });
   gauge(
     'store_orders_backup_age_seconds',
-    'Age of the last good backup that the service has made.',
+    'Age of the last valid backup made by the service.',
     ({ latest }) => ageOf(latest()),
   );
   gauge(
     'store_orders_backup_bytes',
-    'Size of the last good backup that the service has made.',
+    'Size of the last valid backup made by the service.',
     ({ latest }) => latest()?.bytes,
   );
   gauge(
     'store_orders_backup_interval_seconds',
-    'How often the service makes a backup.',
+    'Interval between backups of the service.',
     ({ everyMs }) => everyMs / 1_000,
   );
   const failures = new Counter({

@@ -7,8 +7,8 @@ export interface Destination {
   /** Flushes buffered lines; does not wait for a stalled reader or a full disk beyond a limit. */
   readonly end: () => Promise<void>;
   /**
-   * Opens a log file again under its name, after it was renamed. Returns the name, or why that failed: the file that is open is
-   * used on then. Undefined if the log is not a file.
+   * Reopens the log file under its name, after it was renamed. Returns the name, or the reason of a failure, after which the log
+   * continues in the file that is open. Undefined if the log is not a file.
    */
   readonly reopen: () => string | undefined;
 }
@@ -80,7 +80,7 @@ export function fileDestination(stdout: number, maxWaitingBytes = MAX_WAITING_BY
     }
     if (rest.length > 0) timer = setTimeout(flush, FLUSH_EVERY_MS).unref();
     else if (lost > 0) {
-      const msg = 'log lines were lost: they could not be written';
+      const msg = 'log lines were lost because they could not be written';
       text = `${JSON.stringify({ level: 40, time: Date.now(), lost, msg })}\n`;
       lost = 0;
       flush();
@@ -105,13 +105,13 @@ export function fileDestination(stdout: number, maxWaitingBytes = MAX_WAITING_BY
         fd = next;
         return path;
       } catch (error) {
-        return `${path} was not opened again: ${(error as Error).message}`;
+        return `${path} could not be reopened: ${(error as Error).message}`;
       }
     },
   };
 }
 
-/** Returns the path of an open file, where the system tells: Linux. */
+/** Returns the path of an open file; only Linux provides it. */
 function pathOf(fd: number): string | undefined {
   try {
     const path = readlinkSync(`/proc/self/fd/${fd}`);

@@ -37,7 +37,7 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
   registerStore(registry, database, store);
   const faults = new Counter({
     name: 'store_orders_store_errors_total',
-    help: 'Requests and looks that the store failed, by cause.',
+    help: 'Requests and refreshes of the list that failed in the store, by cause.',
     labelNames: ['cause'] as const,
     registers,
   });
@@ -59,13 +59,13 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
     ...registerBackups(registry),
     traceFailures: new Counter({
       name: 'store_orders_trace_export_failures_total',
-      help: 'Exports of traces that failed, also for an endpoint that is not valid.',
+      help: 'Failed exports of traces, including an invalid endpoint.',
       registers,
     }),
     ...registerDeprecation(registry),
     listRefreshes: new Counter({
       name: 'store_orders_list_refreshes_total',
-      help: 'Looks of the list at the store, by whether orders had changed.',
+      help: 'Refreshes of the list in memory from the store, by whether orders had changed.',
       labelNames: ['changed'] as const,
       registers,
     }),
@@ -88,7 +88,7 @@ function registerRequests(registry: Registry) {
   const labelNames = ['operation', 'version', 'status'] as const;
   const requests = new Counter({
     name: 'store_orders_http_requests_total',
-    help: 'Requests by operation and version of the contract ("none": outside) and status ("aborted": not answered).',
+    help: 'Requests by operation and version of the contract ("none": outside the contract) and status ("aborted": no response).',
     labelNames,
     registers: [registry],
   });
@@ -125,7 +125,7 @@ function registerDeprecation(registry: Registry) {
   };
 }
 
-/** What waits in the process, asked for when the metrics are. */
+/** Queues of the process, read at each scrape. */
 export interface Load {
   readonly streams: () => number;
   readonly streamBacklogBytes: () => number;
@@ -148,7 +148,7 @@ function registerLoad(registry: Registry, load: Load): void {
   );
   gauge(
     'store_orders_pending_commands',
-    'Commands (cancels, placements, shipments) that wait for a transaction, or for its end.',
+    'Commands (cancels, placements, shipments) that wait for a transaction to start or to commit.',
     load.pendingCommands,
   );
 }
@@ -163,7 +163,7 @@ function registerBuildInfo(registry: Registry, environment: Environment, store: 
   const build = { version: VERSION, commit: COMMIT, node, sqlite, environment };
   new Gauge({
     name: 'store_orders_build_info',
-    help: 'Always 1; the labels say what is running.',
+    help: 'Always 1; the labels show the running versions.',
     labelNames: ['version', 'commit', 'node', 'sqlite', 'environment', 'engine'] as const,
     registers: [registry],
     collect() {
@@ -176,7 +176,7 @@ function registerBuildInfo(registry: Registry, environment: Environment, store: 
 function registerReady(registry: Registry, isReady: () => Promise<boolean>): void {
   new Gauge({
     name: 'store_orders_ready',
-    help: '1 while requests should come here, 0 otherwise; what /readyz says.',
+    help: '1 while /readyz returns 200, 0 otherwise.',
     registers: [registry],
     async collect() {
       this.set((await isReady()) ? 1 : 0);

@@ -15,13 +15,13 @@ export function registerStore(registry: Registry, database: string, store: Store
   const sizes = sharedRead(store, (opened) => opened.sizes());
   registerStatus(registry, status, {
     name: 'store_orders_store_info',
-    help: 'Always 1; the labels say which store is served.',
+    help: 'Always 1; the labels identify the store.',
     labelNames: ['store', 'database'],
     set: (gauge, { storeId }) => gauge.set({ store: storeId, database }, 1),
   });
   new Gauge({
     name: 'store_orders_schema_version',
-    help: 'Migrations of the schema that the store is used with, by engine.',
+    help: 'Number of schema migrations that this release uses, by engine.',
     labelNames: ['engine'] as const,
     registers: [registry],
     collect() {
@@ -59,7 +59,7 @@ export function registerStore(registry: Registry, database: string, store: Store
   });
 }
 
-/** Reads the store for a scrape. Resolves to undefined while the store is not available: what it has is unknown then. */
+/** Reads the store for a scrape. Resolves to undefined while the store is unavailable. */
 type SharedRead<T> = () => Promise<T | undefined>;
 
 /** Returns a read that the gauges of a scrape share: the registry collects them at the same time. */

@@ -8,14 +8,14 @@ import { parseTraceparent } from './trace-context.ts';
 /** The variables of OpenTelemetry that are read here; the exporter reads its own. */
 type Environment = Readonly<Partial<Record<string, string>>>;
 
-/** Between two log lines that say that spans are lost. */
-const SAY_LOST_EVERY_MS = 60_000;
+/** Minimum time between two log lines about lost spans. */
+const REPORT_LOST_EVERY_MS = 60_000;
 
 /** Makes a span of each request, and exports them over OTLP. */
 export interface Traces {
   /** Begins the span of a request that has arrived. */
   readonly begin: (request: RequestToTrace) => RequestSpan;
-  /** Exports what is left, as far as that is possible within a time limit. */
+  /** Exports the remaining spans, within a time limit. */
   readonly close: (withinMs: number) => Promise<void>;
 }
 
@@ -55,9 +55,9 @@ export async function startTraces(
     return undefined;
   }
   const api = await import('@opentelemetry/api');
-  const sayLost = lossesTo(logger, onFailure);
+  const reportLost = lossesTo(logger, onFailure);
   const warn = (reason: string) => logger.warn({ reason }, 'a setting of OpenTelemetry is ignored');
-  const listeners = { error: sayLost, warn, info() {}, debug() {}, verbose() {} };
+  const listeners = { error: reportLost, warn, info() {}, debug() {}, verbose() {} };
   const logLevel = api.DiagLogLevel.WARN;
   api.diag.setLogger(listeners, { logLevel, suppressOverrideMessage: true });
   const provider = await newProvider(environment, warn);
@@ -77,7 +77,7 @@ export async function startTraces(
     },
     close: (withinMs) =>
       withTimeout(withinMs, () => provider.shutdown()).catch(() =>
-        sayLost('the collector has not answered in time'),
+        reportLost('the collector did not respond in time'),
       ),
   };
 }
@@ -160,7 +160,7 @@ function samplerOf(
 ): Sampler {
   let name = OTEL_TRACES_SAMPLER || 'parentbased_always_on';
   if (!SAMPLERS.includes(name.replace('parentbased_', ''))) {
-    warn(`OTEL_TRACES_SAMPLER: there is no sampler ${name}`);
+    warn(`OTEL_TRACES_SAMPLER: unknown sampler ${name}`);
     name = 'parentbased_always_on';
   }
   let ratio = Number(OTEL_TRACES_SAMPLER_ARG || '1');
@@ -176,12 +176,12 @@ function samplerOf(
   return name.startsWith('parentbased_') ? new sdk.ParentBasedSampler({ root }) : root;
 }
 
-/** Returns a function that logs why spans are lost, now and then; the service goes on. */
+/** Returns a function that logs why spans are lost, at most once per REPORT_LOST_EVERY_MS. */
 function lossesTo(logger: Logger, onFailure: () => void): (reason: string) => void {
   let saidAt = Number.NEGATIVE_INFINITY;
   return (text) => {
     onFailure();
-    if (performance.now() - saidAt < SAY_LOST_EVERY_MS) return;
+    if (performance.now() - saidAt < REPORT_LOST_EVERY_MS) return;
     saidAt = performance.now();
     // The exporter gives errors as JSON with a stack.
     const reason = /"message":"([^"]*)"/.exec(text)?.[1] ?? text;

@@ -28,7 +28,7 @@ async function busyService(t: TestContext): Promise<Service> {
 const chart = (page: Page, name: string) => page.getByRole('img', { name }).waitFor();
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`charts show what happened on the last days, and are tables too (${colorScheme})`, async (t) => {
+  test(`charts show the activity of the last days, and are available as tables (${colorScheme})`, async (t) => {
     const service = await busyService(t);
     const { page, problems } = await signedIn(t, browser, service, { colorScheme });
     await page.getByRole('link', { name: 'Activity' }).click();
@@ -53,7 +53,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('charts count changes as they happen, those during the count too, each once', async (t) => {
+test('charts count each change once, including changes during the initial count', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);
   await live(page);
@@ -79,7 +79,7 @@ test('charts count changes as they happen, those during the count too, each once
   assert.deepEqual(await cancels.locator('td').allInnerTexts(), ['2', '2']);
 });
 
-test('a count that failed is asked for again', async (t) => {
+test('a failed count is retried', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);
   await live(page);

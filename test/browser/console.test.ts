@@ -89,7 +89,7 @@ test('adjacent ids above 2^53 stay distinct in the list, in the details and in w
   assert.deepEqual(problems, []);
 });
 
-test('filters are in the URL, counts are links, and the list goes on to its end', async (t) => {
+test('filters are in the URL, counts are links, and the list can be read to its end', async (t) => {
   const service = await startService(t);
   await place(service.store, ...Array.from({ length: 120 }, (_, id) => pending(BigInt(id + 1))));
   for (const id of [1n, 60n, 61n])
@@ -123,7 +123,7 @@ test('filters are in the URL, counts are links, and the list goes on to its end'
   await row(page, 119).waitFor();
 });
 
-test('an order that is shipped at that moment is not cancelled, and the page says why', async (t) => {
+test('an order that ships meanwhile is not cancelled, and the page shows the reason', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
   const { page } = await signedIn(t, browser, service, { search: '?order=1' });
@@ -155,7 +155,7 @@ test('several orders are cancelled at once, each with its result', async (t) => 
   assert.equal((await service.store.status()).orders.cancelled, 2n);
 });
 
-test('changes appear where the orders are, and new orders wait to be shown', async (t) => {
+test('changed orders are updated in place, and new orders are shown on request', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
   const { page } = await signedIn(t, browser, service);
@@ -170,7 +170,7 @@ test('changes appear where the orders are, and new orders wait to be shown', asy
   assert.deepEqual(await ids(page), ['3', '2', '1']);
 });
 
-test('the page says that the connection is lost, and catches up when it is back', async (t) => {
+test('the page reports a lost connection, and catches up after it is restored', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const port = await freePort();
   const first = await serve(t, ['--sample', '10', '--port', String(port)], { database });
@@ -209,7 +209,7 @@ test('a change that arrives while a page is read is not lost', async (t) => {
   await row(page, 60).getByText('shipped').waitFor();
 });
 
-test('signing out ends what is under way, and its answers do not end the next session', async (t) => {
+test('signing out aborts pending requests, and their responses do not end the next session', async (t) => {
   const service = await startService(t);
   await place(service.store, ...Array.from({ length: 20 }, (_, id) => pending(BigInt(id + 1))));
   const { page } = await signedIn(t, browser, service);
@@ -232,7 +232,7 @@ test('signing out ends what is under way, and its answers do not end the next se
   assert.ok((await service.store.status()).orders.cancelled <= 4n);
 });
 
-test('an order that comes to match the filters waits to be shown', async (t) => {
+test('an order that matches the filters after a change is shown on request', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const { page } = await signedIn(t, browser, service, { search: '?status=shipped' });
@@ -262,7 +262,7 @@ test('a list that could not be read is read again, and followed', async (t) => {
   await live(page);
 });
 
-test('a text that is no id is not a filter, and the page says so', async (t) => {
+test('a text that is not an id is not used as a filter, and the page reports it', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const { page } = await signedIn(t, browser, service);
@@ -288,7 +288,7 @@ test('a key that is revoked ends the session', async (t) => {
   assert.equal(await page.getByRole('table').count(), 0);
 });
 
-test('orders are opened and closed with the keyboard, and the focus goes along', async (t) => {
+test('orders are opened and closed with the keyboard, and the focus follows', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
   const { page } = await signedIn(t, browser, service);
@@ -307,13 +307,13 @@ test('orders are opened and closed with the keyboard, and the focus goes along',
   );
 });
 
-test('CONSOLE=off leaves the console out', async (t) => {
+test('CONSOLE=off disables the console', async (t) => {
   const service = await startService(t, { CONSOLE: 'off' });
   const { status } = await fetch(`http://127.0.0.1:${service.port}/console`);
   assert.equal(status, 404);
 });
 
-test('all pending orders shown are selected at once, and none', async (t) => {
+test('all shown pending orders can be selected and deselected at once', async (t) => {
   const service = await startService(t);
   await place(service.store, ...[1n, 2n, 3n].map((id) => pending(id)));
   await service.store.apply([{ type: 'ship', id: 2n, at: Date.now() }]);

@@ -26,7 +26,7 @@ function unsent(options: Partial<StoreOrdersOptions> = {}): StoreOrders {
   return new StoreOrders({ baseUrl: 'http://x.example', apiKey: 'x', fetch, ...options });
 }
 
-test('options that are no proper values are a TypeError', () => {
+test('invalid options are a TypeError', () => {
   const wrong = { apiKey: 'x', baseUrl: 'https://x.example' };
   for (const options of [
     undefined,
@@ -53,7 +53,7 @@ test('options that are no proper values are a TypeError', () => {
   }
 });
 
-test('arguments that are no proper values are a TypeError, before anything is sent', async () => {
+test('invalid arguments are a TypeError, before anything is sent', async () => {
   const client = unsent();
   const order = { petId: 1n, quantity: 1n };
   const call = (value: unknown) => value as never;
@@ -64,7 +64,7 @@ test('arguments that are no proper values are a TypeError, before anything is se
     await assert.rejects(client.cancelOrder(1n, call({ ifMatch })), TypeError);
     await assert.rejects(client.shipOrder(1n, call({ ifMatch })), TypeError);
   }
-  await assert.rejects(client.cancelOrder(1n, { ifMatch: 'W/"a"' }), /proxy .* has made it weak/);
+  await assert.rejects(client.cancelOrder(1n, { ifMatch: 'W/"a"' }), /proxy has weakened/);
   for (const ifNoneMatch of [null, '', 'abc']) {
     await assert.rejects(client.getOrder(1n, call({ ifNoneMatch })), TypeError);
     await assert.rejects(client.listOrders({}, call({ ifNoneMatch })), TypeError);
@@ -160,7 +160,7 @@ test('an abort of a change that may have been sent leaves its outcome unknown', 
   await assert.rejects(clientWith().getSummary({ timeoutMs: 50 }), TimeoutError);
 });
 
-test('an abort while a change that was refused waits for its repetition is its reason', async (t) => {
+test('a change that was refused and is aborted before its retry rejects with the reason of the abort', async (t) => {
   const clientWith = await serverWith(t, (_request, response) => {
     response.writeHead(429, { 'retry-after': '20' });
     response.end('{"code":"cancel_limit_reached","message":"x","status":429}');
@@ -189,7 +189,7 @@ test('a change whose connections are all refused was not sent; one that may have
   await assert.rejects(client.cancelOrder(1n), { name: 'UnknownOutcomeError' });
 });
 
-test('a call can have its own number of repetitions', async (t) => {
+test('a call can have its own number of retries', async (t) => {
   let requests = 0;
   const clientWith = await serverWith(t, (_request, response) => {
     requests += 1;
@@ -388,7 +388,7 @@ test('Retry-After is understood as a date, by the clock of the server', async (t
   await assert.rejects(clientWith().getSummary(), { retryAfterMs: 3_600_000 });
 });
 
-test('nothing of a call is left when it is over', async (t) => {
+test('a finished call leaves no abort listeners on its signal', async (t) => {
   const service = await startService(t);
   await place(service.store, ...[1n, 2n, 3n].map((id) => pending(id)));
   const baseUrl = `http://127.0.0.1:${service.port}`;
@@ -411,7 +411,7 @@ test('nothing of a call is left when it is over', async (t) => {
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-test('return ends an iteration at once, also while it waits', async (t) => {
+test('return() ends an iteration at once, even while it waits', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const baseUrl = `http://127.0.0.1:${service.port}`;
@@ -436,7 +436,7 @@ test('return ends an iteration at once, also while it waits', async (t) => {
   }
 });
 
-test('a key that is refused while the changes are followed ends them', async () => {
+test('following changes ends when the key is refused', async () => {
   const body = '{"code":"api_key_revoked","message":"x","status":401}';
   let requests = 0;
   const client = new StoreOrders({

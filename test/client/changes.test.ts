@@ -77,7 +77,7 @@ test('changes are followed without gaps and repetitions, however often the strea
   assert.ok(live.includes(true) && live.includes(false));
 });
 
-test('following goes on from the cursor of a batch', async (t) => {
+test('following resumes from the cursor of a batch', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const client = clientOf(service);
@@ -90,7 +90,7 @@ test('following goes on from the cursor of a batch', async (t) => {
   );
 });
 
-test('following ends with an error that waiting does not mend, and when its signal is aborted', async (t) => {
+test('following ends with a permanent error, and when its signal is aborted', async (t) => {
   const [service, other] = [await startService(t), await startService(t)];
   await place(service.store, pending(1n));
   const [{ cursor }] = (await readUntil(clientOf(service).changes(), () => true)) as [Batch];
@@ -128,7 +128,7 @@ test('a replica is exact in every step, while orders change and when the store i
         { type: 'cancel', id: 3n },
         { type: 'cancel', id: 1_150n },
         { type: 'ship', id: 4n, at: 0 },
-        { type: 'place', order: pending(2_000n) },
+        { type: 'insertOrder', order: pending(2_000n) },
       ]);
     }
     const url = String(input).replace(String(service.port), String(port));

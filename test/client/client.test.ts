@@ -245,7 +245,7 @@ test('errors have the class of their status, the code, the request id and every 
   );
 });
 
-test('a placement whose answers are lost places one order', async (t) => {
+test('a placement whose responses are lost places one order', async (t) => {
   const service = await startService(t);
   const { fetch, sent } = losing(2);
   const placed = await clientOf(service, { fetch }).placeOrder({ petId: 1n, quantity: 1n });
@@ -254,7 +254,7 @@ test('a placement whose answers are lost places one order', async (t) => {
   assert.equal((await service.store.status()).orders.pending, 1n);
 });
 
-test('a cancel whose answer is lost succeeds when the repetition says that it holds', async (t) => {
+test('a cancel whose response is lost succeeds when the retry reports that the order is cancelled', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n), pending(3n));
   const client = () => clientOf(service, { fetch: losing(1).fetch });
@@ -281,7 +281,7 @@ test('a change that is never answered rejects with UnknownOutcomeError', async (
   await assert.rejects(unavailable({ retries: 0 }).getOrder(1n), UnavailableError);
 });
 
-test('a request is repeated as often as the options say, and not if the service asks for a long wait', async (t) => {
+test('a request is retried as often as configured, and not if Retry-After is too long', async (t) => {
   const busy = await answering(t, 503, { 'retry-after': '0' });
   await assert.rejects(busy.client({ retries: 3 }).getSummary(), UnavailableError);
   assert.equal(busy.requests(), 4);
@@ -291,7 +291,7 @@ test('a request is repeated as often as the options say, and not if the service 
   assert.equal(limited.requests(), 1);
 });
 
-test('the answer of a proxy that is no Error record is an error of its status', async (t) => {
+test('a response of a proxy without an Error record is an error with its status', async (t) => {
   const { client } = await answering(
     t,
     502,
@@ -327,7 +327,7 @@ test('an empty ETag, and a header that cannot be sent, are a TypeError before an
   assert.equal(requests(), 0);
 });
 
-test('a cancel whose answer is lost succeeds, also for a key that may only cancel', async (t) => {
+test('a cancel whose response is lost succeeds, also for a key that may only cancel', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
   const apiKey = await service.newKey({ scopes: ['orders:cancel'] });
@@ -339,7 +339,7 @@ test('a cancel whose answer is lost succeeds, also for a key that may only cance
   await assert.rejects(client().cancelOrder(2n), { code: 'order_already_cancelled' });
 });
 
-test('a redirect is not followed, since the key would go with it', async (t) => {
+test('a redirect is not followed, since the key would be sent to its target', async (t) => {
   const { client } = await answering(t, 302, { location: 'http://127.0.0.1:1/' });
   await assert.rejects(client({ retries: 0 }).getSummary(), ConnectionError);
 });

@@ -43,7 +43,7 @@ function answered(
   });
 }
 
-test('the reason of an abort is never taken for an answer, whatever error it is', async (t) => {
+test('the reason of an abort is never mistaken for a response, whatever error it is', async (t) => {
   const clientWith = await serverWith(t, () => {});
   const foreign = answered([errorRecord(404, 'order_not_found')]);
   const notFound = await foreign.getOrder(1n).catch((error) => error);
@@ -104,7 +104,7 @@ test('the order of a conflict must be the one that the call has changed', async 
   await assert.rejects(client().shipOrder(7n, { shippedAt: another }), ConflictError);
 });
 
-test("for reads, too, only the errors of the operation are the service's", async () => {
+test('for reads, too, only error codes of the operation are accepted as responses of the service', async () => {
   for (const [status, code] of [
     [404, 'not_found'],
     [404, 'NO_ROUTE'],
@@ -117,7 +117,7 @@ test("for reads, too, only the errors of the operation are the service's", async
   }
 });
 
-test('an answer for another request is refused where that can be seen', async () => {
+test('a response to another request is refused where this can be detected', async () => {
   const order = { ...RECORD, id: 5, status: 'pending', shipDate: '2026-01-02T00:00:00.000Z' };
   const placed = new Response(JSON.stringify(order), { status: 201 });
   const client = answered([placed], { retries: 0 });
@@ -157,7 +157,7 @@ test('a call whose time is up while no connection can be made was not sent', asy
   });
 });
 
-test('what drips without an order or an event is given up', async (t) => {
+test('a response that trickles without an order or an event times out', async (t) => {
   const clientWith = await serverWith(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('[');
     const timer = setInterval(() => response.write(' '), 20);
@@ -197,7 +197,7 @@ test('what drips without an order or an event is given up', async (t) => {
   await next;
 });
 
-test('a replica notices changes that were lost after a page had shown them', async () => {
+test('a replica detects changes that were lost after a page had contained them', async () => {
   const order = (id: number, status: string, revision: number) => ({
     ...{ id, status, revision, placedAt: RECORD.placedAt, updatedAt: RECORD.updatedAt },
   });

@@ -35,7 +35,7 @@ async function takeUntilExact(replica: AsyncGenerator<ReplicaStep, void>, servic
   }
 }
 
-test('a replica in a database has every order, exactly, and goes on where it was', async (t) => {
+test('a replica in a database is exact, and resumes where it stopped', async (t) => {
   const service = await startService(t);
   const big = 2n ** 63n - 1n;
   await place(service.store, pending(-(2n ** 63n)), pending(big), { id: 5n, status: 'pending' });
@@ -68,7 +68,7 @@ test('a replica in a database has every order, exactly, and goes on where it was
   await second.return();
 });
 
-test('a replica in a database keeps the copy before until the new one is whole', async (t) => {
+test('a replica in a database keeps the previous copy until the new one is complete', async (t) => {
   const [service, other] = [await startService(t), await startService(t)];
   await place(service.store, pending(1n), pending(2n));
   await place(other.store, ...Array.from({ length: 700 }, (_, id) => pending(BigInt(id))));
@@ -98,7 +98,7 @@ test('a replica in a database keeps the copy before until the new one is whole',
   await second.return();
 });
 
-test('a copy that was not whole when the process ended is made anew', async (t) => {
+test('a copy that was incomplete when the process ended is made again', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const database = new DatabaseSync(':memory:');
@@ -129,15 +129,15 @@ test('a step that fails in the database changes nothing, and ends the replica wi
   database.exec(`CREATE TRIGGER refused BEFORE INSERT ON orders WHEN new.id = 3
     BEGIN SELECT RAISE(ABORT, 'no three'); END`);
   await service.store.apply([
-    { type: 'place', order: pending(2n) },
-    { type: 'place', order: pending(3n) },
+    { type: 'insertOrder', order: pending(2n) },
+    { type: 'insertOrder', order: pending(3n) },
   ]);
   await assert.rejects(replica.next(), /no three/);
   assert.deepEqual(store.load(), position);
   assert.equal(ordersIn(database).length, 1);
 });
 
-test('a replica begins before the service is up, and goes on through outages', async (t) => {
+test('a replica can be started before the service is up, and continues after outages', async (t) => {
   const service = await startService(t);
   await place(service.store, ...Array.from({ length: 600 }, (_, id) => pending(BigInt(id))));
   let requests = 0;
@@ -158,7 +158,7 @@ test('a replica begins before the service is up, and goes on through outages', a
   await replica.return();
 });
 
-test('a 410 that an outage follows makes the copy anew, in the same map', async (t) => {
+test('after a 410 followed by an outage a new copy is made in the same map', async (t) => {
   const [service, other] = [await startService(t), await startService(t)];
   await place(service.store, pending(1n), pending(2n));
   await place(other.store, pending(5n));

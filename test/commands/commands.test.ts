@@ -10,7 +10,7 @@ for (const engine of ENGINES) {
     await (await open(t, url)).close();
     const { code, stderr } = await run(['copy', '--from', url, '--to', url]);
     assert.equal(code, 2);
-    assert.match(stderr, /both ends are the same database/);
+    assert.match(stderr, /source and target are the same database/);
   });
 }
 
@@ -31,7 +31,7 @@ test('list reports further orders even if a page ends with the last order shown'
   await run(['import', '-', '--database', database], { input });
   for (const limit of [511, 512, 513, 1024]) {
     const { stderr } = await run(['list', '--limit', String(limit), '--database', database]);
-    assert.match(stderr, new RegExp(`There are more: --from ${limit + 1},`));
+    assert.match(stderr, new RegExp(`Use --from ${limit + 1},`));
   }
 });
 
@@ -45,7 +45,7 @@ test('an expiry in the past is a usage error: exit 2', async (t) => {
 
 test('samples are not added to a store with orders, in any status', async (t) => {
   const store = await open(t, await ENGINES[0]!.newDatabase(t));
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'cancelled' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'cancelled' } }]);
   await addSamples(store, 5);
   assert.deepEqual((await store.status()).orders, { pending: 0n, shipped: 0n, cancelled: 1n });
 });

@@ -44,21 +44,21 @@ for (const { name, newDatabase } of ENGINES) {
     const database = await newDatabase(t);
     const before = await doctor(database);
     assert.deepEqual(problemsIn(before.findings), []);
-    assert.match(before.of('store')[0]!.found, /there is none yet/);
+    assert.match(before.of('store')[0]!.found, /does not exist yet/);
     const store = await open(t, database, 'service');
-    await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+    await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
     const after = await doctor(database);
     assert.deepEqual(problemsIn(after.findings), []);
     assert.match(after.of('store')[0]!.found, /^1 pending, 0 shipped, 0 cancelled; revision 1,/);
     assert.match(after.of('durability').at(-1)!.found, /takes [\d.]+ ms$/);
-    assert.match(after.of('schema')[0]!.found, /as this release$/);
+    assert.match(after.of('schema')[0]!.found, /the schema of this release$/);
     assert.match(after.of('keys')[0]!.advice!, /keys create/);
   });
 
   test(`doctor finds that a store was moved (${name})`, async (t) => {
     const database = await newDatabase(t);
     const store = await open(t, database, 'service');
-    await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+    await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
     const moved = await store.apply([{ type: 'moveAway', to: 'elsewhere', revision: 1n }]);
     assert.deepEqual(moved, ['moved']);
     const { findings } = await doctor(database);
@@ -66,7 +66,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 }
 
-test('doctor names every setting that is wrong, and looks at nothing else', async () => {
+test('doctor reports every invalid setting, and checks nothing else', async () => {
   const { findings, problems } = await doctor('nonsense', { PORT: 'x', LOG_LEVEL: 'loud' });
   assert.equal(problems, 3);
   assert.deepEqual(
@@ -78,14 +78,14 @@ test('doctor names every setting that is wrong, and looks at nothing else', asyn
 test('doctor finds damage, files that others may read, and a database that cannot be written', async (t) => {
   const path = newFile(t);
   const store = await open(t, `sqlite:${path}`, 'service');
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   await store.close();
   const database = new DatabaseSync(path);
   database.exec('UPDATE store SET pending = 5');
   database.close();
   chmodSync(path, 0o644);
   const { of } = await doctor(`sqlite:${path}`);
-  assert.match(of('store')[0]!.found, /1 pending orders, and the store has counted 5/);
+  assert.match(of('store')[0]!.found, /1 pending orders, but the counter of the store is 5/);
   assert.equal(of('files')[0]!.advice, `chmod 600 ${path}`);
 });
 
@@ -108,7 +108,7 @@ test('doctor finds settings that are valid and dangerous', async (t) => {
   }
 });
 
-test('doctor sees whether the service is running and ready, and whether its ports are free', async (t) => {
+test('doctor checks whether the service is running and ready, and whether its ports are free', async (t) => {
   const service = await serve(t);
   const { port } = new URL(service.operations);
   const running = await doctor(service.database, { OPERATIONS_PORT: port });
@@ -128,17 +128,17 @@ test('doctor finds keys that expire soon, and a clock that is behind', async (t)
   const soon = new Date(Date.now() + 86_400_000).toISOString();
   await run(['keys', 'create', '--name', 'desk', '--expires', soon, '--database', database]);
   const store = await open(t, database, 'service');
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   const direct = new DatabaseSync(path);
   direct.exec(`UPDATE order_events SET at = at + 3600000`);
   direct.close();
   const { of, problems } = await doctor(database);
   assert.equal(problems, 0);
-  assert.match(of('keys')[0]!.found, /these expire: desk \(key_/);
-  assert.match(of('clock')[0]!.found, /3\d\d\d s from now: this clock is behind/);
+  assert.match(of('keys')[0]!.found, /these keys expire within 14 days: desk \(key_/);
+  assert.match(of('clock')[0]!.found, /3\d\d\d s behind the latest change/);
 });
 
-test('doctor says why PostgreSQL cannot be reached', async (t) => {
+test('doctor reports why PostgreSQL cannot be reached', async (t) => {
   const url = new URL(await newPostgresDatabase(t));
   url.password = 'wrong';
   url.pathname = '/there_is_none';
@@ -147,7 +147,7 @@ test('doctor says why PostgreSQL cannot be reached', async (t) => {
   assert.ok(!of('database')[0]!.found.includes('wrong'));
 });
 
-test('doctor prints a line for each finding, with what to do below', async (t) => {
+test('doctor prints a line for each finding, followed by the advice', async (t) => {
   const { stdout, stderr, code } = await run(['doctor', '--database', `sqlite:${newFile(t)}`], {
     env: { PORT: '1', HOST: '192.0.2.1', OPERATIONS_PORT: '0' },
   });
@@ -168,15 +168,17 @@ test('doctor finds what a role of PostgreSQL may not do', async (t) => {
     const { of } = await doctor(own.href);
     return of(subject).map(({ level, found }) => `${level}: ${found}`);
   };
-  assert.deepEqual(await found('rights'), ['problem: the role may not make tables']);
+  assert.deepEqual(await found('rights'), ['problem: the role lacks permission to create tables']);
   assert.match((await found('connections'))[0]!, /^warning: 1 connections are free/);
   await (await open(t, url, 'service')).close();
   await query(url, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`);
-  assert.deepEqual(await found('rights'), ['problem: the role may not write all tables']);
+  assert.deepEqual(await found('rights'), [
+    'problem: the role lacks permission to write all tables',
+  ]);
   await query(url, `GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`);
-  assert.deepEqual(await found('rights'), ['ok: the role may use the tables, or make them']);
+  assert.deepEqual(await found('rights'), ['ok: the role has the permissions that it needs']);
   await query(url, `ALTER ROLE ${role} SET default_transaction_read_only = on`);
-  assert.deepEqual(await found('rights'), ['problem: the database can only be read']);
+  assert.deepEqual(await found('rights'), ['problem: the database is read-only']);
 });
 
 test('doctor names what an interrupted backup or restore has left', async (t) => {
@@ -188,7 +190,7 @@ test('doctor names what an interrupted backup or restore has left', async (t) =>
   assert.ok(of('files').some(({ level, found }) => level === 'warning' && found.includes(left)));
 });
 
-test('doctor does not take the service of another store for its own', async (t) => {
+test('doctor detects that the running service has another store', async (t) => {
   const { operations, database } = await serve(t);
   const PORTS = { PORT: '0', OPERATIONS_PORT: new URL(operations).port };
   const own = await doctor(database, PORTS);

@@ -24,7 +24,7 @@ test('without settings the service listens on 127.0.0.1 and uses SQLite', () => 
   const config = readConfig({});
   assert.equal(config.host, '127.0.0.1');
   assert.equal(config.port, 8080);
-  assert.deepEqual(config.operations, { host: '127.0.0.1', port: 8081 });
+  assert.deepEqual(config.admin, { host: '127.0.0.1', port: 8081 });
   assert.equal(config.databaseUrl, 'sqlite:data/store-orders.db');
   assert.equal(config.environment, 'production');
   assert.equal(config.rootUrl, 'http://127.0.0.1:8080');

@@ -111,7 +111,7 @@ test('it serves as process 1 of an ordinary user, on a read-only file system, an
   );
 });
 
-test('the health check says whether the process answers and, if asked, whether it is ready', async (t) => {
+test('the health check reports liveness or, with /readyz, readiness', async (t) => {
   const volume = makeVolume(image, join(folder, 'health'));
   const { container } = await start(t, volume);
   const [how, ...check] = image.config.Healthcheck.Test;

@@ -27,7 +27,7 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
     }
   });
 
-  test(`every operation of ${version} requires a key, and every example of an error is what the service sends`, () => {
+  test(`every operation of ${version} requires a key, and every error example equals a response of the service`, () => {
     assert.deepEqual(contract.security, [{ apiKey: [] }]);
     for (const item of Object.values(contract.paths)) {
       // A requirement of an operation would replace the general one.
@@ -66,7 +66,7 @@ test('every operation of v2 has a scope, a stability, the general errors and exa
   }
 });
 
-test('every route is an operation of a contract, serves one, or is a page', async (t) => {
+test('every route is an operation, a contract document or a web page', async (t) => {
   const { server } = await startService(t);
   const documented = VERSIONS.flatMap((version) => [
     ...[`/openapi/${version}.json`, `/openapi/${version}.yaml`],

@@ -54,7 +54,7 @@ for (const version of ['v1', 'v2']) {
   });
 }
 
-test('a contract that breaks the released one is noticed', () => {
+test('a contract that breaks the released one is detected', () => {
   const released = contractAt('released/v2.yaml');
   const changed = (path: readonly string[], value: unknown) => {
     const copy = structuredClone(released);

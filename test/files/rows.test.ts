@@ -120,7 +120,10 @@ test('an array that is not closed, or is followed by more data, is reported', as
   for (const text of ['[{"id":1}', '[{"id":1},', '[', '[{"id":1}}', '["', '[{]']) {
     assert.match(problems(await rows(text)).join(), /not closed/, text);
   }
-  assert.match(problems(await rows('[{"id":1}] {"id":2}')).join(), /something follows/);
+  assert.match(
+    problems(await rows('[{"id":1}] {"id":2}')).join(),
+    /there is text after the JSON array/,
+  );
 });
 
 test('CSV problems are reported by line', async () => {
@@ -313,19 +316,22 @@ test('all problems of a row are reported together', async () => {
 });
 
 test('the message about an invalid time says what is wrong with it', async () => {
-  assertRefused({ shipDate: '2026-11-20T05:18:56' }, /a date-time with an offset, as .* or /);
-  assertRefused({ shipDate: '2026-11-20T05:18:56+0100' }, /offset has a colon, as \+01:00/);
-  assertRefused({ shipDate: '2026-02-30T05:18:56Z' }, /a day and a time that exist/);
+  assertRefused({ shipDate: '2026-11-20T05:18:56' }, /a date-time with an offset, such as .* or /);
+  assertRefused({ shipDate: '2026-11-20T05:18:56+0100' }, /offset has a colon, such as \+01:00/);
+  assertRefused({ shipDate: '2026-02-30T05:18:56Z' }, /an existing day and time/);
   assertRefused({ shipDate: 'tomorrow' }, /a date-time with an offset/);
 });
 
 test('unsupported spreadsheet formats are reported with instructions', async () => {
   for (const [content, problem] of [
-    ['id;petId\n1;2\n', /semicolons between its columns: save it as CSV with commas/],
+    ['id;petId\n1;2\n', /semicolons between its columns; save the file as CSV with commas/],
     ['id\tpetId\n1\t2\n', /tabs between its columns/],
-    [Buffer.from('\ufeffid,petId\n1,2\n', 'utf16le'), /is UTF-16: save it as UTF-8/],
+    [
+      Buffer.from('\ufeffid,petId\n1,2\n', 'utf16le'),
+      /is encoded in UTF-16; save the file as UTF-8/,
+    ],
     [Buffer.from('id,petId\n1,2\n', 'utf16le'), /UTF-16/],
-    [Buffer.from('PK\x03\x04 and so on', 'latin1'), /\.xlsx.*save it as CSV/],
+    [Buffer.from('PK\x03\x04 and so on', 'latin1'), /\.xlsx.*save the file as CSV/],
   ] as const) {
     const found = await rows(content);
     assert.equal(found.length, 1);

@@ -17,7 +17,7 @@ test('without CORS_ORIGINS no response has CORS headers, and a preflight request
   assert.equal(headers.vary, undefined);
 });
 
-test('a preflight request of an allowed origin needs no key, and says nothing about paths', async (t) => {
+test('a preflight request of an allowed origin needs no key, and does not reveal which paths exist', async (t) => {
   const { call } = await startService(t, { CORS_ORIGINS: `${ORIGIN}, http://localhost:3000` });
   for (const path of ['/v1/store/orders/1', '/v2/store/orders', '/v2/nope']) {
     const { status, headers, body } = await call('OPTIONS', path, PREFLIGHT);
@@ -70,7 +70,7 @@ test('"*" allows every origin, and the responses do not depend on it', async (t)
   assert.equal(plain.headers['access-control-allow-origin'], '*');
 });
 
-test('what is refused before it is a request has the headers too', async (t) => {
+test('responses to input that is not a valid request have the CORS headers too', async (t) => {
   for (const setting of [ORIGIN, '*']) {
     const service = await startService(t, { CORS_ORIGINS: setting });
     const head = `GET /v1/store/orders HTTP/1.1\r\nHost: a\r\nOrigin: ${ORIGIN}\r\n`;

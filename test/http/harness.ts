@@ -156,7 +156,7 @@ function decoded(body: Buffer, coding: unknown): string {
 }
 
 export async function place(store: Store, ...orders: readonly Order[]): Promise<void> {
-  await store.apply(orders.map((order) => ({ type: 'place', order }) as const));
+  await store.apply(orders.map((order) => ({ type: 'insertOrder', order }) as const));
 }
 
 export function pending(id: bigint): Order {

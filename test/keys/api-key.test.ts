@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   digestOf,
-  environmentOf,
+  environmentOfSecret,
+  keyStatus,
   newApiKey,
   newSecret,
-  standingOf,
   withoutSecrets,
 } from '../../src/keys/api-key.ts';
 
@@ -18,8 +18,8 @@ test('a secret identifies its environment and is unique', () => {
     const staging = newSecret('staging');
     assert.match(live, /^so_live_[0-9A-Za-z]{49}$/);
     assert.match(staging, /^so_test_[0-9A-Za-z]{49}$/);
-    assert.equal(environmentOf(live), 'production');
-    assert.equal(environmentOf(staging), 'staging');
+    assert.equal(environmentOfSecret(live), 'production');
+    assert.equal(environmentOfSecret(staging), 'staging');
     secrets.add(live).add(staging);
   }
   assert.equal(secrets.size, 2_000);
@@ -32,11 +32,14 @@ test('a secret with one character changed is not recognised as a secret', () => 
   fc.assert(
     fc.property(place, letter, (at, other) => {
       if (secret[at] === other) return;
-      assert.equal(environmentOf(secret.slice(0, at) + other + secret.slice(at + 1)), undefined);
+      assert.equal(
+        environmentOfSecret(secret.slice(0, at) + other + secret.slice(at + 1)),
+        undefined,
+      );
     }),
   );
   for (const text of ['', secret.slice(0, -1), `${secret}0`, `${secret}\n`, ` ${secret}`]) {
-    assert.equal(environmentOf(text), undefined);
+    assert.equal(environmentOfSecret(text), undefined);
   }
 });
 
@@ -55,10 +58,10 @@ test('a key contains only the SHA-256 digest of its secret', () => {
 test('a key is valid until it expires or is revoked', () => {
   const details = { name: 'shop', environment: 'production', now: 0, expiresAt: 100 } as const;
   const key = newApiKey(newSecret('production'), details);
-  assert.equal(standingOf(key, 99), 'valid');
-  assert.equal(standingOf(key, 100), 'expired');
-  assert.equal(standingOf({ ...key, revokedAt: 50 }, 10), 'revoked');
-  assert.equal(standingOf({ ...key, expiresAt: undefined }, Number.MAX_SAFE_INTEGER), 'valid');
+  assert.equal(keyStatus(key, 99), 'valid');
+  assert.equal(keyStatus(key, 100), 'expired');
+  assert.equal(keyStatus({ ...key, revokedAt: 50 }, 10), 'revoked');
+  assert.equal(keyStatus({ ...key, expiresAt: undefined }, Number.MAX_SAFE_INTEGER), 'valid');
 });
 
 test('secrets are redacted from log text wherever they appear', () => {

@@ -56,7 +56,7 @@ test('a secret that is malformed or of another environment is refused without a 
   assert.equal(ring.recall(newSecret('staging'))?.refusal, 'api_key_wrong_environment');
 });
 
-test('a key found revoked is forgotten, even if it was valid a moment before', async () => {
+test('a key that is found revoked is removed, even if it was valid a moment before', async () => {
   const { ring, keys } = ringOf(a);
   await ring.lookUp([a]);
   keys[0] = { ...keys[0]!, revokedAt: 1 };

@@ -19,7 +19,7 @@ class PlainStore implements ChangeSource {
   apply(commands: readonly OrderCommand[]): void {
     this.revision += 1n;
     for (const command of commands) {
-      const id = command.type === 'place' ? command.order.id : command.id;
+      const id = command.type === 'insertOrder' ? command.order.id : command.id;
       const { order } = decide(this.orders.get(id), command, 0);
       if (order !== undefined) this.orders.set(id, { order, revision: this.revision });
     }
@@ -55,7 +55,7 @@ function bytes({ chunks, byteLength }: Snapshot): string {
 }
 
 const place = (id: bigint): OrderCommand => ({
-  type: 'place',
+  type: 'insertOrder',
   order: { id, status: 'pending', petId: id * 3n, shipDate: Number(id) * 1000, complete: false },
 });
 

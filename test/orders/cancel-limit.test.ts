@@ -51,7 +51,7 @@ test('a limited key never cancels more than its limit in any hour, and never les
   fc.assert(fc.property(fc.integer({ min: 1, max: 4 }), attempts, property), { numRuns: 500 });
 });
 
-test('a limited key may cancel again at the moment that it is told, and not before', () => {
+test('a limited key may cancel again at retryAt, and not before', () => {
   // The limit can be lower than it was when the cancels were made.
   const property = (limit: number, earlier: number[], own: number) => {
     const now = Date.UTC(2026, 10, 20);

@@ -40,9 +40,9 @@ function commandFor(name: string, order: Order): OrderCommand {
   if (name === 'cancel') return { type: 'cancel', id: order.id };
   if (name === 'ship') return { type: 'ship', id: order.id };
   if (name === 'place a different order') {
-    return { type: 'place', order: { ...order, complete: !order.complete } };
+    return { type: 'insertOrder', order: { ...order, complete: !order.complete } };
   }
-  return { type: 'place', order };
+  return { type: 'insertOrder', order };
 }
 
 for (const [status, row] of Object.entries(TABLE)) {

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../temporary.ts';
 import { run } from './program.ts';
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`audit shows who did what by commands, and show names the operator of each change (${name})`, async (t) => {
+  test(`audit shows the commands of operators, and show reports the operator of each change (${name})`, async (t) => {
     const database = await newDatabase(t);
     const cli = async (...args: string[]) => {
       const result = await run([...args, '--database', database], {

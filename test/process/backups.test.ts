@@ -48,7 +48,7 @@ const settings = (folder: string, every: string) => ({
   BACKUP_KEEP: '2',
 });
 
-test('a service makes backups of its own, checks them, and keeps the latest', async (t) => {
+test('a service makes backups automatically, checks them, and keeps the latest', async (t) => {
   const [folder, database] = [temporaryFolder(t), await newStore(t)];
   const old = `${prefixOf(database)}2026-01-01T00-00-00-000Z.db`;
   const leftover = `${old}.01234567-89ab-cdef-0123-456789abcdef.partial`;
@@ -96,7 +96,7 @@ test('services that share the folder make one backup, when it is due', async (t)
   assert.equal(backupsIn(folder).length, 1);
 });
 
-test('a backup that fails is logged and counted, and made when it can be', async (t) => {
+test('a failed backup is logged and counted, and retried until it succeeds', async (t) => {
   const folder = join(temporaryFolder(t), 'unmounted');
   const { operations, stdout } = await serve(t, [], { env: settings(folder, '1s') });
   await eventually(async () =>
@@ -131,7 +131,7 @@ test('a backup that cannot lock its folder is a failure', async (t) => {
   );
 });
 
-test('a service makes a backup before it migrates, and logs where', async (t) => {
+test('a service makes a backup before it migrates, and logs its path', async (t) => {
   const path = olderStore(t, 9);
   const { stdout } = await serve(t, [], { database: `sqlite:${path}` });
   const line = stdout()
@@ -155,7 +155,7 @@ test('a service does not migrate without a backup; the command does', async (t) 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /the backup before its migration failed: .*unmounted does not exist.*store-orders migrate/,
+    /the backup before the migration failed: .*unmounted does not exist.*store-orders migrate/,
   );
   assert.equal((await run(['migrate', ...database])).code, 0);
   rmSync(folder, { force: true });
@@ -184,11 +184,11 @@ test('doctor finds a backup that is overdue, and a folder that is missing', asyn
   assert.match(await found(folder), /^ok: the latest backup is of /);
 });
 
-test('BACKUP_DIR is refused on PostgreSQL, and what is no time or number too', async () => {
+test('BACKUP_DIR is refused on PostgreSQL, and so are invalid intervals and numbers', async () => {
   const env = { BACKUP_DIR: '/backup', BACKUP_EVERY: 'daily', BACKUP_KEEP: '0' };
   const { code, stderr } = await run(['serve', '--database', 'postgres://a@b/c'], { env });
   assert.equal(code, 2);
-  assert.match(stderr, /BACKUP_DIR is for SQLite/);
+  assert.match(stderr, /BACKUP_DIR is only for SQLite/);
   assert.match(
     stderr,
     /BACKUP_EVERY must be a time such as 30m, 6h or 1d, up to 365d, not "daily"/,

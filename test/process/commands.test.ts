@@ -184,7 +184,7 @@ test('list filters by status and first id, and says if there are more orders', a
   };
   const first = await list();
   assert.equal(first.ids?.length, 20);
-  assert.match(first.stderr, /There are more: --from 21,/);
+  assert.match(first.stderr, /Use --from 21,/);
   const shipped = await list('--status', 'shipped', '--from', '1001', '--format', 'ndjson');
   assert.deepEqual(shipped, { ids: ['2000', '3000'], stderr: '' });
   assert.deepEqual((await list('--from', '2999')).ids, ['2999', '3000']);
@@ -244,7 +244,7 @@ test('a backup of a running service holds one consistent state', async (t) => {
   assert.match(again.stderr, /already exists/);
   const elsewhere = await run(['backup', join(folder, 'new', 'b.db'), '--database', database]);
   assert.equal(elsewhere.code, 1, 'a missing folder can be a disk that is not mounted');
-  assert.match(elsewhere.stderr, /the folder .*new does not exist: make it, or mount its disk/);
+  assert.match(elsewhere.stderr, /the folder .*new does not exist; create it, or mount its disk/);
   const nowhere = await run(['backup', join(target, 'b.db'), '--database', database]);
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /backup\.db does not exist/);

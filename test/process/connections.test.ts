@@ -79,7 +79,7 @@ async function resetAfter(port: number, bytes: string): Promise<void> {
   await once(socket, 'close');
 }
 
-test('a pipelined CONNECT is refused in its turn, and requests after it have no effect', async (t) => {
+test('a pipelined CONNECT is refused in order, and requests after it have no effect', async (t) => {
   const service = await serve(t, ['--sample', '50']);
   const request = requestsOf(service);
   const [first, second] = (await pendingIds(service)).map((id) => `${ORDERS}/${id}`);
@@ -135,7 +135,7 @@ test('junk sent during a response is not read, and the response arrives complete
   assert.equal(service.stderr().includes('MaxListenersExceededWarning'), false);
 });
 
-test('the deadline of a pipelined request starts at its turn, not at its arrival', async (t) => {
+test('the deadline of a pipelined request starts after the earlier responses, not at its arrival', async (t) => {
   const service = await serve(t, [], { database: await sampleStore(t) });
   const request = requestsOf(service);
   const socket = await stalledReader(
@@ -309,7 +309,7 @@ test('a low limit of open files limits the connections, and the service keeps an
   for (const socket of sockets) socket.destroy();
 });
 
-test('the operations listener closes connections beyond 32, and answers the others', async (t) => {
+test('the admin listener closes connections beyond 32, and serves the others', async (t) => {
   const { operations } = await serve(t);
   const port = Number(new URL(operations).port);
   const { sockets, closed } = connections(port, 33);

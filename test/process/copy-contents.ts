@@ -19,9 +19,9 @@ export async function fill(database: string, count: number): Promise<void> {
   await run(['keys', 'revoke', list[1].id], { env });
   const store = await openStore(database, { create: false, purpose: 'service' });
   await store.apply([
-    { type: 'place', order: { id: -(2n ** 63n), status: 'pending' } },
+    { type: 'insertOrder', order: { id: -(2n ** 63n), status: 'pending' } },
     {
-      type: 'place',
+      type: 'insertOrder',
       order: { id: 2n ** 63n - 1n, status: 'cancelled', petId: 0n, complete: true },
     },
     { type: 'cancel', id: 4n, by: 'key_x' },

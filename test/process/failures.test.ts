@@ -31,7 +31,7 @@ test('a database of another program is refused', async (t) => {
   const db = new DatabaseSync(path);
   db.exec('CREATE TABLE orders (id INTEGER)');
   db.close();
-  assert.match(await refusal(t, path), /database of another program/);
+  assert.match(await refusal(t, path), /belongs to another program/);
 });
 
 test('a database of a newer release is refused', async (t) => {
@@ -48,7 +48,7 @@ test('a folder and a path below a file are refused', async (t) => {
   mkdirSync(join(folder, 'a.db'));
   assert.match(await refusal(t, join(folder, 'a.db')), /not a file/);
   writeFileSync(join(folder, 'file'), '');
-  assert.match(await refusal(t, join(folder, 'file', 'a.db')), /cannot make its folder/);
+  assert.match(await refusal(t, join(folder, 'file', 'a.db')), /cannot create its folder/);
 });
 
 test('if the clock is behind the last change, the service warns and keys expire by the later time', async (t) => {

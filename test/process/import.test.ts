@@ -54,10 +54,7 @@ test('an import that would exhaust the int64 ids places nothing, and a dry run r
   ]) {
     const { code, stderr } = await cli([...args, '--allow-last-ids']);
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /line 5001: has no id, and above 9223372036854775805 the store has 2 left/,
-    );
+    assert.match(stderr, /line 5001: has no id; .* the store has 2 left above 9223372036854775805/);
   }
   assert.equal((await cli(['export'])).stdout, '');
   const enough = file('b.ndjson', [highest, rows[0], rows[1]].join('\n'));
@@ -151,10 +148,10 @@ test('an identical existing order is skipped; a different one makes the import f
 
   const other = await cli(['import', '-'], { input: '{"id":4}\n{"id":1,"quantity":2}\n' });
   assert.equal(other.code, 1);
-  assert.match(other.stderr, /line 2: order 1 is in the store with another quantity/);
+  assert.match(other.stderr, /line 2: order 1 exists in the store with a different quantity/);
   await cli(['ship', '3']);
   const moved = await cli(['import', '-'], { input: '{"id":3}\n' });
-  assert.match(moved.stderr, /another shipDate, complete, status/);
+  assert.match(moved.stderr, /a different shipDate, complete, status/);
   assert.equal((await cli(['export'])).stdout.trim().split('\n').length, 3);
 });
 
@@ -188,7 +185,7 @@ test('an import killed after it placed its last row places nothing when it is ru
   assert.equal(counts.pending, 30n);
 });
 
-test('the same content is imported once, unless it is asked for again', async (t) => {
+test('the same content is imported only once, unless --again is given', async (t) => {
   const { cli, file } = commandLine(t);
   const path = file('a.ndjson', '{"quantity":1}\n'.repeat(3));
   assert.equal((await cli(['import', path])).code, 0);
@@ -198,7 +195,10 @@ test('the same content is imported once, unless it is asked for again', async (t
   ]) {
     const { code, stderr } = await cli(args);
     assert.equal(code, 1);
-    assert.match(stderr, /this content \(a\.ndjson\) was imported at \S+Z, 3 rows; .*--again/);
+    assert.match(
+      stderr,
+      /this content \(a\.ndjson\) was already imported at \S+Z, 3 rows; .*--again/,
+    );
   }
   assert.equal((await cli(['import', '--again', path])).code, 0);
   assert.equal((await cli(['export'])).stdout.trim().split('\n').length, 6);
@@ -212,14 +212,14 @@ test('the same content is imported once, unless it is asked for again', async (t
   assert.equal((await cli(['import', path])).code, 0);
 });
 
-test('an import that was interrupted is listed, and named when another file is imported', async (t) => {
+test('an interrupted import is listed, and reported when another file is imported', async (t) => {
   const { cli, file, database } = commandLine(t);
   const store = await open(t, database);
   const begin = { source: 'a'.repeat(64), run: 'r', from: 0, highestId: 0n };
   await store.apply([
     { type: 'beginImport', ...begin, name: 'half.csv', total: 30, isAgain: false },
   ]);
-  const words = /half\.csv, begun at \S+Z, 0 of 30 rows are placed; import the same file again/;
+  const words = /half\.csv, started at \S+Z, 0 of 30 rows are placed; import the same file again/;
   assert.match((await cli(['import', file('b.csv', 'id\n1\n')])).stderr, words);
   const { stdout } = await cli(['imports', 'list']);
   assert.match(stdout, /^aaaaaaaaaaaa {2}\S+Z {2}not finished +0 of 30 +half\.csv$/m);
@@ -298,7 +298,7 @@ test('import --json reports invalid rows as JSON', async (t) => {
   ]);
 });
 
-test('ids that leave few to new orders are imported with a flag only, and "ids" is a way on', async (t) => {
+test('ids that leave few for new orders are imported only with a flag, and "ids --last" makes ids available again', async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'store.db')}`];
   const last = '{"id":7}\n{"id":9223372036854775807}\n';
   const refused = await run(['import', '-', ...database], { input: last });
@@ -312,10 +312,10 @@ test('ids that leave few to new orders are imported with a flag only, and "ids" 
   const without = await run(['import', '-', ...database], { input: '{"petId":1}\n' });
   assert.match(
     without.stderr,
-    /line 1: has no id, and above 9223372036854775807 the store has 0 left/,
+    /line 1: has no id; .* the store has 0 left above 9223372036854775807/,
   );
   const { stdout } = await run(['ids', ...database]);
-  assert.match(stdout, /^next id {2}none is left\nlast id {2}9223372036854775807\nleft {5}0\n$/);
+  assert.match(stdout, /^next id {2}none\nlast id {2}9223372036854775807\nleft {5}0\n$/);
   const limited = await run(['ids', '--last', '8999999999999999999', '--json', ...database]);
   assert.deepEqual(JSON.parse(limited.stdout.replaceAll(/\d{10,}/g, '"$&"')), {
     next: 8,
@@ -330,7 +330,7 @@ test('ids that leave few to new orders are imported with a flag only, and "ids" 
   }
 });
 
-test('an id above the last one that the store gives is imported, and takes none of the others', async (t) => {
+test('an id above the last one that the store assigns is imported, and uses up no other ids', async (t) => {
   const { cli } = commandLine(t);
   await cli(['import', '-'], { input: '{"id":-5}\n' });
   assert.equal((await cli(['ids', '--last', '5000'])).code, 0);

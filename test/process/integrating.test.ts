@@ -238,7 +238,7 @@ function isAsShown(text: string, shown: string): boolean {
   return new RegExp(`^${parts.join('.*?')}$`, 's').test(normalised(text));
 }
 
-test('every command in docs/integrating.md prints what the page says', {
+test('every command in docs/integrating.md prints the output that the page shows', {
   skip: NEEDS_CURL,
 }, async (t) => {
   const service = await serve(t);
@@ -259,7 +259,7 @@ test('every command in docs/integrating.md prints what the page says', {
   assert.equal(code, 0);
 });
 
-test('the check of the page notices a command that fails, and output that differs', async () => {
+test('the check of the page detects a command that fails, and output that differs', async () => {
   const { code, out } = await runInShell(['echo 1\n', 'false\n', 'echo 3\n']);
   assert.deepEqual([code, out], [1, ['1\n']]);
   assert.ok(isAsShown('{"id":1,"revision":2}\n\n200\n', '{"id":1,…}\n200'));

@@ -75,7 +75,7 @@ test('if the bundled Node.js cannot start, a system Node.js that is new enough i
   assert.equal(readlinkSync(link), process.execPath);
 });
 
-test('if neither can be used, one line says what to install', async (t) => {
+test('if neither can be used, one line names what to install', async (t) => {
   const { folder, link, run, target } = installed(t, MISSING);
   symlinkSync(target, link);
   const old = join(folder, 'old.cjs');

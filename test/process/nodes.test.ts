@@ -71,7 +71,7 @@ function newIds(): bigint[] {
 }
 
 function placing(id: bigint) {
-  return { type: 'place', order: { id, status: 'pending', complete: false } } as const;
+  return { type: 'insertOrder', order: { id, status: 'pending', complete: false } } as const;
 }
 
 /** Checks that an ETag identifies one list on all nodes, and that the orders of a pair change together. */

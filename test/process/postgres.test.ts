@@ -69,7 +69,7 @@ test('a node that is older than the schema refuses to start', async (t) => {
   await query(url, `INSERT INTO store_orders_migrations VALUES ('999-future.postgres.sql')`);
   const { code, stderr } = await run([...SERVE, url]);
   assert.equal(code, 1);
-  assert.match(stderr, /newer than this release.*999-future.*newer release that made it/);
+  assert.match(stderr, /newer than this release.*999-future.*newer release that created it/);
 });
 
 test('the message about an unusable database states the reason, without the password', async (t) => {

@@ -129,7 +129,7 @@ export async function serve(
   const operations = await waitForMatch(
     child,
     stdout,
-    /Operations listening at (http:\S+?)"/,
+    /(?:Admin|Operations) listening at (http:\S+?)"/,
     stderr,
   );
   const port = Number(new URL(origin).port);

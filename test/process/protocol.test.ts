@@ -232,7 +232,7 @@ test('requests after one whose response closes the connection have no effect', a
   assert.equal((await call('GET', '/v1/store/orders')).body, before);
 });
 
-test('a pipelined request whose URL cannot be decoded is 400 in its turn', async (t) => {
+test('a pipelined request whose URL cannot be decoded is 400 in the order of requests', async (t) => {
   const { raw, secret } = await serve(t, ['--sample', '2000']);
   const head = requestsWith(secret);
   const answers = await raw(

@@ -84,13 +84,13 @@ test('restore refuses a store in use, and unsuitable backups and targets', async
   await refused(/another program/, backup, '--database', `sqlite:${other}`);
   writeFileSync(join(folder, 'text'), 'no database at all, '.repeat(100));
   await refused(/not an SQLite database/, backup, '--database', `sqlite:${join(folder, 'text')}`);
-  await refused(/"restore" is for SQLite/, backup, '--database', 'postgres://localhost/x');
+  await refused(/"restore" supports only SQLite/, backup, '--database', 'postgres://localhost/x');
   const staging = join(folder, 'staging.db');
   await run(['keys', 'create', '--name', 'x', '--database', `sqlite:${staging}`], {
     env: { ENVIRONMENT: 'staging' },
   });
   await refused(
-    /for staging, and the backup for production/,
+    /for staging, but the backup is for production/,
     backup,
     '--database',
     `sqlite:${staging}`,
@@ -151,11 +151,11 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(found.code, 1);
     const { problems } = JSON.parse(found.stdout) as { problems: string[] };
     assert.equal(problems.length, 3);
-    assert.match(problems[0]!, /there are \d+ pending orders, and the store has counted \d+/);
-    assert.match(problems[1]!, /the last event has revision 0, and the store is at 1/);
+    assert.match(problems[0]!, /there are \d+ pending orders, but the counter of the store is \d+/);
+    assert.match(problems[1]!, /the last event has revision 0, but the store is at revision 1/);
     assert.match(problems[2]!, /50 orders lack the event of their last change/);
     const wrong = await run(['check', '--database', database], { env: { ENVIRONMENT: 'staging' } });
-    assert.match(wrong.stderr, /is for production, and staging is asked for/);
+    assert.match(wrong.stderr, /is for production, but ENVIRONMENT is staging/);
   });
 }
 

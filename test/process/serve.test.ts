@@ -32,7 +32,7 @@ test('the first key is printed once, and not at all with --no-first-key', async 
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const quiet = await serve(t, ['--no-first-key'], { database });
   await quiet.stop();
-  assert.equal(quiet.stderr(), `Made the store ${database}.\n`);
+  assert.equal(quiet.stderr(), `Created the store ${database}.\n`);
   const started = quiet
     .stdout()
     .split('\n')
@@ -62,7 +62,7 @@ test('a store belongs to the environment of the service or command that created 
       const { code, stdout, stderr } = await run([...args, '--database', database], staging);
       assert.equal(code, 1, args.join(' '));
       assert.equal(stdout.includes('so_test_'), false);
-      assert.match(stderr, /is for production, and staging is asked for/);
+      assert.match(stderr, /is for production, but ENVIRONMENT is staging/);
     }
   }
   const other = `sqlite:${join(folder, 'staging.db')}`;
@@ -82,7 +82,7 @@ test('a store belongs to the environment of the service or command that created 
     other,
   ]);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /is for staging, and production is asked for/);
+  assert.match(refused.stderr, /is for staging, but ENVIRONMENT is production/);
 });
 
 test('a service started by npm stops when npm is stopped', async (t) => {
@@ -110,7 +110,7 @@ test('--sample adds orders to an empty store only', async (t) => {
   assert.equal(exported.stdout.trim().split('\n').length, JSON.parse(body).length);
 });
 
-test('the operations listener serves liveness, readiness and metrics', async (t) => {
+test('the admin listener serves liveness, readiness and metrics', async (t) => {
   const { operations, call } = await serve(t, ['--sample', '5']);
   const get = async (path: string) => {
     const response = await fetch(operations + path, { headers: { 'x-request-id': 'me' } });

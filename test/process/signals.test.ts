@@ -16,7 +16,7 @@ const loggedIn = (text: string, message: string) =>
     .filter((line) => line.includes(`"msg":"${message}`))
     .map((line) => JSON.parse(line));
 
-test('SIGHUP rereads what can change, says what, and ends nothing', async (t) => {
+test('SIGHUP rereads the settings that can change, logs them, and interrupts no request', async (t) => {
   const file = join(temporaryFolder(t), 'settings');
   // The file is above the environment.
   const env = { SETTINGS_FILE: file, LOG_LEVEL: 'silent' };
@@ -40,14 +40,14 @@ test('SIGHUP rereads what can change, says what, and ends nothing', async (t) =>
   writeFileSync(file, 'LOG_LEVEL=loud\n');
   child.kill('SIGHUP');
   await eventually(async () => {
-    const [refused] = loggedIn(stdout(), 'the settings were not reread');
+    const [refused] = loggedIn(stdout(), 'the settings are invalid and were not reread');
     assert.match(refused.problems[0], /^LOG_LEVEL must be trace .*not "loud"$/);
   });
   assert.equal(await allowed(), 'https://shop.example');
   assert.equal(await stop(), 0);
 });
 
-test('SIGHUP opens a renamed log file again', {
+test('SIGHUP reopens a renamed log file', {
   skip: process.platform === 'linux' ? false : 'on Linux only',
 }, async (t) => {
   const folder = temporaryFolder(t);
@@ -86,5 +86,5 @@ test('SIGUSR1 opens no debugger', async (t) => {
 test('a settings file that cannot be read is a problem of the configuration', async () => {
   const { code, stderr } = await run(['keys', 'list'], { env: { SETTINGS_FILE: '/nowhere' } });
   assert.equal(code, 2);
-  assert.match(stderr, /SETTINGS_FILE must be a file that can be read: ENOENT/);
+  assert.match(stderr, /SETTINGS_FILE must be a readable file: ENOENT/);
 });

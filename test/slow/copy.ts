@@ -21,11 +21,14 @@ for (const engine of ENGINES) {
     copying.kill('SIGKILL');
     const refused = await run(['serve', '--port', '0', '--operations-port', '0', '--database', to]);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /a copy into it has not ended; run "store-orders copy" again/);
+    assert.match(
+      refused.stderr,
+      /a copy into this database is incomplete; run "store-orders copy" again/,
+    );
     assert.equal((await run(['export', '--database', to])).code, 1);
     const back = await run(['copy', '--from', to, '--to', await engine.newDatabase(t)]);
     assert.equal(back.code, 1);
-    assert.match(back.stderr, /a copy into it has not ended/);
+    assert.match(back.stderr, /a copy into this database is incomplete/);
     assert.equal((await run(['copy', '--from', from, '--to', to])).code, 0);
     assert.deepEqual(await contentsOf(to), await contentsOf(from));
   });

@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(new URL('../client/replica-program.ts', import.met
 const KILLS = 15;
 const ORDERS = 80_000;
 
-test('a replica in a database is exact after kills of its process, outages and a restore of the store', {
+test('a replica in a database is exact after its process was killed, after outages and after a restore of the store', {
   timeout: 100_000,
 }, async (t) => {
   const folder = temporaryFolder(t);

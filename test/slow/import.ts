@@ -39,7 +39,7 @@ test('an import that fails on a conflicting order loses no other order when it i
   assert.deepEqual(await ended, [1, null]);
   const again = await cli(['import', path]);
   assert.equal(again.code, 1, 'the order still differs');
-  assert.match(again.stderr, /order 199000 is in the store with another petId/);
+  assert.match(again.stderr, /order 199000 exists in the store with a different petId/);
   writeFileSync(path, rows.filter((_, i) => i + 1 !== count - 1_000).join(''));
   assert.equal((await cli(['import', path])).code, 0);
   const ids = (await cli(['export'])).stdout.trim().split('\n');

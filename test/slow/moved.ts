@@ -20,7 +20,11 @@ for (const { name, newDatabase } of ENGINES) {
     ]) {
       const { code, stderr } = await run([...args, '--database', from], { input: '{"id":99}' });
       assert.equal(code, 1, args.join(' '));
-      assert.match(stderr, /was moved to postgres:.*: use that one.*take-back/s, args.join(' '));
+      assert.match(
+        stderr,
+        /was moved to postgres:.*; use that database.*take-back/s,
+        args.join(' '),
+      );
     }
     const shown = await run(['show', '1', '--database', from]);
     assert.equal(shown.code, 0);

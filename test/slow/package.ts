@@ -29,7 +29,7 @@ function nodeOf(folder: string, version: string): string {
 }
 
 for (const version of ['24.15.0', '26']) {
-  test(`the npm package does the main job in Node.js ${version}, without compilers or scripts of its own`, {
+  test(`the npm package works in Node.js ${version}, without compilers or install scripts`, {
     skip: process.platform === 'linux' && process.arch === 'x64' ? false : 'on x64 Linux only',
     timeout: 100_000,
   }, async (t) => {

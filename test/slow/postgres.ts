@@ -56,7 +56,7 @@ test('a frozen node does not block the others', async (t) => {
   const store = await open(t, database);
   const ids = Array.from({ length: 3_000 }, (_, index) => BigInt(index + 1));
   await store.apply(
-    ids.map((id) => ({ type: 'place', order: { id, status: 'pending' } }) as const),
+    ids.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const),
   );
   const [frozen] = nodes as [Running];
   let longest = 0;

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../temporary.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-test('a release is made of a clean commit with a version and a changelog, and of the same bytes each time', {
+test('a release needs a clean commit with a version and a changelog, and is reproducible', {
   timeout: 100_000,
 }, (t) => {
   const clone = join(temporaryFolder(t), 'clone');

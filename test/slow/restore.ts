@@ -30,7 +30,7 @@ test('restore fails, and changes nothing, if a service creates the database mean
   assert.match((await run(['show', '1', '--database', `sqlite:${path}`])).stdout, /cancelled/);
 });
 
-test('after a restore, nothing of the lost period is taken for current, and the lost database is kept', {
+test('after a restore, no data of the lost period is served as current, and the lost database is kept', {
   timeout: 90_000,
 }, async (t) => {
   const folder = temporaryFolder(t);

@@ -32,7 +32,7 @@ test('a stream without changes has a comment every 15 seconds', { timeout: 60_00
   assert.match(text, /^retry: 1000\nid: \S+\n\n:\n\n$/);
 });
 
-test('a node has as many streams as it may, and answers one more with 503', {
+test('a stream beyond the limit of a node is 503', {
   timeout: 90_000,
 }, async (t) => {
   const service = await serve(t);

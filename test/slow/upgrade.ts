@@ -76,7 +76,7 @@ async function assertKept(database: string, cancels: Cancels): Promise<void> {
   assert.equal(code, 0, checked);
 }
 
-test('SQLite: an upgrade under load loses nothing, and the way back is a restore', {
+test('SQLite: an upgrade under load loses nothing, and can be undone by a restore', {
   timeout: 200_000,
 }, async (t) => {
   const old = earlier(t, RELEASE);

@@ -103,7 +103,7 @@ test('a key with 100 cancels an hour cancels 100 orders on three nodes, also aft
   const store = await open(t, database);
   const ids = Array.from({ length: 300 }, (_, index) => BigInt(index + 1));
   await store.apply(
-    ids.map((id) => ({ type: 'place', order: { id, status: 'pending' } }) as const),
+    ids.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const),
   );
   const create = ['keys', 'create', '--name', 'limited', '--cancels-per-hour', '100'];
   const { stdout } = await run([...create, '--database', database]);
@@ -211,7 +211,7 @@ async function readStream(
   }
 }
 
-test('a stream that ends with its node goes on at another one, without gap or repetition', async (t) => {
+test('a stream that ends with its node resumes at another node, without gap or repetition', async (t) => {
   const { call, nodes, secret } = await serveNodes(t, 3, await newPostgresDatabase(t));
   const seen: number[] = [];
   let lastEventId = '';

@@ -13,7 +13,7 @@ import { ENGINES, open } from './engines.ts';
 const HOUR_MS = 3_600_000;
 const KEYS = [undefined, 'key_a', 'key_b'];
 
-const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 
 /** Changes the times of recorded events, as if they had happened then. */
 async function setTimes(url: string, time: string): Promise<void> {
@@ -43,7 +43,7 @@ async function storeOfDays(t: TestContext, url: string): Promise<Store> {
 }
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`periods have exactly the events of their time, though clocks differ or were wrong (${name})`, async (t) => {
+  test(`each period has exactly the events of its time, even if clocks differ or were wrong (${name})`, async (t) => {
     const store = await storeOfDays(t, await newDatabase(t));
     const { changes } = (await store.feed('start', 500))!;
     assert.equal(changes.length, 103);

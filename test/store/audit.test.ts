@@ -10,11 +10,11 @@ import { whileSqliteMoved } from '../../src/store/sqlite/maintenance/copy.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open } from './engines.ts';
 
-const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 const actionOf = (command: string, what = '') => ({ command, user: 'kim', host: 'desk', what });
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: what an operator does is recorded with it, and the revisions that it makes`, async (t) => {
+  test(`${name}: a command is recorded with its action and the revision of its changes`, async (t) => {
     const store = await open(t, await newDatabase(t));
     await store.apply([place(1n), place(2n)]);
     const cancels = [1n, 2n].map((id) => ({ type: 'cancel', id }) as const);
@@ -74,7 +74,7 @@ for (const { name, newDatabase } of ENGINES) {
     let isTakenBack = false;
     let taking: Promise<unknown> | undefined;
     await whileMoved(async () => {
-      taking = store.apply([{ type: 'takeBack' }]).then(() => {
+      taking = store.apply([{ type: 'reactivate' }]).then(() => {
         isTakenBack = true;
       });
       // Waits for the lock until the copy is complete.

@@ -42,10 +42,10 @@ for (const { name, newDatabase } of ENGINES) {
   test(`${name}: a store that fails the check is neither backed up nor copied`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url, 'service');
-    await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+    await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
     await queryDatabase(url, 'UPDATE store SET pending = 7');
     const folder = temporaryFolder(t);
-    const problem = /failed the check.*\n.*1 pending orders, and the store has counted 7/;
+    const problem = /failed the check.*\n.*1 pending orders, but the counter of the store is 7/;
     await assert.rejects(backupStore(url, join(folder, 'backup.db')), problem);
     assert.deepEqual(fs.readdirSync(folder), []);
     const target = `sqlite:${join(folder, 'copy.db')}`;
@@ -65,7 +65,7 @@ test('a backup names what an interrupted one has left, and needs its folder', as
   assert.deepEqual([leftovers, findings.problems], [[left], []]);
   assert.equal(bytes, fs.statSync(join(folder, 'b.db')).size);
   const nowhere = backupStore(url, join(folder, 'unmounted', 'b.db'));
-  await assert.rejects(nowhere, /unmounted does not exist: make it, or mount its disk/);
+  await assert.rejects(nowhere, /unmounted does not exist; create it, or mount its disk/);
   assert.equal(fs.existsSync(join(folder, 'unmounted')), false);
 });
 

@@ -11,7 +11,7 @@ const cancel = (id: bigint, cancelsPerHour: number) =>
 async function placeOrders(store: Store, count: number): Promise<bigint[]> {
   const ids = Array.from({ length: count }, (_, index) => BigInt(index + 1));
   await store.apply(
-    ids.map((id) => ({ type: 'place', order: { id, status: 'pending' } }) as const),
+    ids.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const),
   );
   return ids;
 }

@@ -10,7 +10,7 @@ async function found(t: TestContext, engine: Engine, sql: string): Promise<reado
   const url = await engine.newDatabase(t);
   const store = await open(t, url, 'service');
   for (const id of [1n, 2n]) {
-    await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+    await store.apply([{ type: 'insertOrder', order: { id, status: 'pending' } }]);
   }
   await store.close();
   if (engine.name === 'PostgreSQL') await query(url, sql);
@@ -30,7 +30,7 @@ for (const engine of ENGINES) {
     ]);
     assert.deepEqual(
       await found(t, engine, 'UPDATE order_events SET order_id = 3 WHERE order_id = 1'),
-      ['1 orders lack the event of their last change', '1 events are of no order'],
+      ['1 orders lack the event of their last change', '1 events belong to no order'],
     );
     assert.deepEqual(
       await found(t, engine, "UPDATE order_events SET type = 'cancelled' WHERE order_id = 1"),
@@ -38,15 +38,15 @@ for (const engine of ENGINES) {
     );
     assert.deepEqual(
       await found(t, engine, "INSERT INTO placements VALUES ('k', 'a', 'd', 3, 2, 0)"),
-      ['1 idempotency keys are of no order'],
+      ['1 idempotency keys belong to no order'],
     );
     for (const pending of [1, 3]) {
       assert.deepEqual(await found(t, engine, `UPDATE store SET pending = ${pending}`), [
-        `there are 2 pending orders, and the store has counted ${pending}`,
+        `there are 2 pending orders, but the counter of the store is ${pending}`,
       ]);
     }
     assert.deepEqual(await found(t, engine, 'UPDATE store SET revision = 3'), [
-      'the last event has revision 2, and the store is at 3',
+      'the last event has revision 2, but the store is at revision 3',
     ]);
   });
 
@@ -54,7 +54,7 @@ for (const engine of ENGINES) {
     const store = await open(t, await engine.newDatabase(t));
     const marks = new Set<bigint>();
     for (const id of [1n, 2n, 3n]) {
-      await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+      await store.apply([{ type: 'insertOrder', order: { id, status: 'pending' } }]);
       marks.add((await store.status()).mark);
     }
     assert.equal(marks.size, 3);

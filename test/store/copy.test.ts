@@ -12,7 +12,7 @@ async function source(t: TestContext) {
   const store = await open(t, url, 'service');
   const details = { name: 'k', environment: 'production', now: 0 } as const;
   await store.apply([{ type: 'createKey', key: newApiKey(newSecret('production'), details) }]);
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   await store.apply([{ type: 'putPets', pets: [{ id: 1n, name: 'Zoe', tag: undefined }] }]);
   return { url, store, file: url.slice('sqlite:'.length) };
 }

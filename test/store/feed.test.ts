@@ -6,14 +6,14 @@ import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts
 import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import type { Session } from '../../src/store/postgres/database/session.ts';
-import { PATIENT } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
 import { readFeed } from '../../src/store/postgres/feed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, newPostgresDatabase, open } from './engines.ts';
 
-const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 
 async function idsBehind(store: Store, after: Parameters<Store['feed']>[0]): Promise<bigint[]> {
   const page = await store.feed(after, 500);
@@ -22,7 +22,7 @@ async function idsBehind(store: Store, after: Parameters<Store['feed']>[0]): Pro
 }
 
 for (const [from, to] of [ENGINES, ENGINES.toReversed()] as const) {
-  test(`the feed goes on where it was when a store moves from ${from!.name} to ${to!.name}`, async (t) => {
+  test(`the feed continues at its position when a store moves from ${from!.name} to ${to!.name}`, async (t) => {
     const [source, target] = [await from!.newDatabase(t), await to!.newDatabase(t)];
     const before = await open(t, source, 'service');
     await before.apply([place(1n), place(2n)]);
@@ -60,7 +60,7 @@ for (const [from, to] of [ENGINES, ENGINES.toReversed()] as const) {
   });
 }
 
-test('a position in a store that was restored since is gone', async (t) => {
+test('a position from before a restore is gone', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   const backup = join(temporaryFolder(t), 'backup.db');
   const before = await open(t, `sqlite:${path}`, 'service');
@@ -77,7 +77,7 @@ test('a position in a store that was restored since is gone', async (t) => {
   assert.deepEqual(await idsBehind(after, 'start'), [1n, 3n]);
 });
 
-test('a position behind an event that PostgreSQL has lost is gone, whatever came in its place', async (t) => {
+test('a position after an event that PostgreSQL has lost is gone, whatever replaced the event', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url, 'service');
   await store.apply([place(1n)]);
@@ -99,7 +99,7 @@ test('PostgreSQL: a page of changes does not depend on changes made while it is 
   const store = await open(t, url);
   await store.apply([place(1n)]);
   await store.apply([place(2n)]);
-  const session = await newSession(url, PATIENT);
+  const session = await newSession(url, COMMAND);
   t.after(() => session.end());
   const made = Promise.withResolvers<void>();
   const query: Session['query'] = async (sql, values) => {

@@ -12,7 +12,8 @@ import { ENGINES, open } from './engines.ts';
 /** Makes a backup of a store with two orders, and returns its path. */
 async function backupOf(t: TestContext, url: string): Promise<string> {
   const store = await open(t, url, 'service');
-  const order = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+  const order = (id: bigint) =>
+    ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
   await store.apply([order(1n), order(2n)]);
   const file = join(temporaryFolder(t), 'backup.db');
   await backupStore(url, file);

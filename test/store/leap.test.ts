@@ -41,7 +41,7 @@ async function placed(url: string, count = 1): Promise<bigint[]> {
 /** Imports an order with an id. */
 async function importOne(url: string, id: bigint): Promise<void> {
   const store = await openStore(url, { create: true, purpose: 'write' });
-  await store.apply([{ type: 'place', order: { id, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id, status: 'pending' } }]);
   await store.close();
 }
 
@@ -69,7 +69,7 @@ for (const { name, newDatabase } of ENGINES) {
     await copyStore(url, target, { isMove: true, onProgress: () => {} });
     assert.deepEqual(await placed(target), [3n]);
     const store = await open(t, url);
-    await store.apply([{ type: 'takeBack' }]);
+    await store.apply([{ type: 'reactivate' }]);
     assert.equal(await place(store), BILLION);
     assert.equal(await place(store), BILLION + 1n);
   });
@@ -112,7 +112,7 @@ for (const { name, newDatabase } of ENGINES) {
     }
   });
 
-  test(`${name}: with a last id, orders above it no longer count`, async (t) => {
+  test(`${name}: with a last id, orders above it are disregarded`, async (t) => {
     const url = await newDatabase(t);
     await importOne(url, 7n);
     await importOne(url, INT64_MAX);
@@ -165,7 +165,7 @@ test('SQLite: a database file that is restored leaps once', async (t) => {
   assert.deepEqual(await placed(url), [BILLION]);
 });
 
-test('SQLite: a copy of the file that is moved on at once leaps in the other database', async (t) => {
+test('SQLite: a copy of the file that is moved at once to another database leaps there', async (t) => {
   const folder = temporaryFolder(t);
   const [path, kept] = [join(folder, 'store.db'), join(folder, 'kept.db')];
   await placed(`sqlite:${path}`, 2);

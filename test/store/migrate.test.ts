@@ -68,7 +68,7 @@ async function useAsNode(url: string, rounds: number): Promise<void> {
   }
 }
 
-test('PostgreSQL: a migration that waits behind a long read gives way to nodes, and names what it waits for', async (t) => {
+test('PostgreSQL: a migration that waits for a long read does not block nodes, and reports what it waits for', async (t) => {
   const url = await olderStore(t, 9);
   const end = await longRead(t, url);
   const { reasons, migrated } = await waitingMigration(url);
@@ -120,7 +120,7 @@ test('PostgreSQL: migrate --plan shows what would run, its locks and what holds 
   const { stdout } = await run(['migrate', '--plan', '--database', url]);
   assert.match(
     stdout,
-    /^009-events-by-time\.postgres\.sql\n {2}builds .*\nNow held up by:\n {2}process /s,
+    /^009-events-by-time\.postgres\.sql\n {2}builds .*\nSessions that hold these locks now:\n {2}process /s,
   );
 });
 

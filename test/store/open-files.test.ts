@@ -9,7 +9,7 @@ import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { open } from './engines.ts';
 
-const place = (id: bigint) => ({ type: 'place', order: { id, status: 'pending' } }) as const;
+const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 
 /** Opens a new store with orders 1 to 3. */
 async function stored(t: TestContext): Promise<{ path: string; store: Store }> {
@@ -79,14 +79,14 @@ test('SQLite: files beside the file that a link leads to are compared', async (t
   assert.equal((await again.find([1n])).length, 1);
 });
 
-test('SQLite: deleted files are noticed without any request', async (t) => {
+test('SQLite: deleted files are detected without any request', async (t) => {
   const { path, store } = await stored(t);
   rmSync(path);
   await eventually(() => assert.rejects(store.status(), isReplaced));
 });
 
 for (const suffixes of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
-  test(`SQLite: what was acknowledged before ${suffixes} was deleted is there after a restart`, async (t) => {
+  test(`SQLite: changes acknowledged before ${suffixes} was deleted exist after a restart`, async (t) => {
     const { path, store } = await stored(t);
     for (const suffix of suffixes) rmSync(path + suffix);
     await assert.rejects(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { Origin, Timelines } from '../../src/store/postgres/database/origin.ts';
-import { PATIENT } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
 import { newPostgresSchema } from './engines.ts';
 
 test('a superseded server is rejected, and connections to it are to be closed', () => {
@@ -28,12 +28,15 @@ test('a store of another environment is rejected after a reconnect', async (t) =
     await store.close();
   }
   const sessionOn = async (url: string) => {
-    const session = await newSession(url, PATIENT);
+    const session = await newSession(url, COMMAND);
     t.after(() => session.end());
     return session;
   };
   const origin = new Origin();
   await origin.confirm(await sessionOn(production));
   await origin.confirm(await sessionOn(production));
-  await assert.rejects(origin.confirm(await sessionOn(staging)), /is for staging/);
+  await assert.rejects(
+    origin.confirm(await sessionOn(staging)),
+    /changed from production to staging/,
+  );
 });

@@ -22,7 +22,7 @@ const ids = fc.bigInt({ min: 1n, max: 12n });
 const command: fc.Arbitrary<OrderCommand> = fc.oneof(
   fc.record({ id: ids, order: anyOrder }).map(
     ({ id, order }): OrderCommand => ({
-      type: 'place',
+      type: 'insertOrder',
       // Few values, so that filters match some orders.
       order: {
         ...order,
@@ -61,7 +61,7 @@ function matches(
 function shifted(history: readonly OrderCommand[][], by: OrderId): OrderCommand[][] {
   return history.map((commands) =>
     commands.map((each) =>
-      each.type === 'place'
+      each.type === 'insertOrder'
         ? { ...each, order: { ...each.order, id: each.order.id + by } }
         : { ...each, id: each.id + by },
     ),
@@ -122,7 +122,7 @@ for (const { name, newDatabase } of ENGINES) {
     });
   });
 
-  test(`${name}: pages hold the three promises while orders change between them`, async (t) => {
+  test(`${name}: pages keep the three guarantees while orders change between them`, async (t) => {
     const store = await open(t, await newDatabase(t), 'service');
     let runs = 0n;
     const property = async (
@@ -197,14 +197,14 @@ for (const { name, newDatabase } of ENGINES) {
     await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 60 });
   });
 
-  test(`${name}: a page is one snapshot, however many rows are looked at while orders change`, async (t) => {
+  test(`${name}: a page is one snapshot, however many rows are examined while orders change`, async (t) => {
     const store = await open(t, await newDatabase(t), 'service');
     const count = 45_000;
     const ids = Array.from({ length: count }, (_, index) => BigInt(index + 1));
     for (let from = 0; from < count; from += 5_000) {
       const part = ids.slice(from, from + 5_000);
       await store.apply(
-        part.map((id) => ({ type: 'place', order: { id, status: 'pending' } }) as const),
+        part.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const),
       );
     }
     let isReading = true;
@@ -226,11 +226,11 @@ for (const { name, newDatabase } of ENGINES) {
     await writing;
   });
 
-  test(`${name}: behind the last id of int64 there is nothing, in either order`, async (t) => {
+  test(`${name}: a page after the last id of int64 is empty, in either order`, async (t) => {
     const store = await open(t, await newDatabase(t), 'service');
     await store.apply(
       [1n, INT64_MAX, INT64_MIN].map(
-        (id) => ({ type: 'place', order: { id, status: 'pending' } }) as const,
+        (id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const,
       ),
     );
     for (const filter of [{}, { petId: 1n }, { statuses: ['pending'] }] as const) {
@@ -251,7 +251,7 @@ function firstState(
   id: OrderId,
   { revision, at }: { revision: bigint; at: number },
 ): OrderRecord {
-  const placed = commands.find((each) => each.type === 'place' && each.order.id === id);
-  assert.ok(placed?.type === 'place');
+  const placed = commands.find((each) => each.type === 'insertOrder' && each.order.id === id);
+  assert.ok(placed?.type === 'insertOrder');
   return { ...placed.order, revision, updatedAt: at, placedAt: at };
 }

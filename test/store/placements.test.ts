@@ -20,7 +20,7 @@ function placed(outcome: PlaceOrderOutcome | undefined): [id: bigint, isReplay: 
 }
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: a placement is remembered for 24 hours, and then deleted by a later one`, async (t) => {
+  test(`${name}: a placement is stored for 24 hours, and then deleted by a later one`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
     const place = async (key: string) => placed((await store.apply([placement(key)]))[0]);
@@ -53,10 +53,10 @@ for (const { name, newDatabase } of ENGINES) {
     ]);
   });
 
-  test(`${name}: ids are given above those of orders that the same transaction imports`, async (t) => {
+  test(`${name}: new ids are above those of orders that the same transaction imports`, async (t) => {
     const store = await open(t, await newDatabase(t));
     const [, outcome] = await store.apply([
-      { type: 'place', order: { id: 7n, status: 'pending' } },
+      { type: 'insertOrder', order: { id: 7n, status: 'pending' } },
       placement('k'),
     ]);
     assert.deepEqual(placed(outcome as PlaceOrderOutcome), [8n, false]);

@@ -41,7 +41,7 @@ test('a closed connection does not connect', async (t) => {
   assert.equal(accepted(), 0);
 });
 
-test('of several hosts that are the primary, one connection stays open', async (t) => {
+test('if several hosts are the primary, one connection stays open', async (t) => {
   const url = await newPostgresDatabase(t);
   const { host, pathname } = new URL(url);
   const hosts = parseAddress(url.replace(host, [host, host, host].join()));

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { openStore } from '../../src/store/open.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
-import { PATIENT } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
 import { Cluster, eventually, query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { newPostgresDatabase, open } from './engines.ts';
@@ -28,7 +28,9 @@ test('three nodes that cancel the same orders concurrently cancel each order onc
   const url = await newPostgresDatabase(t);
   const stores = await Promise.all([open(t, url), open(t, url), open(t, url)]);
   const ids = Array.from({ length: 2_000 }, (_, index) => BigInt(index));
-  await stores[0]!.apply(ids.map((id) => ({ type: 'place', order: { id, status: 'pending' } })));
+  await stores[0]!.apply(
+    ids.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } })),
+  );
   const outcomes = await Promise.all(
     stores.map(async (store, which) => {
       const seen: unknown[] = [];
@@ -70,9 +72,9 @@ test('settings of the database do not affect the store', async (t) => {
   assert.equal(found!.name, details.name);
   const order = { id: 1n, status: 'pending', petId: undefined, quantity: 0n } as const;
   await store.apply([
-    { type: 'place', order },
+    { type: 'insertOrder', order },
     { type: 'cancel', id: 1n, by: 'NULL' },
-    { type: 'place', order: { ...order, id: 2n } },
+    { type: 'insertOrder', order: { ...order, id: 2n } },
     { type: 'cancel', id: 2n },
   ]);
   assert.equal((await store.find([1n]))[0]!.petId, undefined);
@@ -159,7 +161,7 @@ async function loseLastTransaction(url: string): Promise<void> {
 }
 
 function place(id: bigint) {
-  return { type: 'place', order: { id, status: 'pending' } } as const;
+  return { type: 'insertOrder', order: { id, status: 'pending' } } as const;
 }
 
 test('a store can be closed while PostgreSQL does not respond', async (t) => {
@@ -214,7 +216,7 @@ async function overtaken<T>(url: string, act: () => Promise<T>, change: string):
 test('a store that is moved between read and write is not written, with the reason', async (t) => {
   const url = await newPostgresDatabase(t);
   const store = await open(t, url);
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   const cancel = () => store.apply([{ type: 'cancel', id: 1n }]);
   const moved = overtaken(url, cancel, "UPDATE store SET moved_to = 'sqlite:x'");
   await assert.rejects(moved, /the store was moved/);
@@ -273,12 +275,12 @@ test('commits are durable and isolation is read committed, whatever the settings
       RETURN NEW; END $$;
     CREATE TRIGGER look AFTER UPDATE ON store FOR EACH ROW EXECUTE FUNCTION look()`,
   );
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   assert.deepEqual(await query(url, 'SELECT DISTINCT * FROM seen'), [['on', 'read committed']]);
 });
 
 test('a commit that was rolled back, or came with a warning, is a failure', async (t) => {
-  const session = await newSession(await newPostgresDatabase(t), PATIENT);
+  const session = await newSession(await newPostgresDatabase(t), COMMAND);
   t.after(() => session.end());
   await session.run('BEGIN');
   await assert.rejects(session.query('SELECT 1 / 0'), /division by zero/);
@@ -296,7 +298,7 @@ test('a database with another encoding than UTF-8 is refused', async (t) => {
   t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP DATABASE ${name}`));
   const other = new URL(url);
   other.pathname = name;
-  await assert.rejects(newSession(other.href, PATIENT), /its encoding is LATIN1/);
+  await assert.rejects(newSession(other.href, COMMAND), /its encoding is LATIN1/);
 });
 
 test('a standby is not used', async (t) => {
@@ -327,7 +329,7 @@ test('a connection without answers is closed within seconds', async (t) => {
   await once(relay, 'listening');
   t.after(() => relay.close());
   url.port = String((relay.address() as AddressInfo).port);
-  const session = await newSession(url.href, PATIENT);
+  const session = await newSession(url.href, COMMAND);
   relay.emit('swallow');
   const answer = assert.rejects(session.query('SELECT 1'), /PostgreSQL/);
   const begun = performance.now();

@@ -38,7 +38,10 @@ test('a store without its store row is refused, and the process can exit', async
   const db = new DatabaseSync(path);
   db.exec('DELETE FROM store');
   db.close();
-  await assert.rejects(openStore(`sqlite:${path}`, OPTIONS), /a copy into it has not ended/);
+  await assert.rejects(
+    openStore(`sqlite:${path}`, OPTIONS),
+    /a copy into this database is incomplete/,
+  );
 });
 
 test('databases, backups and the folders created for them are accessible to their owner only', async (t) => {
@@ -47,7 +50,7 @@ test('databases, backups and the folders created for them are accessible to thei
   const folder = join(temporaryFolder(t), 'made');
   const url = `sqlite:${join(folder, 'a.db')}`;
   const store = await openStore(url, OPTIONS);
-  await store.apply([{ type: 'place', order: { id: 1n, status: 'pending' } }]);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   await backupStore(url, join(folder, 'b.db'));
   const modes = ['.', 'a.db', 'a.db-wal', 'a.db-shm', 'b.db'].map((name) =>
     (statSync(join(folder, name)).mode & 0o777).toString(8),
@@ -95,12 +98,12 @@ test('only a service and "migrate" migrate a store; other commands name the comm
   for (const purpose of ['read', 'write'] as const) {
     await assert.rejects(
       openStore(url, { create: false, purpose }),
-      /"store-orders migrate" updates it/,
+      /update it with "store-orders migrate"/,
     );
   }
   await assert.rejects(
     copyStore(url, `${url}.copy`, { isMove: true, onProgress: () => {} }),
-    /"store-orders migrate" updates it/,
+    /update it with "store-orders migrate"/,
   );
   assert.equal(version(), 1);
   const backup = join(temporaryFolder(t), 'backup.db');

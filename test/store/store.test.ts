@@ -78,8 +78,8 @@ for (const { name, newDatabase } of ENGINES) {
     ]) {
       await assert.rejects(refused(), { name: 'StoreUnavailable', message: /was moved to/ });
     }
-    assert.deepEqual(await other.apply([{ type: 'takeBack' }]), ['taken_back']);
-    assert.deepEqual(await other.apply([{ type: 'takeBack' }]), ['unchanged']);
+    assert.deepEqual(await other.apply([{ type: 'reactivate' }]), ['reactivated']);
+    assert.deepEqual(await other.apply([{ type: 'reactivate' }]), ['unchanged']);
     assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
     const { storeId, movedTo } = await store.status();
     assert.equal(movedTo, undefined);
@@ -119,7 +119,7 @@ for (const { name, newDatabase } of ENGINES) {
         fc.asyncProperty(fc.array(command, { maxLength: 20 }), async (commands) => {
           let isChange = false;
           const expected = commands.map((each) => {
-            const own = each.type === 'place' ? each.order.id : each.id;
+            const own = each.type === 'insertOrder' ? each.order.id : each.id;
             const { outcome, order } = decide(knownIn(model, own), each, 0);
             if (order === undefined) return outcome;
             isChange = true;
@@ -235,7 +235,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await store.history(2n), []);
   });
 
-  test(`${name}: events of one transaction are told in order, wherever the database has put them`, async (t) => {
+  test(`${name}: events of one transaction are returned in order, wherever the database has stored them`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
     await store.apply([place({ id: 1n, status: 'pending' }), { type: 'cancel', id: 1n }]);
@@ -422,7 +422,7 @@ for (const { name, newDatabase } of ENGINES) {
   );
 
   testStore(
-    'finished imports are remembered, and begin again only on request',
+    'finished imports are recorded, and are carried out again only on request',
     async (_t, store) => {
       const run = { source: 'a', run: '1' };
       await begin(store, 'a', '1');
@@ -492,7 +492,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await store.status()).orders.pending, 1n);
   });
 
-  test(`${name}: written data is there after closing and reopening`, async (t) => {
+  test(`${name}: written data persists after closing and reopening`, async (t) => {
     const url = await newDatabase(t);
     const first = await open(t, url);
     await first.apply([place({ id: 1n, status: 'pending' })]);
@@ -528,8 +528,8 @@ for (const { name, newDatabase } of ENGINES) {
   });
 }
 
-function place(order: Order): Extract<OrderCommand, { type: 'place' }> {
-  return { type: 'place', order };
+function place(order: Order): Extract<OrderCommand, { type: 'insertOrder' }> {
+  return { type: 'insertOrder', order };
 }
 
 function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {

@@ -128,7 +128,7 @@ test('every metric and label in rules, their tests and the dashboard is one of t
   for (const expr of shown) assertKnown(expr, known);
 });
 
-test('the check of names notices metrics and labels that do not exist', () => {
+test('the check of names detects metrics and labels that do not exist', () => {
   const known = new Map([['orders', ['status']]]);
   assertKnown('sum by (status) (rate(orders{job="a", status=~"5.."}[5m])) > 0.01', known);
   for (const wrong of [
@@ -156,7 +156,7 @@ test('every alert has a unit test in which it fires, and one in which it does no
   }
 });
 
-test('every alert says what it is about and what to do, and names a heading of operating.md', () => {
+test('every alert has a summary, a description and a runbook heading in operating.md', () => {
   const anchors = [...read('docs/operating.md').matchAll(/^#{2,} (.+)$/gm)].map(([, heading]) =>
     heading!
       .toLowerCase()
@@ -191,7 +191,7 @@ test('the systemd units differ only in what makes them one process or several', 
   const settings = (name: string) =>
     read(`deploy/systemd/${name}`)
       .replaceAll(/^#.*\n/gm, '')
-      .replace(', with operations port %i', '')
+      .replace(', with admin port %i', '')
       .replace(' --reuse-port --operations-port %i', '');
   assert.equal(settings('store-orders@.service'), settings('store-orders.service'));
 });

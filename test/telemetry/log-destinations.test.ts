@@ -64,7 +64,7 @@ test('the buffer of unwritten log lines is bounded, and the log reports how many
   assert.ok(kept < 300);
 });
 
-test('a log file that cannot be opened again is used on', {
+test('a log file that cannot be reopened stays in use', {
   skip: process.platform === 'linux' ? false : 'on Linux only',
 }, async (t) => {
   const folder = join(temporaryFolder(t), 'logs');
@@ -73,7 +73,7 @@ test('a log file that cannot be opened again is used on', {
   t.after(() => closeSync(fd));
   const { write, end, reopen } = fileDestination(fd);
   rmSync(folder, { recursive: true });
-  assert.match(reopen()!, /a\.log was not opened again: ENOENT/);
+  assert.match(reopen()!, /a\.log could not be reopened: ENOENT/);
   write('a line\n');
   await end();
   assert.equal(fstatSync(fd).size, 7);

@@ -46,7 +46,7 @@ async function startCollector(t: TestContext) {
   };
 }
 
-test('traceparent is parsed as W3C Trace Context says, and ignored if it is not valid', () => {
+test('traceparent is parsed according to W3C Trace Context, and ignored if it is not valid', () => {
   const context = { traceId: TRACE, spanId: PARENT, isSampled: true };
   assert.deepEqual(parseTraceparent(`00-${TRACE}-${PARENT}-01`), context);
   assert.deepEqual(parseTraceparent(`00-${TRACE}-${PARENT}-02`), { ...context, isSampled: false });
@@ -103,7 +103,7 @@ test('requests are exported as spans, continued from their callers, if an endpoi
   assert.match(service.stdout(), new RegExp(`"traceId":"${TRACE}","spanId":"[0-9a-f]{16}"`));
 });
 
-test('a collector that cannot be reached delays neither requests nor the stop, and the log says so', async (t) => {
+test('an unreachable collector delays neither requests nor shutdown, and is logged', async (t) => {
   const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${await freePort()}`;
   const service = await serve(t, [], { env: { OTEL_EXPORTER_OTLP_ENDPOINT } });
   assert.equal((await service.call('GET', '/v2/store/summary')).status, 200);
@@ -111,7 +111,7 @@ test('a collector that cannot be reached delays neither requests nor the stop, a
   assert.match(service.stdout(), /"msg":"traces are not exported"/);
 });
 
-test('settings of OpenTelemetry that are wrong are said, and passwords are not', async () => {
+test('invalid settings of OpenTelemetry are reported, without passwords', async () => {
   const lines: string[] = [];
   const logger = createLogger('trace', { write: (line) => lines.push(line) });
   let failures = 0;

@@ -19,13 +19,13 @@ import { orderEtag, sendChanged } from './responses.ts';
 /** A revision that no order has. */
 const NO_REVISION = -1n;
 
-type ChangeCommand = Exclude<OrderCommand, { type: 'place' }>;
+type ChangeCommand = Exclude<OrderCommand, { type: 'insertOrder' }>;
 
-/** If-Match compares strongly (RFC 9110, section 13.1.1), so this is no order that has changed. */
+/** If-Match requires strong comparison (RFC 9110, section 13.1.1), so a weak ETag does not mean that the order has changed. */
 const WEAK_ETAG = {
   parameter: 'If-Match',
   detail:
-    'is a weak ETag (W/), which never matches: a proxy between, such as one that compresses responses, has made it weak; have the proxy keep ETags',
+    'is a weak ETag (W/), which never matches. A proxy has weakened it, for example by compressing the response; configure the proxy to keep ETags unchanged',
 };
 
 /** Carries out a command on one order under If-Match, and sends the order or the reason why it was not changed. */
@@ -73,8 +73,8 @@ export async function changeOrder(
 }
 
 /**
- * Sends the refusal of a change that the order has already: with the order if the same API key has made the change, so
- * that a client whose response was lost gets what it said, whether or not its key may read orders.
+ * Sends the error for a change that was already made. The error includes the order if the same API key made the change, so
+ * that a client whose response was lost gets the order, whether or not its key may read orders.
  */
 async function sendConflict(
   exchange: Exchange,
@@ -95,8 +95,8 @@ async function sendConflict(
 }
 
 /**
- * Returns the revision that If-Match demands of the order: undefined without the header. The writer compares it again,
- * in its transaction.
+ * Returns the revision that If-Match requires; undefined without the header. The writer compares it again, in its
+ * transaction.
  */
 async function revisionOf(
   ifMatch: string | undefined,

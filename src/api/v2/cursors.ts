@@ -7,12 +7,12 @@ import type { PageQuery } from '../../store/pages.ts';
 /** What a cursor of a page belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'isDescending'>;
 
-/** Returns the cursor of the page behind `after`. It depends on filters and order only, so it never expires. */
+/** Returns the cursor of the page after the id `after`. It depends only on filters and order, so it never expires. */
 export function pageCursor(walk: Walk, after: OrderId): string {
   return encodeCursor([digestOf(walk), String(after)]);
 }
 
-/** Returns the id behind which the page of a cursor begins; undefined if it is not a cursor of this walk. */
+/** Returns the id after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
 export function parsePageCursor(cursor: string, walk: Walk): OrderId | undefined {
   const after = parseInt64(String(decodeCursor(cursor)?.[1]));
   return after !== undefined && pageCursor(walk, after) === cursor ? after : undefined;
@@ -26,14 +26,14 @@ function digestOf({ filter, isDescending }: Walk): string {
 
 type Boundaries = ActivityQuery['boundaries'];
 
-/** Returns the cursor with which a count of these periods goes on. */
+/** Returns the cursor with which a count of these periods continues. */
 export function activityCursor(position: ActivityCursor, boundaries: Boundaries): string {
   const { storeId, upTo, at, revision, orderId } = position;
   const numbers = [upTo, at, revision, orderId].map(String);
   return encodeCursor([digest(boundaries.join()), storeId, ...numbers]);
 }
 
-/** Returns where a count goes on; undefined if it is not a cursor of these periods. */
+/** Returns the position at which a count continues; undefined if the cursor belongs to other periods. */
 export function parseActivityCursor(
   cursor: string,
   boundaries: Boundaries,

@@ -7,7 +7,7 @@ import { sendRead } from './responses.ts';
 
 /**
  * GET /store/summary: how many orders have each status, from counters.
- * @param canLoseChanges whether the operators say that a failover can lose acknowledged changes
+ * @param canLoseChanges whether a failover can lose acknowledged changes, as configured by the operators
  */
 export function getSummary(
   contract: Contract,

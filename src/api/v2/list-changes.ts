@@ -15,7 +15,7 @@ interface Parameters {
   readonly limit?: bigint;
 }
 
-/** GET /store/changes: the next changes behind a cursor. */
+/** GET /store/changes: the next changes after a cursor. */
 export function listChanges(contract: Contract, store: Store): RouteHandler {
   return contract.validated<Parameters>('listChanges', async (exchange, { parameters }) => {
     const after = parseFeedStart(parameters.after ?? 'start');

@@ -40,7 +40,7 @@ export function listOrders(contract: Contract, store: Store): RouteHandler {
   });
 }
 
-/** Returns undefined if the cursor is not one of these filters. */
+/** Returns undefined if the cursor belongs to other filters. */
 function queryOf({
   status,
   petId,

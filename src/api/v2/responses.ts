@@ -12,7 +12,7 @@ const JSON_TYPE = ['content-type', 'application/json'] as const;
 const REVALIDATED = ['cache-control', 'private, no-cache'] as const;
 const NOT_STORED = ['cache-control', 'no-store'] as const;
 
-/** Identifies a state of an order, also over restores of the store. One revision can place an order and change it. */
+/** Identifies a state of an order, even across restores of the store. One revision can place an order and change it. */
 export function orderEtag({ revision, updatedAt, status }: OrderRecord): string {
   return `"${revision}-${updatedAt.toString(36)}-${status}"`;
 }
@@ -36,7 +36,7 @@ export function sendRead(exchange: Exchange, etag: string, json: () => string): 
 
 /**
  * Sends a page, compressed if the client accepts that and the page is large; or 304 if If-None-Match names one of its
- * ETags. Proxies that compress make ETags weak, so they should find nothing left to compress.
+ * ETags. Proxies that compress responses weaken their ETags; they do not compress what is already compressed.
  */
 export async function sendPage(
   exchange: Exchange,

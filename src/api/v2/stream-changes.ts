@@ -6,8 +6,8 @@ import { parseFeedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
 import type { ChangeStreams } from './streams/change-streams.ts';
 
 /**
- * GET /store/changes/stream: the changes behind a cursor, as they happen. Last-Event-ID, which a client sends when it
- * resumes, takes the place of `after`.
+ * GET /store/changes/stream: the changes after a cursor, as they happen. Last-Event-ID, which a client sends when it
+ * resumes, replaces `after`.
  */
 export function streamChanges(contract: Contract, streams: ChangeStreams): RouteHandler {
   return contract.validated<{ readonly after?: string }>(

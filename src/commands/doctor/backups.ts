@@ -4,16 +4,16 @@ import { formatTimestamp } from '../../orders/timestamp.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
 import { latestBackupOf } from '../../store/maintenance/backup.ts';
 
-/** Looks at the backups that the service makes, if it makes any. */
+/** Checks the backups that the service makes, if it makes any. */
 export function backupsOf({ backups, databaseUrl }: Config): Finding[] {
   if (backups === undefined) return [];
   const { folder, everyMs } = backups;
   if (!existsSync(folder)) {
     return [
-      problem('backups', `the folder ${folder} does not exist`, 'make it, or mount its disk'),
+      problem('backups', `the folder ${folder} does not exist`, 'create it, or mount its disk'),
     ];
   }
-  const advice = 'the running service makes them: see its log';
+  const advice = 'see the log of the service, which makes the backups';
   try {
     const latest = latestBackupOf(databaseUrl, folder);
     if (latest === undefined)

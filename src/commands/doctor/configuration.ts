@@ -7,7 +7,7 @@ import { type Finding, ok, warning } from '../../store/diagnosis.ts';
 import { databaseLabel } from '../../store/url.ts';
 import { COMMIT, VERSION } from '../../version.ts';
 
-/** Kubernetes kills so long after SIGTERM unless it is told otherwise; container engines after 10 s, systemd after 90. */
+/** Default grace period of Kubernetes between SIGTERM and SIGKILL; container engines wait 10 s, systemd 90 s. */
 const USUAL_STOP_SECONDS = 30;
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
@@ -16,12 +16,12 @@ export function programOf(): Finding {
   return ok('versions', `store-orders ${VERSION} (${COMMIT}), Node.js ${node}, SQLite ${sqlite}`);
 }
 
-/** Looks at the user of the process, and its limits. */
+/** Checks the user of the process, and its limits. */
 export function userOf(): Finding[] {
   const findings: Finding[] = [];
   if (process.getuid?.() === 0) {
-    const advice = 'run the service as a user of its own, without rights';
-    findings.push(warning('user', 'this is root', advice));
+    const advice = 'run the service as an unprivileged user of its own';
+    findings.push(warning('user', 'the user is root', advice));
   }
   const files = openFilesLimit();
   const connections = connectionsWithin(files);
@@ -31,7 +31,7 @@ export function userOf(): Finding[] {
   return findings;
 }
 
-/** Looks at settings that are valid, and may not be meant, or not fit each other. */
+/** Checks for valid settings that may be unintended, or do not fit each other. */
 export function configurationOf(config: Config, urlFile: string | undefined): Finding[] {
   const { environment, databaseUrl, drainMs, stopLimitMs } = config;
   return [
@@ -45,7 +45,7 @@ export function configurationOf(config: Config, urlFile: string | undefined): Fi
 /** Finds variables that are probably misspelt. */
 export function namesOf(environment: Settings): Finding[] {
   return misspelt(environment).map(([name, meant]) =>
-    warning('configuration', `${name} has no effect`, `if ${meant} is meant, rename it`),
+    warning('configuration', `${name} is not a known setting`, `if ${meant} is meant, rename it`),
   );
 }
 
@@ -56,15 +56,15 @@ function stopOf(seconds: number): Finding {
   return warning('stop', found, advice);
 }
 
-function exposureOf({ host, operations, rootUrl, corsOrigins }: Config): Finding[] {
+function exposureOf({ host, admin, rootUrl, corsOrigins }: Config): Finding[] {
   const findings: Finding[] = [];
   if (!LOOPBACK.includes(host) && !rootUrl.startsWith('https:')) {
-    const found = `clients reach the service without TLS, at ${rootUrl}, and keys can be read on the way`;
-    findings.push(warning('exposure', found, 'put a proxy with TLS before it, and set BASE_URL'));
+    const found = `clients reach the service at ${rootUrl} without TLS, so keys can be intercepted`;
+    findings.push(warning('exposure', found, 'put a TLS proxy in front of it, and set BASE_URL'));
   }
-  if (!LOOPBACK.includes(operations.host)) {
-    const found = `health and metrics need no key, and are at ${operations.host}:${operations.port}`;
-    findings.push(warning('exposure', found, 'let only the machines that watch it through'));
+  if (!LOOPBACK.includes(admin.host)) {
+    const found = `health and metrics need no key, and are at ${admin.host}:${admin.port}`;
+    findings.push(warning('exposure', found, 'allow access only from the monitoring machines'));
   }
   if (corsOrigins.includes('*')) {
     const found = 'scripts of any origin may use the service from a browser (CORS_ORIGINS)';

@@ -14,13 +14,13 @@ import { storeOf } from './store.ts';
 export function doctorCommand(): Command {
   return databaseCommand(
     'doctor',
-    'look at everything that the service needs, and say what to do; give it the environment of the service',
+    'check everything that the service needs, and report what to do; run it with the environment of the service',
     'npx store-orders doctor\nnpx store-orders doctor --json',
   )
-    .option('--json', 'as a JSON object')
+    .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
-      '\nIt may run beside the service, and changes nothing. Exit code 1: there are problems; warnings do not count.',
+      '\nIt changes nothing, and can run while the service runs. Exit code 1: there are problems; warnings do not count.',
     )
     .action(doctor);
 }

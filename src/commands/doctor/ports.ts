@@ -9,13 +9,13 @@ import { openStore } from '../../store/open.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
 import { databaseLabel } from '../../store/url.ts';
 
-/** A service that is busy answers later than one that is not; one that hangs does not answer. */
+/** Timeout for the response of a running service, which may be busy. */
 const ANSWER_WITHIN_MS = 3_000;
 
-/** Looks at the service, if it is running, and otherwise whether it can listen. */
+/** Checks the service if it is running; otherwise checks whether it can listen. */
 export async function portsOf(config: Config): Promise<Finding[]> {
-  const { host, port, operations, reusePort } = config;
-  const url = `http://${urlHost(operations.host)}:${operations.port}`;
+  const { host, port, admin, reusePort } = config;
+  const url = `http://${urlHost(admin.host)}:${admin.port}`;
   // A ready /readyz would count as a load balancer's, and the next stop would wait for it.
   const metrics = await answerOf(`${url}/metrics`);
   const ready = /^store_orders_ready (\d)$/m.exec(metrics ?? '')?.[1];
@@ -23,7 +23,7 @@ export async function portsOf(config: Config): Promise<Finding[]> {
   if (other !== undefined) {
     const found = `the service at ${url} serves another store, ${other}`;
     const advice =
-      'set PORT and OPERATIONS_PORT to others, or give doctor the environment of that service';
+      'set PORT and OPERATIONS_PORT to other ports, or run doctor with the environment of that service';
     return [problem('ports', found, advice)];
   }
   if (ready === '1') return [ok('ports', `a service is running, and ready (${url}/readyz)`)];
@@ -32,8 +32,8 @@ export async function portsOf(config: Config): Promise<Finding[]> {
     return [problem('ports', `a service is running, and not ready: ${reason}`, 'see its log')];
   }
   const own = { name: 'PORT', host, port };
-  const listeners = [{ name: 'OPERATIONS_PORT', ...operations }];
-  // Connections of a service that shares the port would come here.
+  const listeners = [{ name: 'OPERATIONS_PORT', ...admin }];
+  // Connections to a service that shares the port would arrive at this probe.
   return Promise.all((reusePort ? listeners : [own, ...listeners]).map(listenerOf));
 }
 
@@ -88,7 +88,7 @@ async function listenerOf(listener: {
     const { code, message } = error as NodeJS.ErrnoException;
     const isUsed = code === 'EADDRINUSE';
     const found = isUsed ? `${urlHost(host)}:${port} is used by another program` : message;
-    const advice = isUsed ? `stop it, or set ${name} to another port` : `correct HOST and ${name}`;
+    const advice = isUsed ? `stop that program, or set ${name}` : `correct HOST and ${name}`;
     return problem('ports', found, advice);
   } finally {
     server.close();

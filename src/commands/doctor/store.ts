@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { standingOf } from '../../keys/api-key.ts';
+import { keyStatus } from '../../keys/api-key.ts';
 import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../orders/ids.ts';
 import { expectEnvironment } from '../../store/claim.ts';
@@ -14,12 +14,12 @@ import { counted, grouped } from '../terminal/output.ts';
 
 const SOON_MS = 14 * 86_400_000;
 
-/** Looks at what is in the store: its schema, its rows, its keys, and its latest change. */
+/** Checks the content of the store: its schema, its rows, its keys, and its latest change. */
 export async function storeOf(config: Config): Promise<Finding[]> {
   const { databaseUrl, environment } = config;
   try {
     if (!(await storeExists(databaseUrl))) {
-      return [ok('store', 'there is none yet; the service makes it when it starts')];
+      return [ok('store', 'it does not exist yet; the service creates it when it starts')];
     }
     const checked = await checkStore(databaseUrl);
     expectEnvironment(databaseUrl, checked.environment, environment);
@@ -39,7 +39,7 @@ function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[
     const advice = 'use that one, or run "store-orders take-back"';
     return [problem('store', `it was moved to ${movedTo}`, advice)];
   }
-  const advice = 'keep a copy of the database, and restore a backup';
+  const advice = 'save a copy of the database, then restore a backup';
   const wrong = problems.map((each) => problem('store', each, advice));
   const counts = Object.entries(orders).map(([status, count]) => `${grouped(count)} ${status}`);
   return wrong.length > 0
@@ -52,12 +52,12 @@ function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Find
     const advice = 'undo what was changed by hand, or restore a backup';
     return schemaDifferences.map((each) => problem('schema', each, advice));
   }
-  if (has === knows) return [ok('schema', `${has} migrations, as this release`)];
+  if (has === knows) return [ok('schema', `${has} migrations, the schema of this release`)];
   const advice = 'make a backup; the service of this release migrates it when it starts';
   return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
 }
 
-/** Looks at keys, clock, ids and imports of a consistent store. */
+/** Checks keys, clock, ids and imports of a consistent store. */
 async function usedStoreOf({ databaseUrl, environment }: Config): Promise<Finding[]> {
   const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
   try {
@@ -73,7 +73,7 @@ async function usedStoreOf({ databaseUrl, environment }: Config): Promise<Findin
 async function keysOf(store: Store, environment: Config['environment']): Promise<Finding[]> {
   const now = Date.now();
   const keys = (await store.keys()).filter(
-    (key) => key.environment === environment && standingOf(key, now) === 'valid',
+    (key) => key.environment === environment && keyStatus(key, now) === 'valid',
   );
   if (keys.length === 0) {
     const advice = 'npx store-orders keys create --name NAME';
@@ -85,7 +85,7 @@ async function keysOf(store: Store, environment: Config['environment']): Promise
   if (ending.length === 0) return [ok('keys', counted(keys.length, 'valid key'))];
   const names = ending.map(({ id, name }) => `${name} (${id})`).join(', ');
   return [
-    warning('keys', `within 14 days, these expire: ${names}`, 'create others, and hand them out'),
+    warning('keys', `these keys expire within 14 days: ${names}`, 'create and distribute new keys'),
   ];
 }
 
@@ -101,10 +101,10 @@ function importsOf(imports: readonly ImportRecord[]): Finding[] {
 function idsOf(free: FreeIds): Finding {
   const found = `${grouped(idsLeft(free))} ids are left for new orders`;
   if (idsLeft(free) >= FEW_IDS) return ok('ids', found);
-  const advice = 'set another last id, with "store-orders ids --last"';
+  const advice = 'set another last id with "store-orders ids --last"';
   return warning(
     'ids',
-    `${found}: those up to ${free.highest} are taken, and the last is ${free.last}`,
+    `${found}: ids up to ${free.highest} are taken, and the last id is ${free.last}`,
     advice,
   );
 }
@@ -112,7 +112,7 @@ function idsOf(free: FreeIds): Finding {
 function clockOf(latestAt: number | undefined): Finding[] {
   if (latestAt === undefined) return [];
   const aheadMs = latestAt - Date.now();
-  if (aheadMs < CLOCK_TOLERANCE_MS) return [ok('clock', 'it is later than the latest change')];
-  const found = `the latest change was made ${Math.round(aheadMs / 1_000)} s from now: this clock is behind`;
+  if (aheadMs < CLOCK_TOLERANCE_MS) return [ok('clock', 'not behind the latest change')];
+  const found = `the clock of this machine is ${Math.round(aheadMs / 1_000)} s behind the latest change`;
   return [warning('clock', found, 'synchronize the clocks of all machines by NTP')];
 }

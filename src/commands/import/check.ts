@@ -111,7 +111,7 @@ function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds):
   if (BigInt(check.withoutId) <= last - highest) return;
   check.problems.add(
     check.lastWithoutId,
-    `has no id, and above ${highest} the store has ${last - highest} left; the file needs ${check.withoutId}`,
+    `has no id; the file needs ${check.withoutId} new ids, and the store has ${last - highest} left above ${highest}`,
   );
 }
 
@@ -119,11 +119,11 @@ function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds):
 function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefined {
   const { highest, last } = source.freeIds;
   if (source.mayTakeLastIds || id === undefined || id <= highest || id > last) return undefined;
-  // Few are left already, as the operator knows.
+  // Few ids are left already; operators are warned of that.
   if (last - highest < FEW_IDS) return undefined;
   const left = last - id;
   if (left >= FEW_IDS) return undefined;
-  return `the id ${id} leaves ${left} ids for new orders; --allow-last-ids imports it all the same`;
+  return `the id ${id} leaves ${left} ids for new orders; use --allow-last-ids to import it anyway`;
 }
 
 async function ordersById(
@@ -138,7 +138,7 @@ interface CheckParts {
   readonly existing: ReadonlyMap<OrderId, Order>;
   readonly seen: SeenIds;
   readonly check: Check;
-  /** The last id that the store gives. */
+  /** The last id that the store assigns. */
   readonly last: OrderId;
 }
 
@@ -150,7 +150,7 @@ function checkOrder(
 ): string | undefined {
   const { id } = draft;
   if (id !== undefined) {
-    // Ids above the last one are out of the way of those that the store gives.
+    // Ids above the last one do not conflict with those that the store assigns.
     if (id > check.highestId && id <= last) check.highestId = id;
     const repetition = seen.add(id, at);
     if (repetition !== undefined) return repetition;
@@ -171,5 +171,5 @@ function checkOrder(
   const fields = differingFields(order, { ...draft, id: order.id });
   return fields.length === 0
     ? undefined
-    : `order ${id} is in the store with another ${fields.join(', ')}`;
+    : `order ${id} exists in the store with a different ${fields.join(', ')}`;
 }

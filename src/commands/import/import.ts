@@ -9,20 +9,20 @@ import type { ImportRecord } from '../../store/imports.ts';
 import type { Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, databaseExists, withStore } from '../database.ts';
 import { describeImport } from '../imports.ts';
-import { CommandFailed, counted, say, writeJson } from '../terminal/output.ts';
+import { CommandFailed, counted, writeErr, writeJson } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { terminal } from '../terminal/terminal.ts';
 import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
 import { Placer } from './placer.ts';
 
 const COLUMNS = `
-Columns, all of them optional, in any order (in JSON: fields):
-  id        int64; the store gives the next one where there is none
+Columns (in JSON: fields), all optional, in any order:
+  id        int64; if missing, the store assigns the next one
   petId     int64
   quantity  int64, 0 or more
   shipDate  date-time with an offset: 2026-12-01T09:30:00Z
   complete  true or false
-  status    pending, shipped or cancelled; pending where there is none`;
+  status    pending, shipped or cancelled; if missing, pending`;
 
 interface ImportFlags extends DatabaseFlags {
   readonly dryRun?: true;
@@ -40,13 +40,13 @@ npx store-orders import --dry-run orders.csv
 curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | npx store-orders import -`,
   )
     .argument('<file>', 'a file, or - for standard input')
-    .option('--dry-run', 'check everything, write nothing')
+    .option('--dry-run', 'check the file without writing anything')
     .option(
       '--again',
       'import content that was imported before: rows without an id become new orders',
     )
-    .option('--allow-last-ids', 'import ids that leave few to new orders; see "ids"')
-    .option('--json', 'the counts, and what is wrong with rows, as a JSON object on stdout')
+    .option('--allow-last-ids', 'import ids that leave few ids for new orders; see "ids"')
+    .option('--json', 'print the counts and the problems with rows as a JSON object on stdout')
     .addHelpText('after', COLUMNS)
     .action(importOrders);
 }
@@ -60,7 +60,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
       : await withStore(flags, 'create', (store) => importInto(store, input, flags));
     if (flags.json) await writeJson({ imported, skipped, dryRun });
     const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} already existed`;
-    say(
+    writeErr(
       flags.dryRun
         ? `Would import ${counted(imported, 'order')}${known}. Nothing was written.`
         : `Imported ${counted(imported, 'order')}${known}.`,
@@ -115,8 +115,8 @@ async function sourceOf(
 function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
   const what = name === undefined ? 'this content' : `this content (${name})`;
   return (
-    `${what} was imported at ${formatTimestamp(finishedAt!)}, ${counted(placed, 'row')}; nothing was imported. ` +
-    'To import it again, in which rows without an id become new orders, use --again'
+    `${what} was already imported at ${formatTimestamp(finishedAt!)}, ${counted(placed, 'row')}; nothing was imported. ` +
+    'To import it again, use --again; rows without an id then become new orders'
   );
 }
 
@@ -125,7 +125,7 @@ async function sayUnfinished(store: Store, digest: string): Promise<void> {
   const others = (await store.imports()).filter(
     ({ source, finishedAt }) => finishedAt === undefined && source !== digest,
   );
-  for (const each of others) say(`Another import is not finished: ${describeImport(each)}.`);
+  for (const each of others) writeErr(`Another import is not finished: ${describeImport(each)}.`);
 }
 
 /** Reads the file again and places its orders. @returns the number of new orders */
@@ -149,8 +149,8 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
     await writing;
     await placer.write();
     if (!(await placer.end())) {
-      say(
-        'All orders are placed, but the end of the import was not confirmed: importing the file again may skip them.',
+      writeErr(
+        'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
       );
     }
   } finally {

@@ -105,10 +105,10 @@ export class Placer {
   }
 }
 
-const STAYS = 'what was imported before stays, and the import goes on there when it is run again';
+const STAYS = 'rows imported so far are kept; run the import again to continue';
 const REASONS = {
-  order_differs: `came into the store meanwhile and differs; ${STAYS}`,
-  out_of_turn: `another import of the same file has begun or ended meanwhile; ${STAYS}`,
-  already_imported: 'another import of the same file has ended meanwhile',
-  no_ids_left: `the store has not enough ids left for the orders without one; ${STAYS}`,
+  order_differs: `was added to the store in the meantime with different values; ${STAYS}`,
+  out_of_turn: `another import of the same file was started or finished in the meantime; ${STAYS}`,
+  already_imported: 'another import of the same file was finished in the meantime',
+  no_ids_left: `the store does not have enough ids left for the orders without one; ${STAYS}`,
 } as const;

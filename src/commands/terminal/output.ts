@@ -24,7 +24,7 @@ export async function writeJson(value: unknown): Promise<void> {
 }
 
 /** Writes a line to stderr; stdout is reserved for data. */
-export function say(text: string): void {
+export function writeErr(text: string): void {
   terminal().stderr.write(`${text}\n`);
 }
 

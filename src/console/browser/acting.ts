@@ -4,7 +4,7 @@ import type { Session } from './session.ts';
 /** Orders that are cancelled or shipped at the same time. */
 const AT_ONCE = 4;
 
-export interface Deed {
+export interface BulkAction {
   readonly action: 'cancel' | 'ship';
   readonly ids: readonly bigint[];
   /** The ETag that the order must still have; for one order. */
@@ -14,23 +14,27 @@ export interface Deed {
 const DONE = { cancel: 'cancelled', ship: 'shipped' } as const;
 
 /** Asks once more: a change cannot be undone. */
-export function isConfirmed({ action, ids }: Deed): boolean {
+export function isConfirmed({ action, ids }: BulkAction): boolean {
   const orders = ids.length === 1 ? `order ${ids[0]}` : `${ids.length} orders`;
   const verb = action === 'cancel' ? 'Cancel' : 'Ship';
   return confirm(`${verb} ${orders}? This cannot be undone.`);
 }
 
 /** Cancels or ships orders, some at a time, and shows a result for each; ends with the session. */
-export async function act(screen: Screen, session: Session, deed: Deed): Promise<void> {
+export async function runBulkAction(
+  screen: Screen,
+  session: Session,
+  bulkAction: BulkAction,
+): Promise<void> {
   screen.change((state) => Object.assign(state, { isActing: true, outcome: undefined }));
-  const left = [...deed.ids];
+  const left = [...bulkAction.ids];
   let done = 0;
   const actOnSome = async () => {
     for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const problem = await problemActing(screen, session, { ...deed, id });
+      const problem = await problemActing(screen, session, { ...bulkAction, id });
       if (session.ending.signal.aborted) return;
       if (problem === undefined) done += 1;
-      const result = problem ?? `It is ${DONE[deed.action]} now.`;
+      const result = problem ?? `It is ${DONE[bulkAction.action]} now.`;
       screen.change(({ results, selected }) => {
         results.set(id!, result);
         selected.delete(id!);
@@ -39,8 +43,8 @@ export async function act(screen: Screen, session: Session, deed: Deed): Promise
   };
   await Promise.all(Array.from({ length: AT_ONCE }, actOnSome));
   if (session.ending.signal.aborted) return;
-  const failed = deed.ids.length - done;
-  const outcome = `${done} ${DONE[deed.action]}${failed === 0 ? '' : `, ${failed} not`}`;
+  const failed = bulkAction.ids.length - done;
+  const outcome = `${done} ${DONE[bulkAction.action]}${failed === 0 ? '' : `, ${failed} not`}`;
   screen.change((state) => Object.assign(state, { isActing: false, outcome }));
 }
 
@@ -48,7 +52,7 @@ export async function act(screen: Screen, session: Session, deed: Deed): Promise
 async function problemActing(
   screen: Screen,
   session: Session,
-  { action, id, ifMatch }: Pick<Deed, 'action' | 'ifMatch'> & { readonly id: bigint },
+  { action, id, ifMatch }: Pick<BulkAction, 'action' | 'ifMatch'> & { readonly id: bigint },
 ): Promise<string | undefined> {
   const { client, ending } = session;
   const options = { ifMatch, signal: ending.signal };

@@ -1,4 +1,4 @@
-import { act, type Deed, isConfirmed } from './acting.ts';
+import { type BulkAction, isConfirmed, runBulkAction } from './acting.ts';
 import type { Actions } from './actions.ts';
 import { readActivity } from './activity.ts';
 import { readDetails, showDetails } from './details.ts';
@@ -142,10 +142,10 @@ export class App {
     await reading;
   }
 
-  async #act(deed: Deed): Promise<void> {
+  async #act(bulkAction: BulkAction): Promise<void> {
     const { session, detail } = this.#screen.state;
-    if (session === undefined || !isConfirmed(deed)) return;
-    await act(this.#screen, session, deed);
+    if (session === undefined || !isConfirmed(bulkAction)) return;
+    await runBulkAction(this.#screen, session, bulkAction);
     await Promise.all([readDetails(this.#screen), this.#list.readSummary()]);
     // The button that was pressed is gone.
     if (detail !== undefined) await this.#screen.focus('aside');

@@ -117,7 +117,7 @@ function textOf(rawPacket: unknown): string {
   return Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
 }
 
-/** Returns the Origin header, if the packet has it: the parser has given up before the request was there. */
+/** Returns the Origin header, if the packet contains it: the parser failed before the request was complete. */
 function originIn({ rawPacket }: ClientError): { origin?: string } {
   const [, origin] = /\norigin:[ \t]*([^\s,]+)[ \t]*\r?\n/i.exec(textOf(rawPacket)) ?? [];
   return origin === undefined ? {} : { origin };

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { MAX_CONNECTIONS, MAX_OPERATIONS_CONNECTIONS } from '../limits.ts';
+import { MAX_ADMIN_CONNECTIONS, MAX_CONNECTIONS } from '../limits.ts';
 
 /** File descriptors reserved for the process: database, log, PostgreSQL connections, Node.js internals. */
 const OWN_FILES = 64;
@@ -7,7 +7,7 @@ const OWN_FILES = 64;
 const FEWEST = 16;
 
 /**
- * Returns the maximum connections of the public listener, leaving file descriptors for the operations listener and
+ * Returns the maximum connections of the public listener, leaving file descriptors for the admin listener and
  * the database. Logs a warning if the system limit allows fewer than MAX_CONNECTIONS.
  */
 export function connectionLimit(logger: Logger, openFiles = openFilesLimit()): number {
@@ -22,7 +22,7 @@ export function connectionLimit(logger: Logger, openFiles = openFilesLimit()): n
 }
 
 /** Open files that all connections need. */
-export const FILES_NEEDED = MAX_CONNECTIONS + MAX_OPERATIONS_CONNECTIONS + OWN_FILES;
+export const FILES_NEEDED = MAX_CONNECTIONS + MAX_ADMIN_CONNECTIONS + OWN_FILES;
 
 /** Returns how many connections a limit of open files allows. */
 export function connectionsWithin(openFiles: number): number {

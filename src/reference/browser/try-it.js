@@ -1,5 +1,5 @@
-// Sends the requests of the "Try it" forms. Answers are shown as the text that arrived, so every digit is exact.
-// Plain JavaScript, since it is sent as it is; its types are checked all the same.
+// Sends the requests of the "Try it" forms. Responses are shown as received, so every digit is exact.
+// Plain JavaScript, since it is sent to browsers unchanged; its types are checked nevertheless.
 
 /** Longest text that is shown of an answer. */
 const MAX_SHOWN = 100_000;
@@ -40,7 +40,7 @@ async function send(form) {
   try {
     text = await shown(await fetch(url, { ...init, cache: 'no-store', redirect: 'error' }));
   } catch (error) {
-    text = `There was no answer: ${error}`;
+    text = `The request failed: ${error}`;
   }
   if (form.dataset.request === request) answer.textContent = `${init.method} ${url}\n\n${text}`;
 }
@@ -68,7 +68,7 @@ function requestOf(form) {
 async function shown(response) {
   const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
   const { text, isCut } = await beginningOf(response);
-  const rest = isCut ? '\n… (the rest is not shown)' : '';
+  const rest = isCut ? '\n… (truncated)' : '';
   return `${response.status} ${response.statusText}\n${lines.join('\n')}\n\n${text}${rest}`;
 }
 

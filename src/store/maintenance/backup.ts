@@ -54,7 +54,7 @@ export async function restoreStore(
 ): Promise<Restored> {
   if (isPostgresUrl(url)) {
     throw new StoreNotUsable(
-      '"restore" is for SQLite; "copy --from sqlite:FILE" brings a backup into an empty PostgreSQL database',
+      '"restore" supports only SQLite; to restore a backup into an empty PostgreSQL database, use "copy --from sqlite:FILE"',
     );
   }
   return restoreSqlite(file, sqlitePath(url), { accept, action });

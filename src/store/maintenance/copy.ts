@@ -87,7 +87,7 @@ function inconsistent(from: string, problems: readonly string[]): string {
   return [summary, ...problems].join('\n  ');
 }
 
-/** A backup that is put to use begins another history, in which its ids may have been given. */
+/** Ids that a backup would assign next may already be assigned in the original, so a store made from a backup leaps. */
 function statusOfCopy({ status, isBackup }: Source): StoreStatus {
   return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
@@ -123,7 +123,7 @@ async function openSource(url: string): Promise<Source> {
 function refuseMoved({ movedTo }: StoreStatus, to: string): void {
   if (movedTo === undefined || movedTo === databaseLabel(to)) return;
   throw new StoreNotUsable(
-    `the store was moved to ${movedTo}; copy it from there or, if it did not get there, run "store-orders take-back"`,
+    `the store was moved to ${movedTo}; copy it from there. If that copy was not completed, run "store-orders take-back"`,
   );
 }
 
@@ -141,7 +141,7 @@ async function moveAway(
   const { movedTo, revision } = source.status;
   if (movedTo !== undefined) return;
   const changed =
-    'the store changed while it was copied; stop what writes to it, and copy it again';
+    'the store changed while it was copied; stop all processes that write to it, and copy it again';
   const store = await openStore(from, { create: false, purpose: 'write' });
   try {
     const command = { type: 'moveAway', to: databaseLabel(to), revision } as const;
@@ -150,7 +150,7 @@ async function moveAway(
     if (outcome === 'changed') throw new StoreNotUsable(changed);
     // The store now accepts no writes, so tables whose changes do not show in the revision can be compared.
     if (!(await hasChanged(from, source))) return;
-    await store.apply([{ type: 'takeBack' }]);
+    await store.apply([{ type: 'reactivate' }]);
     throw new StoreNotUsable(changed);
   } finally {
     await store.close();

@@ -26,7 +26,7 @@ export async function planMigrations(url: string): Promise<MigrationSteps> {
   return isPostgresUrl(url) ? planPostgres(url) : planSqlite(sqlitePath(url));
 }
 
-/** Looks at the database at `url`, whether there is a store or not: rights, disk or server, and what it costs. */
+/** Checks the database at `url`, even without a store: permissions, disk or server, and the duration of a commit. */
 export function diagnoseDatabase(url: string): Promise<Finding[]> {
   return isPostgresUrl(url) ? diagnosePostgres(url) : diagnoseSqlite(sqlitePath(url));
 }

@@ -42,7 +42,7 @@ export async function countActivity(
   };
 }
 
-/** Returns whether the store has the event that a query goes on behind, if it does. */
+/** Returns whether the store has the event after which a query continues; true for a query from the start. */
 async function hasEvent(session: Session, { after }: ActivityQuery): Promise<boolean> {
   if (after === undefined) return true;
   return (await session.query(SQL.event, valuesOf(after))).length > 0;

@@ -36,7 +36,7 @@ export async function readFeed(
   const changes = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
   return changePage({
     ...{ from, now, changes },
-    // Of those up to now: the page depends on nothing that its ETag does not name.
+    // Counts only changes up to `now`, since the page must depend only on the state that its ETag identifies.
     isCut: changes.length > limit,
     readOn: async (revision, id) => {
       const rest = await session.query(SQL.rest, [revision, BATCH, id]);
@@ -46,7 +46,7 @@ export async function readFeed(
 }
 
 /**
- * Returns the position behind everything in the store.
+ * Returns the position after everything in the store.
  * @throws StoreUnavailable if the store was moved to another database
  */
 export async function readPosition(session: Session): Promise<FeedPosition> {

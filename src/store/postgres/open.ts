@@ -20,8 +20,8 @@ import { Origin } from './database/origin.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate } from './database/schema.ts';
 import type { Session } from './database/session.ts';
 import {
+  COMMAND,
   MIGRATIONS,
-  PATIENT,
   SERVICE,
   SERVICE_WRITES,
   type TimeLimits,
@@ -44,7 +44,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   };
   await prepareSchema(currentUrl(), options);
   const isService = options.purpose === 'service';
-  const limits = isService ? SERVICE : PATIENT;
+  const limits = isService ? SERVICE : COMMAND;
   const origin = new Origin();
   const connect = (own: TimeLimits = limits, prepare = async (_: Session) => {}) =>
     new Connection(() => parseAddress(currentUrl()), own, {
@@ -54,11 +54,11 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       },
       onConnection: options.onConnection,
     });
-  // Pages and feeds read more than others should wait for.
+  // Pages and feeds have their own connection, since they would delay other reads.
   const [reading, paging, changes] = [connect(), connect(), new Changes(connect())];
   const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
   const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads);
-  const writing = connect(isService ? SERVICE_WRITES : PATIENT, (each) => origin.confirmIds(each));
+  const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
   let closing: Promise<unknown> | undefined;
   return {
@@ -92,12 +92,12 @@ async function connectAll(connections: readonly Connection[]): Promise<void> {
   await Promise.all(connections.map((each) => each.session()));
 }
 
-/** Migrates the schema, or expects it to be current, as the purpose is. */
+/** Migrates the schema, or checks that it is current, depending on the purpose. */
 async function prepareSchema(
   url: string,
   { create, purpose, onMigrated, onWaiting }: OpenOptions,
 ): Promise<void> {
-  const observe = () => newSession(url, PATIENT);
+  const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
     const update = mayMigrate(purpose);
     const migrated = await migrate(each, {
@@ -118,7 +118,7 @@ async function prepareSchema(
  * @throws StoreUnavailable, StoreNotUsable
  */
 export async function postgresStoreExists(url: string): Promise<boolean> {
-  const session = await newSession(url, PATIENT);
+  const session = await newSession(url, COMMAND);
   try {
     return await hasSchema(session);
   } finally {

@@ -121,7 +121,7 @@ async function tryToImportOrders(
   expectNotMovedAway(known.movedTo);
   if (!isLatest) return { refusal: 'out_of_turn' };
   const batch = new Batch({ orders: known.orders, freeIds });
-  const outcome = batch.placeAll(orders);
+  const outcome = batch.insertAll(orders);
   if (outcome.refusal !== undefined) return outcome;
   const claim = [source, run, freeIds.highest, orders.length];
   if (batch.changed.size === 0) await session.write(SQL.claim, claim);

@@ -1,5 +1,5 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
-import { isSelective, MAX_ROWS_LOOKED_AT, type OrderPage, type PageQuery } from '../pages.ts';
+import { isSelective, MAX_ROWS_READ, type OrderPage, type PageQuery } from '../pages.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
@@ -21,8 +21,8 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
   const last = isDescending ? INT64_MIN : INT64_MAX;
   const first = isDescending ? INT64_MAX : INT64_MIN;
   const from = after === undefined ? first : after + (isDescending ? -1n : 1n);
-  // Of orders that all match, none is looked at beyond the page.
-  const rowCount = isSelective(query.filter) ? MAX_ROWS_LOOKED_AT : limit + 1;
+  // If all orders match, no row is read beyond the page.
+  const rowCount = isSelective(query.filter) ? MAX_ROWS_READ : limit + 1;
   const isPastEnd = after === last;
   const rows = await session.query(statementOf(query), [
     isPastEnd ? last : from,
@@ -61,8 +61,8 @@ const RECORD = `SELECT found.*, store.moved_to FROM store
     LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = $1) AS found ON true`;
 
 /**
- * Returns the statement for a page, in the order that a materialized query keeps; $1 is the first id, $2 how many rows to look at, $3 how many to return. Only if
- * fewer are found, all are looked at, and counted.
+ * Returns the statement for a page; the materialized queries keep the order. $1 is the first id, $2 the maximum number of rows
+ * to read, $3 the maximum number to return. All $2 rows are read, and counted, only if fewer than $3 match.
  */
 function statementOf({ filter, isDescending }: PageQuery): string {
   const { petId } = filter;

@@ -38,7 +38,7 @@ export class Writer {
   }
 }
 
-/** Commands that are one statement, which blocks other writers no longer than it takes, however slow the command is. */
+/** Commands of a single statement: they block other writers only while it runs, even if the calling process is slow. */
 const SINGLE_STATEMENTS = ['importOrders', 'putPets', 'recordKeyUse'];
 
 async function applyCommands(

@@ -45,7 +45,7 @@ export async function countActivity(
   };
 }
 
-/** Returns where to begin; undefined if the store does not have the event that the query goes on behind. */
+/** Returns where to begin; undefined if the store does not have the event after which the query continues. */
 function beginOf(
   session: Session,
   query: ActivityQuery,

@@ -45,7 +45,7 @@ export async function readFeed(
 }
 
 /**
- * Returns the position behind everything in the store.
+ * Returns the position after everything in the store.
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
 export function readPosition(session: Session): FeedPosition {

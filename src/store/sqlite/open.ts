@@ -118,7 +118,7 @@ class Usability {
     this.path = path;
   }
 
-  /** Lets every later operation fail with `error`; a later one says more. */
+  /** Makes every later operation fail with `error`; a later call replaces the error with a more precise one. */
   end(error: Error): void {
     this.#end = error;
   }

@@ -55,7 +55,7 @@ export async function importOrders(
   const ids = orders.flatMap(({ id }) => id ?? []);
   const freeIds = await readFreeIds(session);
   const batch = new Batch({ orders: findKnown(session, ids), freeIds });
-  const outcome = batch.placeAll(orders);
+  const outcome = batch.insertAll(orders);
   if (outcome.refusal !== undefined) return outcome;
   const revision = await writeBatch(session, batch);
   if (revision > 0n) await recordOperator(session, { first: revision, last: revision }, auditId);

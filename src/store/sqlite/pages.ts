@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orde
 import type { FeedPosition } from '../feed.ts';
 import {
   isSelective,
-  MAX_ROWS_LOOKED_AT,
+  MAX_ROWS_READ,
   type OrderFilter,
   type OrderPage,
   type PageQuery,
@@ -15,7 +15,7 @@ import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 
-/** Rows that are looked at in one turn of the event loop, which takes about a millisecond. */
+/** Rows that are read in one turn of the event loop, which takes about a millisecond. */
 const ROWS_PER_TURN = 10_000;
 
 /** Reads pages of orders, in turns of the event loop. */
@@ -35,12 +35,12 @@ export class Pages {
     return row[0] === null ? undefined : recordFromRow(row);
   }
 
-  /** See Store.page. If an order changes while rows are looked at, the page ends before the change. */
+  /** See Store.page. If the store changes between two parts of a page, the page ends after the first parts. */
   async page(query: PageQuery): Promise<OrderPage> {
     const orders: OrderRecord[] = [];
     let { after } = query;
     let position: OrderPage['position'] | undefined;
-    for (let looked = 0; looked < MAX_ROWS_LOOKED_AT; looked += ROWS_PER_TURN) {
+    for (let looked = 0; looked < MAX_ROWS_READ; looked += ROWS_PER_TURN) {
       const part = await this.#turns.run(() =>
         readPart(this.#session, { ...query, after, limit: query.limit - orders.length }),
       );
@@ -59,12 +59,12 @@ function isSame(one: FeedPosition, other: FeedPosition): boolean {
   return one.storeId === other.storeId && one.revision === other.revision;
 }
 
-/** Reads the next orders, looking at up to ROWS_PER_TURN rows. */
+/** Returns the next orders; reads up to ROWS_PER_TURN rows. */
 function readPart(session: Session, { filter, isDescending, after, limit }: PageQuery): OrderPage {
   return inSnapshot(session, () => {
     const position = readPosition(session);
     const range = rangeOf(filter, isDescending, after);
-    // Of orders that all match, none is looked at beyond the page.
+    // If all orders match, no row is read beyond the page.
     const lastId = isSelective(filter) ? boundaryOf(session, range) : undefined;
     const conditions = [...range.conditions, ...conditionsOf(filter, lastId, isDescending)];
     const rows = session.query(
@@ -80,7 +80,7 @@ function readPart(session: Session, { filter, isDescending, after, limit }: Page
 type Condition = readonly [sql: string, ...values: readonly Value[]];
 
 interface Range {
-  /** On columns that an index has in the order of the walk. */
+  /** On columns of an index that is ordered by id. */
   readonly conditions: readonly Condition[];
   readonly direction: 'ASC' | 'DESC';
 }
@@ -93,7 +93,7 @@ function rangeOf({ petId }: OrderFilter, isDescending: boolean, after: OrderId |
   return { conditions: [begin, ...pet], direction: isDescending ? 'DESC' : 'ASC' };
 }
 
-/** Returns the id of the last row to look at; undefined if that is the last of the range. */
+/** Returns the id of the last row to read; undefined if that is the last row of the range. */
 function boundaryOf(session: Session, { conditions, direction }: Range): OrderId | undefined {
   const sql = `SELECT id FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${direction} LIMIT 1 OFFSET ?`;
   const [row] = session.query(sql, [...valuesOf(conditions), ROWS_PER_TURN - 1]);

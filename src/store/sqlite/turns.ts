@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { Mutex } from '../../concurrency/mutex.ts';
 
-/** Work that took longer than this is followed by a pause, in which the writer and other requests have the core. */
+/** Work that took longer than this is followed by a pause, in which the writer and other requests can use the CPU core. */
 const LONG_MS = 0.5;
 const PAUSE_MS = 1;
 
-/** Runs work one piece in each turn of the event loop, so that much of it delays other requests little. */
+/** Runs one piece of work per turn of the event loop, so that long work hardly delays other requests. */
 export class Turns {
   readonly #mutex = new Mutex();
 

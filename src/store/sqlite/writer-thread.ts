@@ -64,7 +64,7 @@ function open() {
       probeForWriting(db);
       // A connection stays with the file it opened, even if that was replaced since. From here on `restore` is refused.
       if (fileIdentity(path) !== file)
-        throw new StoreNotUsable('it was replaced while it was being opened; try again');
+        throw new StoreNotUsable('it was replaced while it was opened; try again');
       const session = new Session(db);
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new GivenIds(path);
@@ -91,7 +91,12 @@ function probeForWriting(db: DatabaseSync): void {
   }
 }
 
-const GIVING: readonly StoreCommand['type'][] = ['place', 'placeOrder', 'importOrders', 'limitIds'];
+const GIVING: readonly StoreCommand['type'][] = [
+  'insertOrder',
+  'placeOrder',
+  'importOrders',
+  'limitIds',
+];
 
 /** Records the highest id beside the database, after commands that may have changed it. */
 async function recordGiven(
@@ -132,10 +137,10 @@ async function answer(produce: () => Answer | Promise<Answer>): Promise<void> {
 function watch(files: OpenFiles): void {
   const timer = setInterval(() => {
     try {
-      const found = files.look();
+      const found = files.check();
       if (found !== undefined) port.postMessage({ loss: failureOf(found) } satisfies Loss);
     } catch {
-      // The file system does not answer now; the next change or look finds out.
+      // The file system does not respond now; the next change or check detects the problem.
     }
   }, FILES_COMPARED_MS);
   timer.unref();

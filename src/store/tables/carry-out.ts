@@ -7,7 +7,7 @@ import { beginImport, endImport, forgetImport, importProgress } from './imports.
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
-import { limitIds, moveAway, readRevision, recordEnvironment, takeBack } from './store-row.ts';
+import { limitIds, moveAway, reactivate, readRevision, recordEnvironment } from './store-row.ts';
 
 /** The commands that each engine carries out with statements of its own. */
 export interface OrderWrites {
@@ -21,7 +21,7 @@ export interface OrderWrites {
 
 /** Returns whether commands may be applied to a store that was moved to another database. */
 export function areForMovedStore(commands: readonly StoreCommand[]): boolean {
-  return commands.every(({ type }) => type === 'takeBack' || type === 'audit');
+  return commands.every(({ type }) => type === 'reactivate' || type === 'audit');
 }
 
 /** Carries out commands in order, in a transaction that excludes all other writers. */
@@ -67,7 +67,7 @@ export async function carryOutOne(
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>> {
   switch (command.type) {
-    case 'place':
+    case 'insertOrder':
     case 'cancel':
     case 'ship':
     case 'placeOrder':
@@ -78,8 +78,8 @@ export async function carryOutOne(
       return recordEnvironment(session, command.environment);
     case 'moveAway':
       return moveAway(session, command.to, command.revision);
-    case 'takeBack':
-      return takeBack(session);
+    case 'reactivate':
+      return reactivate(session);
     case 'audit':
       return recordAction(session, command.action);
     case 'limitIds':

@@ -13,7 +13,7 @@ export interface Findings {
   readonly revision: bigint;
   /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
-  /** One line per problem; empty for a sound store. */
+  /** One line per problem; empty for a consistent store. */
   readonly problems: readonly string[];
 }
 
@@ -53,16 +53,16 @@ export function compare(
   const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
   const problems = ORDER_STATUSES.filter((status) => orders[status] !== counters[status]).map(
     (status) =>
-      `there are ${orders[status]} ${status} orders, and the store has counted ${counters[status]}`,
+      `there are ${orders[status]} ${status} orders, but the counter of the store is ${counters[status]}`,
   );
   if (revision !== counters.revision) {
     problems.push(
-      `the last event has revision ${revision}, and the store is at ${counters.revision}`,
+      `the last event has revision ${revision}, but the store is at revision ${counters.revision}`,
     );
   }
   if (withoutEvent! > 0n)
     problems.push(`${withoutEvent} orders lack the event of their last change`);
-  if (withoutOrder! > 0n) problems.push(`${withoutOrder} events are of no order`);
-  if (placements! > 0n) problems.push(`${placements} idempotency keys are of no order`);
+  if (withoutOrder! > 0n) problems.push(`${withoutOrder} events belong to no order`);
+  if (placements! > 0n) problems.push(`${placements} idempotency keys belong to no order`);
   return { orders, problems };
 }

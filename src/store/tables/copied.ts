@@ -120,7 +120,7 @@ export const ROWS_AT_A_TIME = 5_000;
 /** A store to copy from: one snapshot, held until it is closed. */
 export interface Source {
   readonly status: StoreStatus;
-  /** Whether it is a backup that has not been put to use since it was made. */
+  /** Whether it is a backup that has not been used as a store since it was made. */
   readonly isBackup: boolean;
   count(table: Table): Promise<number>;
   /** Returns all rows of a table in batches. */
@@ -128,7 +128,7 @@ export interface Source {
   close(): Promise<void>;
 }
 
-/** The ids of a store that was moved, which can have changed since its snapshot: opening it can let them leap. */
+/** The ids of a store that was moved. They can differ from those in its snapshot, since opening it can make them leap. */
 export type MovedIds = Partial<Pick<StoreStatus, 'reservedId' | 'freeIds'>>;
 
 /** A database to copy into; no process can open it as a store until it is complete. */
@@ -143,4 +143,4 @@ export interface Target {
 }
 
 /** Message for the operator if a store was taken back while it was copied. */
-export const TAKEN_BACK = 'the store was taken back while it was copied; nothing was moved';
+export const REACTIVATED = 'the store was taken back while it was copied; nothing was moved';

@@ -6,7 +6,8 @@ import { type StoreStatus, StoreUnavailable } from '../store.ts';
 import { type Dialects, number, type Row, type Session, text } from './session.ts';
 
 /** Message for the operator if the row of the table store is missing: a copy writes it last. */
-export const COPY_NOT_COMPLETE = 'a copy into it has not ended; run "store-orders copy" again';
+export const COPY_NOT_COMPLETE =
+  'a copy into this database is incomplete; run "store-orders copy" again';
 
 /**
  * Returns `row`, which includes the row of the table store.
@@ -20,7 +21,7 @@ export function requireStoreRow<T extends Row>(row: T | undefined): T {
 /** The error of a statement that writes only if the store was not moved to another database, and has not written. */
 export function storeNotHere(): StoreUnavailable {
   return new StoreUnavailable(
-    'the store was moved to another database, or a copy into it has not ended',
+    'the store was moved to another database, or a copy into this database is incomplete',
     'moved',
   );
 }
@@ -32,7 +33,7 @@ export function storeNotHere(): StoreUnavailable {
  */
 export function expectNotMovedAway(movedTo: unknown): void {
   if (movedTo === null || movedTo === undefined) return;
-  throw new StoreUnavailable(`the store was moved to ${movedTo}; use it there`, 'moved');
+  throw new StoreUnavailable(`the store was moved to ${movedTo}; use that database`, 'moved');
 }
 
 /** @throws StoreUnavailable if the row of the table store is missing */
@@ -97,8 +98,8 @@ export async function moveAway(
   return (await session.write(SQL.moveAway, [to, revision])) === 0 ? 'changed' : 'moved';
 }
 
-export async function takeBack(session: Session): Promise<'taken_back' | 'unchanged'> {
-  return (await session.write(SQL.takeBack, [newStoreId()])) === 0 ? 'unchanged' : 'taken_back';
+export async function reactivate(session: Session): Promise<'reactivated' | 'unchanged'> {
+  return (await session.write(SQL.reactivate, [newStoreId()])) === 0 ? 'unchanged' : 'reactivated';
 }
 
 /** Returns a random id for a store. */
@@ -134,6 +135,6 @@ const SQL = {
   recordEnvironment: 'UPDATE store SET environment = $1 WHERE environment IS NULL',
   environment: 'SELECT environment FROM store',
   moveAway: 'UPDATE store SET moved_to = $1 WHERE revision = $2',
-  takeBack: `UPDATE store SET moved_to = NULL, id = CASE WHEN id = '' THEN '' ELSE $1 END
+  reactivate: `UPDATE store SET moved_to = NULL, id = CASE WHEN id = '' THEN '' ELSE $1 END
     WHERE moved_to IS NOT NULL`,
 } as const;

@@ -21,7 +21,7 @@ function withoutChance(response: string): string {
     .replace(/^(etag: )"[0-9a-f]{16}-(\d+)-[0-9a-f]+(-gzip)?"/m, '$1"…-$2-…$3"');
 }
 
-test('v1 answers as it was published, byte for byte', async (t) => {
+test('v1 responses equal the recorded ones, byte for byte', async (t) => {
   const { port, secret, store } = await startService(t, {
     PET_LOOKUP_SUNSET_AT: '2999-12-31T00:00:00Z',
   });

@@ -5,7 +5,7 @@ import { pending, place, startService, testService } from '../../http/harness.ts
 const ORDERS = '/v2/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
-testService('cancel and ship return the order as they left it', async (t) => {
+testService('cancel and ship return the changed order', async (t) => {
   const { call, store, key } = await startService(t);
   await place(store, pending(1n), pending(2n), pending(3n));
   const cancelled = await call('POST', `${ORDERS}/1/cancel`);
@@ -67,7 +67,7 @@ testService(
 );
 
 testService(
-  'with If-Match an order is changed only in the state that the client has read',
+  'with If-Match an order is changed only if it still has the ETag that was read',
   async (t) => {
     const { call, store } = await startService(t);
     await place(store, pending(1n));
@@ -89,7 +89,7 @@ testService(
   },
 );
 
-test('a weak ETag in If-Match is refused with its reason, since it can match nothing', async (t) => {
+test('a weak ETag in If-Match is 400, since it can never match', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const etag = String((await call('GET', `${ORDERS}/1`)).headers.etag);
@@ -104,7 +104,7 @@ test('a weak ETag in If-Match is refused with its reason, since it can match not
 });
 
 testService(
-  'a conflict has the order if the same key made the change, for clients that got no response',
+  'a conflict contains the order if the same key made the change, so that a lost response can be recovered',
   async (t) => {
     const { call, store, newKey } = await startService(t);
     await place(store, ...[1n, 2n, 3n, 4n].map((id) => pending(id)));
@@ -130,7 +130,7 @@ testService(
   },
 );
 
-test('the summary shows what the operators say about lost changes', async (t) => {
+test('the summary reports canLoseChanges as configured', async (t) => {
   for (const [setting, expected] of [
     [{}, false],
     [{ CAN_LOSE_CHANGES: 'true' }, true],
@@ -179,7 +179,7 @@ testService(
     const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'k' };
     const placed = await call('POST', ORDERS, headers, '{"petId":1,"quantity":1}');
     await store.apply([
-      { type: 'place', order: pending(7n) },
+      { type: 'insertOrder', order: pending(7n) },
       { type: 'cancel', id: 7n },
     ]);
     const cancelled = await call('GET', `${ORDERS}/7`);

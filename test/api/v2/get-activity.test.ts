@@ -32,7 +32,7 @@ testService('activity counts what happened in each period, and cancels by key', 
   assert.deepEqual([next, revision], [undefined, 3]);
 });
 
-test('activity of more events than one request counts goes on with a cursor', async (t) => {
+test('activity of more events than one request counts continues with a cursor', async (t) => {
   const service = await startService(t);
   const many = Array.from({ length: MAX_EVENTS_COUNTED + 3 }, (_, id) => pending(BigInt(id)));
   await place(service.store, ...many);
@@ -55,7 +55,7 @@ test('activity of more events than one request counts goes on with a cursor', as
   );
 });
 
-testService('activity is refused for boundaries that are no periods', async (t) => {
+testService('invalid boundaries of periods are refused', async (t) => {
   const { call } = await startService(t);
   const hour = (each: number) => `2026-11-22T${String(each).padStart(2, '0')}:00:00Z`;
   const wrong = [

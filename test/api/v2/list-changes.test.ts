@@ -13,7 +13,7 @@ async function changes({ call }: Service, query = '') {
 const summary = (list: { type: string; order: { id: number; status: string } }[]) =>
   list.map(({ type, order }) => `${type} ${order.id} ${order.status}`);
 
-testService('changes come in order, whole, from the first one on', async (t) => {
+testService('changes are complete and in order, starting with the first one', async (t) => {
   const service = await startService(t);
   const { store } = service;
   const empty = await changes(service);
@@ -53,7 +53,7 @@ testService('changes of one revision are never split between pages', async (t) =
   await place(service.store, pending(9_000n));
   await place(service.store, ...orders);
   await service.store.apply([
-    { type: 'place', order: pending(9_001n) },
+    { type: 'insertOrder', order: pending(9_001n) },
     { type: 'cancel', id: 9_001n },
     { type: 'cancel', id: 1n },
   ]);
@@ -76,7 +76,7 @@ testService('changes of one revision are never split between pages', async (t) =
 });
 
 testService(
-  'a cursor of a history that the store does not have is 410, what is no cursor 400',
+  'a cursor of another history of the store is 410, and a malformed cursor is 400',
   async (t) => {
     const service = await startService(t);
     await place(service.store, pending(1n));
@@ -120,7 +120,7 @@ testService(
   },
 );
 
-test('a page has 100 changes, or as many as the limit says', async (t) => {
+test('a page has 100 changes by default, or up to the limit', async (t) => {
   const service = await startService(t);
   for (let id = 1n; id <= 101n; id += 1n) await place(service.store, pending(id));
   assert.equal((await changes(service)).changes.length, 100);

@@ -85,7 +85,7 @@ test('the last page is full and has no next, if no order is left', async (t) => 
   assert.equal(next, undefined);
 });
 
-test('a cursor under other filters or another order is refused, and so is what is no cursor', async (t) => {
+test('a malformed cursor is refused, and so is one with other filters or another order', async (t) => {
   const service = await startService(t);
   await withOrders(service);
   const { next } = await page(service, 'limit=1&status=pending');

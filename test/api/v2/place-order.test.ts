@@ -30,7 +30,7 @@ testService('an order is placed, pending, under the next id', async (t) => {
   assert.match(list.body, /"id":42/);
 });
 
-testService('a repetition gets the first response, whatever has become of the order', async (t) => {
+testService('a repeated request gets the first response, even after a change', async (t) => {
   const service = await startService(t);
   const first = await placeOrder(service, 'k1');
   assert.equal(first.headers['idempotent-replayed'], undefined);

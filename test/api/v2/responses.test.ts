@@ -4,7 +4,7 @@ import { orderEtag, storeEtags } from '../../../src/api/v2/responses.ts';
 import type { OrderRecord } from '../../../src/orders/order.ts';
 import type { FeedPosition } from '../../../src/store/feed.ts';
 
-test('states of an order have different ETags, also after a restore that gave away a revision again', () => {
+test('different states of an order have different ETags, even if a revision is reused after a restore', () => {
   const order: OrderRecord = { id: 1n, status: 'pending', placedAt: 5, updatedAt: 5, revision: 7n };
   const states: OrderRecord[] = [
     order,
@@ -16,7 +16,7 @@ test('states of an order have different ETags, also after a restore that gave aw
   assert.equal(orderEtag({ ...order }), orderEtag(order));
 });
 
-test('states of a store have different ETags, also within a millisecond and after a failover that lost some', () => {
+test('different states of a store have different ETags, even within a millisecond and after a failover that lost changes', () => {
   const last = { orderId: 1n, type: 'placed', at: 5, by: undefined } as const;
   const position: FeedPosition = { storeId: 'a', revision: 7n, last };
   const etags = [

@@ -88,7 +88,7 @@ async function open(
 const briefly = (events: readonly Event[]) =>
   events.map(({ type, data }) => `${type} ${data.order.id}`);
 
-testService('a stream begins with what has happened, and goes on with what happens', async (t) => {
+testService('a stream begins with the recorded changes, and continues with new ones', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
   const stream = await open(t, service);
@@ -108,7 +108,7 @@ testService('a stream begins with what has happened, and goes on with what happe
   assert.deepEqual(page.changes, [cancelled!.data]);
 });
 
-testService('a stream resumes behind its last event, without gap or repetition', async (t) => {
+testService('a stream resumes after its last event, without gap or repetition', async (t) => {
   const service = await startService(t);
   let lastEventId = '';
   const seen: string[] = [];
@@ -213,7 +213,7 @@ test('the streams of a key are bounded', async (t) => {
   }
 });
 
-test('a stop ends streams in good order', async (t) => {
+test('shutdown ends streams gracefully', async (t) => {
   const service = await startService(t);
   const stream = await open(t, service);
   await place(service.store, pending(1n));
@@ -223,7 +223,7 @@ test('a stop ends streams in good order', async (t) => {
   await closed;
 });
 
-test('a client that does not read its stream does not hold up a stop', async (t) => {
+test('a client that does not read its stream does not delay shutdown', async (t) => {
   const service = await startService(t);
   for (let from = 1n; from <= 20_000n; from += 1_000n) {
     await place(
@@ -244,7 +244,7 @@ test('a client that does not read its stream does not hold up a stop', async (t)
   await closed;
 });
 
-test('a client that does not read holds up no other, and gets everything when it reads again', async (t) => {
+test('a client that does not read delays no other, and gets all changes when it reads again', async (t) => {
   const service = await startService(t);
   const socket = connect(service.port, '127.0.0.1');
   await once(socket, 'connect');
@@ -273,7 +273,7 @@ test('a client that does not read holds up no other, and gets everything when it
   );
 });
 
-test('while the store cannot tell, streams stay open and get nothing; then they go on', async (t) => {
+test('while the store is unavailable, streams stay open without events, and then continue', async (t) => {
   let isDown = false;
   const service = await startService(t, {}, (store) => ({
     ...store,
@@ -290,7 +290,7 @@ test('while the store cannot tell, streams stay open and get nothing; then they 
   isDown = true;
   await place(service.store, pending(2n));
   const next = stream.take(1);
-  while (!service.log().includes('streams of changes wait')) {
+  while (!service.log().includes('changes cannot be read for streams')) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   isDown = false;
@@ -353,7 +353,7 @@ test('a HEAD request gets the headers of a stream, and then the end of its conne
 });
 
 testService(
-  'when the store has lost what streams have, they end, and clients that resume are told',
+  'when the store has lost changes that were streamed, streams end, and resuming them is 410',
   async (t) => {
     const service = await startService(t);
     await place(service.store, pending(1n));
@@ -449,7 +449,7 @@ test('a stream that is opened while the keys of others are checked is not ended'
   assert.deepEqual(briefly(await other.take(1)), ['placed 1']);
 });
 
-test('little waits in memory for a client that does not read, from whenever it reads', async (t) => {
+test('little memory is used for a client that does not read, wherever its stream begins', async (t) => {
   const service = await startService(t);
   const [count, atOnce] = [40_000, 2_000];
   const placeFrom = async (from: number) => {

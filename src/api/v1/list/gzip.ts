@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
 import { withTimeout } from '../../../concurrency/timeout.ts';
-import { MIN_COMPRESSED_BYTES, PATIENCE_MS } from '../../../http/content-coding.ts';
+import { MAX_COMPRESSION_MS, MIN_COMPRESSED_BYTES } from '../../../http/content-coding.ts';
 import type { Block } from '../../../listing/blocks.ts';
 import type { Snapshot } from '../../../listing/listing.ts';
 import { combinedCrc32 } from './crc32.ts';
@@ -57,12 +57,12 @@ export class GzipLists {
 
   /**
    * Resolves to the compressed list; undefined if the list is too small, compression fails or it takes too long.
-   * @param ms time limit, capped at PATIENCE_MS
+   * @param ms time limit, capped at MAX_COMPRESSION_MS
    */
-  async get(snapshot: Snapshot, ms = PATIENCE_MS): Promise<EncodedList | undefined> {
+  async get(snapshot: Snapshot, ms = MAX_COMPRESSION_MS): Promise<EncodedList | undefined> {
     if (snapshot.byteLength < MIN_COMPRESSED_BYTES) return undefined;
     // After a timeout, compression continues for later requests.
-    return withTimeout(Math.min(ms, PATIENCE_MS), () => this.#list(snapshot)).catch(
+    return withTimeout(Math.min(ms, MAX_COMPRESSION_MS), () => this.#list(snapshot)).catch(
       () => undefined,
     );
   }

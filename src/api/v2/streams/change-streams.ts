@@ -28,18 +28,18 @@ export interface ChangeStreamsParts {
   readonly feed: Store['feed'];
   /** Returns the ids of those keys that are still valid. */
   readonly recheck: (keys: readonly ApiKey[]) => Promise<ReadonlySet<string>>;
-  /** Called when the store cannot tell the changes; they are asked for again. */
+  /** Called when changes cannot be read from the store; the read is retried. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * The open streams of changes. One reader of the feed serves all of them: each change is read and formatted once, and
- * written to every stream. A stream that begins earlier first reads pages of its own, until it has caught up.
+ * written to every stream. A stream that starts at an earlier position first reads its own pages, until it has caught up.
  */
 export class ChangeStreams {
   readonly #parts: ChangeStreamsParts;
   readonly #streams = new Set<Stream>();
-  /** What the live streams have; undefined while there are none. */
+  /** The position of the live streams; undefined while there are none. */
   #position: FeedPosition | undefined;
   #timers: NodeJS.Timeout[] = [];
   readonly #reads = new Mutex();
@@ -61,7 +61,7 @@ export class ChangeStreams {
     return this.#streams.values().reduce((sum, each) => sum + each.response.writableLength, 0);
   }
 
-  /** Sends the changes behind `after` as they happen, until either side ends the stream. */
+  /** Sends the changes after the position `after` as they happen, until either side ends the stream. */
   async open(exchange: Exchange, after: FeedStart): Promise<void> {
     const { request, response } = exchange;
     const key = exchange.apiKey!;
@@ -80,7 +80,7 @@ export class ChangeStreams {
       response.end();
       return;
     }
-    // A client that has left after asking; one that leaves at once is noticed when the next heartbeat is written.
+    // Ends the stream when the client closes its side. If it already has, the next heartbeat detects that.
     request.socket.once('end', () => response.destroy());
     const position = startPosition(after, page.now);
     response.write(openingBytes(position));
@@ -90,7 +90,7 @@ export class ChangeStreams {
     await this.#catchUp(stream);
   }
 
-  /** Ends all streams in good order; clients resume elsewhere. */
+  /** Ends all streams gracefully; clients resume on other nodes. */
   close(): void {
     this.#isClosed = true;
     this.#endAll();
@@ -122,12 +122,12 @@ export class ChangeStreams {
     for (const { response } of this.#streams) if (isOpen(response)) response.write(HEARTBEAT);
   }
 
-  /** Reads earlier changes, for one stream at a time: many that catch up do not delay other requests. */
+  /** Reads earlier changes, for one stream at a time, so that many streams that catch up do not delay other requests. */
   #read(after: FeedStart): Promise<ChangePage | undefined> {
     return this.#reads.run(() => this.#parts.feed(after, MAX_CHANGES));
   }
 
-  /** Writes earlier changes until the stream has what the live ones have. A client whose stream fails resumes it. */
+  /** Writes earlier changes until the stream has caught up with the live ones. If it fails, the client resumes. */
   async #catchUp(stream: Stream): Promise<void> {
     const { response } = stream;
     // The stream may have fallen behind again before the loop has ended; two of them would write changes twice.
@@ -169,7 +169,7 @@ export class ChangeStreams {
     this.#isPolling = true;
     try {
       this.#shed();
-      // Keys first: while the store cannot tell, no stream gets a change.
+      // Keys first: while they cannot be checked, no stream gets a change.
       if (performance.now() - this.#checkedAt > STREAM_KEYS_CHECKED_MS) await this.#checkKeys();
       while (await this.#readOn());
       this.#isFailing = false;
@@ -181,7 +181,7 @@ export class ChangeStreams {
     }
   }
 
-  /** Cuts off the streams with the most unread bytes while all together have too many; clients resume. */
+  /** Closes the streams with the most unread bytes while the total exceeds the limit; clients resume. */
   #shed(): void {
     let total = this.backlogBytes;
     if (total <= MAX_STREAMS_BACKLOG_BYTES) return;
@@ -208,7 +208,7 @@ export class ChangeStreams {
     if (this.#position === undefined) return false;
     const page = await this.#parts.feed(this.#position, MAX_CHANGES);
     if (page === undefined) {
-      // The store has lost what the streams have. Clients that resume are told.
+      // The store has lost changes that the streams have sent. Clients that resume get 410.
       this.#endAll();
       return false;
     }

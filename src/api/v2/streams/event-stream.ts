@@ -1,4 +1,4 @@
-import { type ChangePage, type FeedPosition, positionBehind } from '../../../store/feed.ts';
+import { type ChangePage, type FeedPosition, positionAfter } from '../../../store/feed.ts';
 import { feedCursor } from '../../../store/feed-cursor.ts';
 import { changesJson } from '../records.ts';
 
@@ -17,7 +17,7 @@ export function openingBytes(position: FeedPosition): Buffer {
 export const HEARTBEAT = Buffer.from(':\n\n');
 
 /**
- * Formats the changes of a page as https://html.spec.whatwg.org/multipage/server-sent-events.html has it. Only the last
+ * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last
  * event of a revision has an id.
  */
 export async function eventsOf({ changes, position }: ChangePage): Promise<EventsSince> {
@@ -27,7 +27,7 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
   for (const [index, change] of changes.entries()) {
     const { type, order } = change;
     const isLast = changes[index + 1]?.order.revision !== order.revision;
-    const id = isLast ? `id: ${feedCursor(positionBehind(position.storeId, change))}\n` : '';
+    const id = isLast ? `id: ${feedCursor(positionAfter(position.storeId, change))}\n` : '';
     events.push(`${id}event: ${type}\ndata: ${records[index]}\n\n`);
     if (isLast) {
       frames.push({ revision: order.revision, bytes: Buffer.from(events.join('')) });
@@ -42,7 +42,7 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
   };
 }
 
-/** Of the response that is a stream. */
+/** Headers of the response to a stream request. */
 export const HEADERS = [
   ...['content-type', 'text/event-stream'],
   ...['cache-control', 'no-store'],

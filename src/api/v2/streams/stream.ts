@@ -8,7 +8,7 @@ import type { FeedPosition } from '../../../store/feed.ts';
 export interface Stream {
   readonly response: ServerResponse;
   readonly key: ApiKey;
-  /** Behind the last change that was written. */
+  /** The position after the last change that was written. */
   position: FeedPosition;
   /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */
   isLive: boolean;
@@ -16,7 +16,7 @@ export interface Stream {
   isCatchingUp: boolean;
 }
 
-/** Ends a stream, and cuts it off if its client does not read the rest within STREAM_END_MS. */
+/** Ends a stream, and destroys it if its client does not read the rest within STREAM_END_MS. */
 export function endSoon(response: ServerResponse): void {
   if (!isOpen(response)) return;
   response.end();

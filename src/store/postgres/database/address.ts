@@ -45,9 +45,9 @@ export function postgresUrlProblem(url: string): string | undefined {
   const names = [...searchParams.keys()];
   // The parameter is not named: part of a password without percent-encoding can be mistaken for a parameter.
   if (names.some((name) => !PARAMETERS.includes(name))) {
-    return `must have no other parameters than ${PARAMETERS.join(', ')}`;
+    return `must have no parameters other than ${PARAMETERS.join(', ')}`;
   }
-  if (new Set(names).size < names.length) return 'must have each parameter once';
+  if (new Set(names).size < names.length) return 'must not repeat a parameter';
   const sslMode = searchParams.get('sslmode');
   if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
     return `must have an sslmode of ${SSL_MODES.join(', ')}`;

@@ -1,8 +1,8 @@
 import type { Row } from '../../tables/session.ts';
 import type { Session } from './session.ts';
 
-/** How often the sessions that hold up a migration are asked for. */
-const LOOK_EVERY_MS = 300;
+/** How often the sessions that block a migration are queried. */
+const POLL_INTERVAL_MS = 300;
 
 /**
  * Describes the sessions that the session of process `pid` waits for.
@@ -29,19 +29,19 @@ export function watchBlockers(
 ): () => void {
   let known = '';
   const timer = setInterval(async () => {
-    // Whether the migration goes on does not depend on this.
+    // The migration does not depend on this query.
     const blockers = await blockersOf(session, pid).catch(() => []);
     const pids = blockers.map((each) => each.replace(/,.*/, '')).join();
     if (blockers.length > 0 && pids !== known) onBlocked(blockers);
     if (blockers.length > 0) known = pids;
-  }, LOOK_EVERY_MS);
+  }, POLL_INTERVAL_MS);
   return () => {
     clearInterval(timer);
     session.destroy();
   };
 }
 
-/** process 4711 (pg_dump, role backup), in a transaction for 42 s. Of other roles, few are shown to a role without rights. */
+/** process 4711 (pg_dump, role backup), in a transaction for 42 s. Unprivileged roles see few details of other roles. */
 function described([pid, application, role, seconds]: Row): string {
   const names = [application || undefined, role && `role ${role}`].filter(
     (name) => name !== undefined && name !== null,

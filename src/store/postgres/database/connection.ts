@@ -1,5 +1,5 @@
 import type { OpenOptions } from '../../open-options.ts';
-import { mayPass, StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { isTransient, StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { type Address, parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -150,7 +150,7 @@ export async function newSession(
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     const message = `cannot use the database ${address.label}: ${error.message}`;
-    if (mayPass(error)) {
+    if (isTransient(error)) {
       throw new StoreUnavailable(message, error.fault, { cause: error });
     }
     throw new StoreNotUsable(message, { cause: error });

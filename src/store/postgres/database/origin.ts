@@ -37,7 +37,7 @@ export class Timelines<Connection extends { readonly isLost: boolean }> {
   }
 }
 
-/** Verifies, across all connections of a node, that it stays with the same store and the latest primary. */
+/** Verifies, across all connections of a node, that they use the same store and the latest primary. */
 export class Origin {
   readonly #timelines = new Timelines<Session>();
   /** The environment of the store, once known. */
@@ -65,7 +65,7 @@ export class Origin {
   }
 
   /**
-   * Called with every new session that writes, after `confirm` and before it is used. If the store is another one than before,
+   * Called with every new session that writes, after `confirm` and before it is used. If the store is not the same as before,
    * or has lost orders that this node has placed, its ids leap.
    * @throws StoreUnavailable
    */
@@ -82,12 +82,12 @@ export class Origin {
     if (id > this.#highestGiven) this.#highestGiven = id;
   }
 
-  /** Guards against a password file, or URL file, that starts to lead to another database. */
+  /** Guards against a password file or URL file that is changed to name another database. */
   #expectEnvironment(environment: string | undefined): void {
     this.#environment ??= environment;
     if (this.#environment === environment) return;
     throw new StoreUnavailable(
-      `PostgreSQL: the store is for ${environment}, and the one before was for ${this.#environment}`,
+      `PostgreSQL: the environment of the store changed from ${this.#environment} to ${environment}`,
       'failed',
     );
   }
@@ -108,19 +108,19 @@ async function recordOrigin(
     parts.map((part) => String(part ?? '')),
   );
   if (origin === before) return;
-  // By way of '' it does not leap: what was unknown is filled in. If another node was faster, it has done the same.
+  // Unknown parts are filled in by way of '', which does not make ids leap. Another node may have done the same first.
   if (isSame) await session.write(SQL.recordOrigin, ['', before]);
   await session.write(SQL.recordOrigin, [origin, isSame ? '' : before]);
 }
 
-/** A part that the role may not read is unknown, and neither the same nor another. */
+/** A part that the role may not read is unknown, and is not compared. */
 function mergeOrigins(before: readonly string[], now: readonly string[]) {
   const isSame = now.every((part, at) => part === '' || !before[at] || part === before[at]);
   const origin = now.map((part, at) => part || (isSame && before[at]) || '').join('/');
   return { isSame, origin };
 }
 
-/** Lets the ids leap above `given`, an id that was given to an order, if the store does not have it any more. */
+/** Makes the ids leap above `given`, an id that was assigned to an order, if the store has lost that order. */
 async function reserveAbove(session: Session, given: OrderId): Promise<void> {
   const end = leapAbove({ ...ALL_IDS, highest: given });
   await session.write(SQL.reserveIds, [end, given]);

@@ -12,9 +12,9 @@ const MIGRATION_LOCK = 0x53544f52;
 /** Limit for waiting for another node's migration. */
 const MIGRATION_WAIT_MS = 60_000;
 const LOCK_RETRY_MS = 200;
-/** How long a migration waits for a lock, and every request behind it, which is answered within 2 s. */
+/** Timeout of a lock that a migration waits for. Requests queue after it, and must be answered within 2 s. */
 const LOCK_WAIT_MS = 1_000;
-/** Pauses between two attempts, in which the requests that have waited are served, and how long attempts go on. */
+/** Pauses between two attempts, in which waiting requests are served, and the time limit of all attempts. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 const MIGRATION_LIMIT_MS = 600_000;
@@ -42,7 +42,7 @@ export async function expectSchema(session: Session): Promise<{ has: number; kno
   return { has: knows - (await missingMigrations(session)).length, knows };
 }
 
-/** What `migrate` may do, and whom it informs. */
+/** Permissions and callbacks of `migrate`. */
 export interface MigrateOptions {
   /** Whether missing tables may be created, and existing ones updated. */
   readonly create: boolean;
@@ -55,11 +55,11 @@ export interface MigrateOptions {
 
 /**
  * Migrates the schema to this release's version, exactly once even if several nodes start at the same time. Nodes of the
- * release before are served meanwhile: indexes are built concurrently, and a migration that does not get its locks within
- * LOCK_WAIT_MS gives way, since every request would queue behind it, and tries again.
+ * previous release are served meanwhile: indexes are built concurrently, and a migration that does not get its locks within
+ * LOCK_WAIT_MS rolls back and retries later, since every request would queue after it.
  * @returns the number of migrations before and after; undefined if there were none to run
  * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release,
- *   or if the role lacks permission; StoreUnavailable if locks could not be had
+ *   or if the role lacks permission; StoreUnavailable if locks could not be acquired
  */
 export async function migrate(
   session: Session,
@@ -90,7 +90,7 @@ async function takeMigrationLock(session: Session, { onWaiting }: MigrateOptions
     const text = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
     const [row] = await session.query(text);
     if (row![0] === 1n) return;
-    const reason = 'another process migrates the schema';
+    const reason = 'another process is migrating the schema';
     if (performance.now() > until) throw new StoreUnavailable(reason, 'locked');
     if (!isWaiting) onWaiting?.(reason);
     await pause(LOCK_RETRY_MS);
@@ -107,7 +107,7 @@ async function runMigration(
   const onBlocked = (blockers: readonly string[]) =>
     options.onWaiting?.(`the migration ${name} waits for ${blockers.join('; ')}`);
   const mayWait = plan.indexes.length + plan.locks.length > 0;
-  // Without a further connection the migration runs, and names nothing.
+  // If no further connection is available, the migration runs without reporting blockers.
   const observer = mayWait && (await options.observe?.().catch(() => undefined));
   const stopWatching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : () => {};
   try {
@@ -127,7 +127,7 @@ async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<v
   const text = 'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)';
   const [index] = await session.query(text, [name]);
   if (index?.[0] === 1n) return;
-  // What holds the lock that this waits for are transactions that have begun before; nobody queues behind it.
+  // No timeout: this waits only for transactions that began earlier, and no other session queues after it.
   await session.query(`SELECT set_config('lock_timeout', '0', false)`);
   if (index !== undefined) await session.run(`DROP INDEX CONCURRENTLY ${name}`);
   await session.run(sql);
@@ -178,8 +178,8 @@ async function runText(session: Session, { name, sql }: MigrationText): Promise<
 function withAdvice(error: unknown, name: string): unknown {
   if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) return error;
   return new StoreNotUsable(
-    `it needs the migration ${name}, which this role may not make (${(error as Error).message}); ` +
-      'run "store-orders migrate" with one that may',
+    `it needs the migration ${name}, for which this role lacks permission (${(error as Error).message}); ` +
+      'run "store-orders migrate" with a role that has it',
   );
 }
 
@@ -207,8 +207,8 @@ export async function missingMigrations(session: Session): Promise<string[]> {
   const unknown = [...applied].filter((name) => !MIGRATIONS.includes(name));
   if (unknown.length > 0) {
     throw new StoreNotUsable(
-      `its schema is newer than this release, which does not know ${unknown.join(', ')}; ` +
-        'use the newer release that made it',
+      `its schema is newer than this release: unknown migrations ${unknown.join(', ')}; ` +
+        'use the newer release that created it',
     );
   }
   return MIGRATIONS.filter((name) => !applied.has(name));

@@ -122,7 +122,7 @@ export class Session implements TableSession {
       );
     }
     if (encoding !== 'UTF8') {
-      throw new StoreNotUsable(`its encoding is ${encoding}; make it with ENCODING 'UTF8'`);
+      throw new StoreNotUsable(`its encoding is ${encoding}; create it with ENCODING 'UTF8'`);
     }
   }
 

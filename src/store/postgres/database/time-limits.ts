@@ -18,7 +18,7 @@ export const SERVICE: TimeLimits = {
 /** Bounds how long a node that stalls while sending a statement can block others. */
 export const SERVICE_WRITES: TimeLimits = { ...SERVICE, transaction: 4_000 };
 /** For commands run at a terminal. */
-export const PATIENT: TimeLimits = {
+export const COMMAND: TimeLimits = {
   lock: 10_000,
   statement: 60_000,
   idleInTransaction: 2_000,

@@ -2,10 +2,10 @@ import { StoreNotUsable, type StoreStatus } from '../../store.ts';
 import { countsSql } from '../../tables/consistency.ts';
 import {
   type MovedIds,
+  REACTIVATED,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
-  TAKEN_BACK,
   type Table,
   type Target,
 } from '../../tables/copied.ts';
@@ -81,7 +81,7 @@ export async function whilePostgresMoved(
     await session.run('BEGIN');
     await session.query('SELECT FROM store FOR UPDATE');
     const { movedTo, reservedId, freeIds } = await readStatus(session);
-    if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
+    if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
     await complete({ reservedId, freeIds });
   } finally {
     session.destroy();
@@ -91,7 +91,7 @@ export async function whilePostgresMoved(
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
 async function empty(session: Session): Promise<void> {
   const [lock] = await session.query(`SELECT pg_try_advisory_lock(${COPY_LOCK})`);
-  if (lock![0] !== 1n) throw new StoreNotUsable('another copy into it is under way');
+  if (lock![0] !== 1n) throw new StoreNotUsable('another copy into this database is running');
   await session.run('BEGIN');
   // Every writer locks this row, so no other process can insert from here on.
   const isStore = (await session.query('SELECT FROM store FOR UPDATE')).length > 0;

@@ -5,7 +5,7 @@ import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
 import { newSession } from '../database/connection.ts';
 import type { Session } from '../database/session.ts';
-import { PATIENT } from '../database/time-limits.ts';
+import { COMMAND } from '../database/time-limits.ts';
 
 /** A request makes up to four round trips one after another. */
 const SLOW_ROUND_TRIP_MS = 5;
@@ -14,11 +14,11 @@ const SLOW_COMMIT_MS = 20;
 /** A node has four connections, and commands have their own. */
 const FEWEST_CONNECTIONS = 8;
 
-/** Looks at the server of a database and what it costs to reach it. Writes nothing that stays. */
+/** Checks the server of a database, and the duration of a round trip and a commit. Changes no table. */
 export async function diagnosePostgres(url: string): Promise<Finding[]> {
   let session: Session;
   try {
-    session = await newSession(url, PATIENT);
+    session = await newSession(url, COMMAND);
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
     return [problem('database', error.message, 'see "PostgreSQL" in docs/operating.md')];
@@ -106,26 +106,28 @@ function clockOf(serverNow: number): Finding {
 
 function connectionsOf({ free }: Settings): Finding {
   const fewest = Math.min(...free.filter((each) => each != null).map(Number));
-  const found = `${fewest} connections are free, of the server, the role and the database`;
+  const found = `${fewest} connections are free (the minimum of server, role and database)`;
   if (fewest >= FEWEST_CONNECTIONS) return ok('connections', found);
   const advice =
     'a node needs four: raise max_connections, or the CONNECTION LIMIT of role or database';
   return warning('connections', found, advice);
 }
 
-/** Looks at what the role may do with the tables, or whether it may make them. */
+/** Checks whether the role has permission to write the tables or, if they do not exist, to create them. */
 async function rightsOf(session: Session): Promise<Finding[]> {
   const [[readOnly, hasTables] = []] = await session.query(
     "SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL",
   );
   if (readOnly === 'on') {
     const advice = 'turn default_transaction_read_only off for this role and database';
-    return [problem('rights', 'the database can only be read', advice)];
+    return [problem('rights', 'the database is read-only', advice)];
   }
   const [[may] = []] = await session.query(hasTables === 1n ? MAY_WRITE : MAY_CREATE);
-  if (may === 1n) return [ok('rights', 'the role may use the tables, or make them')];
+  if (may === 1n) return [ok('rights', 'the role has the permissions that it needs')];
   const found =
-    hasTables === 1n ? 'the role may not write all tables' : 'the role may not make tables';
+    hasTables === 1n
+      ? 'the role lacks permission to write all tables'
+      : 'the role lacks permission to create tables';
   return [problem('rights', found, 'see "Roles" in docs/operating.md')];
 }
 

@@ -57,7 +57,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new StoreNotUsable(`cannot make its folder: ${(error as Error).message}`);
+    throw new StoreNotUsable(`cannot create its folder: ${(error as Error).message}`);
   }
 }
 
@@ -178,6 +178,6 @@ function expectPragma(
   db.exec(`PRAGMA ${assignment}`);
   const actual = db.prepare(`PRAGMA ${name}`).get()?.[name];
   if (actual !== expected) {
-    throw new StoreNotUsable(`SQLite would not set ${assignment}; it stays at ${actual}`);
+    throw new StoreNotUsable(`SQLite did not apply ${assignment}; the value is still ${actual}`);
   }
 }

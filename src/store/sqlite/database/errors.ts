@@ -29,8 +29,8 @@ export function storeError(path: string, error: unknown): unknown {
 /** Returns the message for the operator about a damaged database. */
 function damaged(path: string, message: string): string {
   return (
-    `the database ${resolve(path)} is damaged (${message}): stop the service, see "store-orders check", and put a ` +
-    'backup in its place with "store-orders restore"'
+    `the database ${resolve(path)} is damaged (${message}): stop the service, run "store-orders check", and restore a ` +
+    'backup with "store-orders restore"'
   );
 }
 
@@ -55,13 +55,13 @@ export function withOpenErrors<T>(path: string, open: () => T): T {
 function reasonNotUsable(code: number | undefined, message: string): string | undefined {
   if (code === undefined) return undefined;
   if (code === SQLITE_CORRUPT) {
-    return `it is damaged (${message}); see "store-orders check" and "store-orders restore"`;
+    return `it is damaged (${message}); run "store-orders check", and restore a backup with "store-orders restore"`;
   }
   if (code === SQLITE_NOTADB) {
-    return 'it is not an SQLite database, or its beginning is damaged; in that case move it away and restore a backup';
+    return 'it is not an SQLite database, or its header is damaged; if it is damaged, move it away and restore a backup';
   }
   if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
-  if (code === SQLITE_BUSY) return 'another process keeps it locked';
+  if (code === SQLITE_BUSY) return 'it is locked by another process';
   if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';
   return message;
 }

@@ -15,9 +15,9 @@ import { type OrderId, parseInt64 } from '../../../orders/order.ts';
 const LENGTH = 20;
 
 /**
- * The highest id that the store at a path has given, in a file beside the database. A copy of the database that is put back by hand,
- * even one that is written over the file, lacks the latest orders, which shows only by comparison. The file is a guard against
- * an operator's mistakes: it is not synced, and where it cannot be used the store works without it ("doctor" finds that).
+ * The highest id that the store at a path has assigned, in a file next to the database. An operator may replace the database with
+ * an older copy by hand, which lacks the latest orders; this is detected only by comparing the ids. The file is only a safeguard:
+ * it is not synced, and if it cannot be used, the store works without it ("doctor" reports that).
  */
 export class GivenIds {
   /** Undefined if the file cannot be used. */

@@ -6,7 +6,7 @@ import { fileIdentity } from './connection.ts';
 
 /** How often the files are compared when nothing is written. */
 export const FILES_COMPARED_MS = 1_000;
-/** How long the log is checkpointed again and again if readers prevent that it is complete. */
+/** How long checkpoints of the log are retried if readers prevent a complete one. */
 const RESCUE_MS = 500;
 const RETRY_MS = 5;
 
@@ -20,7 +20,7 @@ type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>
  */
 export class OpenFiles {
   readonly #path: string;
-  /** SQLite has its other files beside the file that a link leads to. */
+  /** The resolved path: SQLite creates its other files next to the target of a link. */
   readonly #real: string;
   readonly #db: DatabaseSync;
   readonly #opened: Identities;
@@ -42,8 +42,8 @@ export class OpenFiles {
   }
 
   /**
-   * @throws StoreUnavailable if a file is not the one that was opened, then and ever after. If only the log or its index is
-   *   missing, what the log has is written into the database before, so that a restart finds it.
+   * @throws StoreUnavailable if a file is not the one that was opened, at this and every later call. If only the log or its
+   *   index is missing, the content of the log is first written into the database file, so that a restart finds it.
    */
   expectUnchanged(): void {
     this.#loss ??= this.#findLoss();
@@ -51,11 +51,11 @@ export class OpenFiles {
   }
 
   /**
-   * Called once a second: compares the files and, if readers have prevented that the log is written into the database file, tries
-   * that again.
-   * @returns the loss, if it was found now or what it says has changed
+   * Called once a second: compares the files and, if readers have prevented the log from being written into the database file,
+   * retries that.
+   * @returns the loss, if it was just detected or its message has changed
    */
-  look(): StoreUnavailable | undefined {
+  check(): StoreUnavailable | undefined {
     const before = this.#loss;
     if (before === undefined || this.#isToRescue) this.#loss = this.#findLoss() ?? before;
     return this.#loss?.message === before?.message ? undefined : this.#loss;
@@ -74,11 +74,11 @@ export class OpenFiles {
     const isWhole = mayRescue && this.#checkpoint();
     this.#isToRescue = mayRescue && !isWhole;
     const rest = isWhole
-      ? 'all changes are in the database file: start the service again'
+      ? 'all changes are in the database file; restart the service'
       : this.#isToRescue
-        ? 'changes are being written into the database file, which another process still reads: do not kill the service'
+        ? 'changes are still being written into the database file, which another process is reading; do not kill the service'
         : 'see "Files that are deleted or replaced" in docs/operating.md';
-    const message = `${names.join(', ')} while the service used it; nothing more is read or written; ${rest}`;
+    const message = `${names.join(', ')} while in use; reads and writes are stopped; ${rest}`;
     return new StoreUnavailable(message, 'replaced');
   }
 
@@ -111,7 +111,7 @@ function existing(path: string): string | undefined {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    // What is unknown is not reported as success.
+    // An unknown result must not be reported as success.
     throw new StoreUnavailable(message, 'failed', { cause: error });
   }
 }

@@ -12,7 +12,7 @@ export function recordOrigin(session: Session, origin: string): void {
   if (row !== undefined && row[0] !== origin) session.write(SQL.recordOrigin, [origin]);
 }
 
-/** Lets the ids leap above `given`, the highest id that was given, if the store does not have it any more. */
+/** Makes the ids leap above `given`, the highest id that was assigned, if the store has lost that order. */
 export function reserveGiven(session: Session, given: OrderId): void {
   const [row] = session.query(SQL.freeIds);
   if (row === undefined) return;

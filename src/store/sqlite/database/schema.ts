@@ -38,8 +38,8 @@ export interface Migrated {
 export function expectVersion(version: unknown): void {
   if (version === BigInt(MIGRATIONS.length)) return;
   throw new StoreUnavailable(
-    `another release has migrated the schema (${version} migrations; this release knows ${MIGRATIONS.length}); ` +
-      'run that release',
+    `another release has migrated the schema (${version} migrations; this release has ${MIGRATIONS.length}); ` +
+      'use that release',
     'schema',
   );
 }
@@ -98,12 +98,12 @@ export function missingMigrations(db: DatabaseSync): string[] {
   const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
   const isOurs = pragma(db, 'application_id') === APPLICATION_ID;
   if (!isOurs && (tables !== 0n || version !== 0n)) {
-    throw new StoreNotUsable('it is a database of another program');
+    throw new StoreNotUsable('it belongs to another program');
   }
   if (version > BigInt(MIGRATIONS.length)) {
     throw new StoreNotUsable(
-      `its schema has version ${version}, but this release knows versions up to ` +
-        `${MIGRATIONS.length} only; use the newer release that made it`,
+      `its schema has version ${version}, but this release supports only versions up to ` +
+        `${MIGRATIONS.length}; use the newer release that created it`,
     );
   }
   return MIGRATIONS.slice(Number(version));

@@ -58,7 +58,7 @@ export function inSnapshot<T>(session: Session, use: () => T): T {
   }
 }
 
-/** Of the table store. */
+/** Columns for `expectUsable`, from the table store. */
 export const GUARD_COLUMNS = '(SELECT user_version FROM pragma_user_version), store.moved_to';
 
 const GUARDS = `SELECT ${GUARD_COLUMNS} FROM store`;

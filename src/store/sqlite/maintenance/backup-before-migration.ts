@@ -12,7 +12,7 @@ import { backupInThread } from './backup-thread.ts';
 const BUSY_MS = 1_000;
 
 /**
- * Makes a backup of a store that is about to be migrated: the way back to the release before.
+ * Makes a backup of a store that is about to be migrated, for a return to the previous release.
  * @throws StoreNotUsable if it cannot be made
  */
 export async function backupBeforeMigration(
@@ -30,14 +30,14 @@ export async function backupBeforeMigration(
   } catch (error) {
     if (!(error instanceof StoreNotUsable)) throw error;
     throw new StoreNotUsable(
-      `the backup before its migration failed: ${error.message}; correct that or, to migrate without a backup, run ` +
+      `the backup before the migration failed: ${error.message}; correct the cause or, to migrate without a backup, run ` +
         '"store-orders migrate"',
       { cause: error },
     );
   }
 }
 
-/** Starts that fail again and again must not fill the disk: of each schema the latest backup is kept. */
+/** Only the latest backup of each schema is kept, so that repeated failed starts do not fill the disk. */
 function deleteOlder(target: string, has: number): void {
   const folder = dirname(target);
   const [prefix] = basename(target).split(`.schema-${has}-`);

@@ -21,7 +21,7 @@ export interface LatestBackup {
   readonly bytes: number;
 }
 
-/** What has become of a backup that may have been due. */
+/** The result of a rotation. */
 export interface Rotated {
   /** Undefined if there is none. */
   readonly latest: LatestBackup | undefined;
@@ -71,7 +71,7 @@ function isDue(path: string, { folder, everyMs }: Rotation): boolean {
 
 async function make(path: string, { folder, keep }: Rotation): Promise<void> {
   const prefix = prefixOf(path);
-  // Of a process that was killed: no other makes one now.
+  // Left by a process that was killed: no other process makes a backup while the lock is held.
   for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
   await makeBackup(join(folder, `${prefix}${timeForName()}.db`), async (partial) =>
     copySqlite(path, partial),

@@ -32,7 +32,7 @@ function runInThread<Result>(job: Job): Promise<Result> {
       else resolve(answer.result);
     });
     worker.once('error', reject);
-    // Too late to matter after an answer.
+    // Has no effect after an answer.
     worker.once('exit', () => reject(new Error('the thread of the backup has ended')));
   });
 }

@@ -64,7 +64,7 @@ export async function makeBackup(
 /** @throws StoreNotUsable if there is no such folder */
 export function expectFolder(folder: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StoreNotUsable(`the folder ${folder} does not exist: make it, or mount its disk`);
+    throw new StoreNotUsable(`the folder ${folder} does not exist; create it, or mount its disk`);
   }
 }
 

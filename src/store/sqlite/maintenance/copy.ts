@@ -3,10 +3,10 @@ import { StoreNotUsable } from '../../store.ts';
 import { countsSql } from '../../tables/consistency.ts';
 import {
   type MovedIds,
+  REACTIVATED,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
-  TAKEN_BACK,
   type Table,
   type Target,
 } from '../../tables/copied.ts';
@@ -109,7 +109,7 @@ export async function whileSqliteMoved(
   try {
     withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
     const { movedTo, reservedId, freeIds } = await readStatus(new Session(db));
-    if (movedTo !== label) throw new StoreNotUsable(TAKEN_BACK);
+    if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
     await complete({ reservedId, freeIds });
   } finally {
     db.close();

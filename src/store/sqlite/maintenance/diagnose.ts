@@ -30,7 +30,7 @@ const UNSUITABLE: Readonly<Record<number, string>> = {
   2240043254: 'ramfs, which is lost when the machine restarts',
 };
 
-/** Looks at the file of a database and where it is; the file may not exist yet. Writes a file beside it for a moment. */
+/** Checks the file of a database, which may not exist yet, and its folder. Briefly writes a file to the folder. */
 export async function diagnoseSqlite(path: string): Promise<Finding[]> {
   const file = resolve(path);
   try {
@@ -69,8 +69,8 @@ function rightsOf(file: string, folder: string): Finding {
   const unwritable = files.filter((path) => !mayUse(path, constants.R_OK | constants.W_OK));
   if (!mayUse(folder, constants.R_OK | constants.W_OK | constants.X_OK)) unwritable.push(folder);
   if (unwritable.length > 0) {
-    const advice = 'run the service, and this command, as the user who owns them';
-    return problem('files', `this user may not write ${unwritable.join(', ')}`, advice);
+    const advice = 'run the service and this command as the owner of these files';
+    return problem('files', `this user cannot write ${unwritable.join(', ')}`, advice);
   }
   const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
   if (open.length === 0) return ok('files', `${folder} can be written`);
@@ -78,12 +78,12 @@ function rightsOf(file: string, folder: string): Finding {
   return warning('files', found, `chmod 600 ${open.join(' ')}`);
 }
 
-/** Names what a backup or a restore that was killed has left. */
+/** Reports temporary files of a backup or a restore that was killed. */
 function leftoversIn(folder: string): Finding[] {
   const left = mayUse(folder, constants.R_OK) ? partialsIn(folder) : [];
   if (left.length === 0) return [];
-  const found = `temporary files of a backup or a restore that was interrupted, or runs now: ${left.join(', ')}`;
-  return [warning('files', found, 'delete them, unless one runs now')];
+  const found = `temporary files of an interrupted or running backup or restore: ${left.join(', ')}`;
+  return [warning('files', found, 'delete them unless a backup or restore is running')];
 }
 
 function mayUse(path: string, mode: number): boolean {
@@ -105,18 +105,18 @@ function diskOf(file: string, folder: string): Finding {
   const free = bavail * bsize;
   const size = existsSync(file) ? statSync(file).size : 0;
   const found = `${inMib(free)} free, the database has ${inMib(size)}`;
-  if (free < NO_FREE_BYTES) return problem('disk', found, 'make room: writes are about to fail');
+  if (free < NO_FREE_BYTES) return problem('disk', found, 'free disk space: writes will fail soon');
   if (free < Math.max(LEAST_FREE_BYTES, size)) {
     return warning(
       'disk',
       found,
-      'make room: a migration or a backup may need as much as the database',
+      'free disk space: a migration or a backup may need as much as the database',
     );
   }
   return ok('disk', found);
 }
 
-/** Measures what makes each batch of changes durable. */
+/** Measures a sync to disk, which each batch of changes needs. */
 async function syncCost(folder: string): Promise<Finding> {
   const path = join(folder, `.store-orders-doctor-${randomUUID()}`);
   const fd = openSync(path, 'wx', 0o600);

@@ -13,7 +13,7 @@ export function planSqlite(path: string): MigrationSteps {
     ? withOpenErrors(path, () => readDatabase(readableLocation(path), missingMigrations))
     : allMigrations();
   const effects = [
-    'holds the write lock until all are done: changes wait or are 503, reads go on; about a second for a million orders',
+    'holds the write lock until all migrations are done: changes wait or get 503, reads continue; takes about a second per million orders',
   ];
   return { steps: names.map((name) => ({ name, effects })), heldBy: [] };
 }

@@ -4,10 +4,10 @@ import type { OrderId } from '../../../orders/order.ts';
 import type { Action } from '../../audit.ts';
 
 /**
- * Begins another history of the backup at `path`: records the restore, and reserves the ids that may have been given since the
- * backup was made, in the histories of `given` too. The backup may have the schema of an earlier release, without a place for
- * either: the migrations then find both in the table restored.
- * @returns the next id that the store gives
+ * Prepares the backup at `path` for use: records the restore, and reserves the ids that may have been assigned since the backup
+ * was made, also by the stores of `given`. If the backup has the schema of an earlier release, which has no columns for this,
+ * both are written to the table restored, from which the migrations read them.
+ * @returns the next id that the store assigns
  */
 export function beginHistory(
   path: string,

@@ -80,17 +80,17 @@ export async function restoreSqlite(
         `the copy of ${file} failed the check; nothing was restored`,
       );
       makeUsable(partial);
-      if (process.getuid?.() === 0) giveLike(partial, wasThere ? path : dirname(resolve(path)));
+      if (process.getuid?.() === 0) copyOwner(partial, wasThere ? path : dirname(resolve(path)));
       if (wasThere) chmodSync(partial, statSync(path).mode);
     },
     putInPlace: (partial) => {
       // Creates a file to lock; fails if a service has created a database there meanwhile.
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       withOpenErrors(path, () =>
-        lockedAlone(path, (old) => {
+        withExclusiveLock(path, (old) => {
           nextId = beginHistory(partial, old === undefined ? [] : idsGivenBy(old), action);
           syncToDisk(partial);
-          setAside(path, kept);
+          moveLogAside(path, kept);
           if (wasThere) keep(path, kept);
           renameSync(partial, path);
         }),
@@ -124,11 +124,13 @@ function refuseOther(path: string, source: Findings): void {
   }
   const { environment, moved_to: movedTo } = store ?? {};
   if (environment && source.environment && environment !== source.environment) {
-    throw new StoreNotUsable(`it is for ${environment}, and the backup for ${source.environment}`);
+    throw new StoreNotUsable(
+      `it is for ${environment}, but the backup is for ${source.environment}`,
+    );
   }
   if (movedTo) {
     throw new StoreNotUsable(
-      `the store was moved to ${movedTo}; to go on here all the same, run "store-orders take-back" before`,
+      `the store was moved to ${movedTo}; to replace it nevertheless, first run "store-orders take-back"`,
     );
   }
 }
@@ -138,12 +140,12 @@ function refuseOther(path: string, source: Findings): void {
  * no connection.
  * @throws StoreNotUsable if there are other connections
  */
-function lockedAlone(path: string, use: (db?: DatabaseSync) => void): void {
+function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void {
   const db = new DatabaseSync(path, { timeout: 0, readBigInts: true });
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    if (isLogWorkedIn(db)) {
+    if (checkpointLog(db)) {
       // Holds the lock in a transaction instead, so that closing the connection, when `path` names another file,
       // deletes nothing.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
@@ -162,11 +164,11 @@ function lockedAlone(path: string, use: (db?: DatabaseSync) => void): void {
 }
 
 function inUse(): StoreNotUsable {
-  return new StoreNotUsable('it is in use; stop the service and the commands that use it');
+  return new StoreNotUsable('it is in use; stop the service and all commands that use it');
 }
 
 /** Checkpoints and removes the log. Returns false if the log is corrupt. */
-function isLogWorkedIn(db: DatabaseSync): boolean {
+function checkpointLog(db: DatabaseSync): boolean {
   try {
     db.exec('PRAGMA journal_mode = DELETE');
     return true;
@@ -188,7 +190,7 @@ function keep(path: string, kept: string): void {
 }
 
 /** Moves the log and journal of the old database aside; SQLite would apply them to the new one. */
-function setAside(path: string, kept: string): void {
+function moveLogAside(path: string, kept: string): void {
   for (const suffix of ['-wal', '-journal']) {
     if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix);
   }
@@ -196,7 +198,7 @@ function setAside(path: string, kept: string): void {
   rmSync(`${path}-shm`, { force: true });
 }
 
-function giveLike(path: string, like: string): void {
+function copyOwner(path: string, like: string): void {
   const { uid, gid } = statSync(like);
   chownSync(path, uid, gid);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventsOf } from '../../../../src/api/v2/streams/event-stream.ts';
 import type { OrderChange } from '../../../../src/orders/change.ts';
-import { type ChangePage, positionBehind } from '../../../../src/store/feed.ts';
+import { type ChangePage, positionAfter } from '../../../../src/store/feed.ts';
 
 const placed = (id: bigint, revision: bigint): OrderChange => ({
   ...{ type: 'placed', by: undefined },
@@ -11,7 +11,7 @@ const placed = (id: bigint, revision: bigint): OrderChange => ({
 
 test('the events since a revision are those of later revisions, each of them whole', async () => {
   const changes = [placed(1n, 3n), placed(2n, 3n), placed(3n, 5n), placed(4n, 6n), placed(5n, 6n)];
-  const position = positionBehind('store', changes.at(-1)!);
+  const position = positionAfter('store', changes.at(-1)!);
   const page: ChangePage = { changes, position, isMore: false, now: position };
   const since = await eventsOf(page);
   const ids = (revision: bigint) =>
