@@ -5,7 +5,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SOURCES = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
+const sourcesIn = (pattern: string) =>
+  globSync(pattern, { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
+const SOURCES = sourcesIn('src/**/*.ts');
+/** The client library, a package of its own. */
+const CLIENT = sourcesIn('client/src/*.ts');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const DOMAIN = ['orders', 'keys', 'pets', 'concurrency'];
@@ -119,14 +123,18 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The files of src/ that a file imports, as paths below src/ without extension. */
-function importsOf(path: string): string[] {
+/** The TypeScript files that a file imports, or starts as a thread. */
+function filesImportedBy(path: string): string[] {
   const source = read(path).replaceAll(/\$\{extname\([\w.]+\)\}/g, '.ts');
   const specifiers = [...source.matchAll(/(?:from |import\(|new URL\(\s*)['`](\.[^'`]+)['`]/g)];
   return specifiers
     .map(([, specifier]) => join(dirname(path), specifier!).replaceAll('\\', '/'))
-    .filter((target) => target.endsWith('.ts'))
-    .map((target) => target.slice('src/'.length, -'.ts'.length));
+    .filter((target) => target.endsWith('.ts'));
+}
+
+/** The files of src/ that a file imports, as paths below src/ without extension. */
+function importsOf(path: string): string[] {
+  return filesImportedBy(path).map((target) => target.slice('src/'.length, -'.ts'.length));
 }
 
 /** Whether the file `path` may import `target`, a path below src/ without extension. */
@@ -150,16 +158,27 @@ test('a file imports only the parts of src/ that it may use', () => {
 test('there are no import cycles', () => {
   const stack: string[] = [];
   const done = new Set<string>();
-  const visit = (file: string) => {
-    const seenAt = stack.indexOf(file);
-    assert.equal(seenAt, -1, [...stack.slice(seenAt), file].join(' → '));
-    if (done.has(file)) return;
-    stack.push(file);
-    for (const target of importsOf(`src/${file}.ts`)) visit(target);
+  const visit = (path: string) => {
+    const seenAt = stack.indexOf(path);
+    assert.equal(seenAt, -1, [...stack.slice(seenAt), path].join(' → '));
+    if (done.has(path)) return;
+    stack.push(path);
+    for (const target of filesImportedBy(path)) visit(target);
     stack.pop();
-    done.add(file);
+    done.add(path);
   };
-  for (const path of SOURCES) visit(path.slice('src/'.length, -'.ts'.length));
+  for (const path of [...SOURCES, ...CLIENT]) visit(path);
+});
+
+test('the client library imports nothing but its own files', () => {
+  for (const path of CLIENT) {
+    for (const target of filesImportedBy(path)) assert.ok(CLIENT.includes(target), path);
+    const packages = [...read(path).matchAll(/(?:from|import\() ?'([^.'][^']*)'/g)];
+    // Only the optional replica in a database needs Node.js.
+    const isAllowed = ([, name]: RegExpMatchArray) =>
+      path.endsWith('/sqlite.ts') && name!.startsWith('node:');
+    assert.ok(packages.every(isAllowed), `${path} imports ${packages}`);
+  }
 });
 
 test('the domain contains no HTTP and no SQL', () => {
@@ -198,8 +217,10 @@ test('every package that src/ imports is listed in dependencies', () => {
 });
 
 test('there are no catch-all files (utils, helpers, index) and no re-exports', () => {
-  for (const path of SOURCES) {
+  for (const path of [...SOURCES, ...CLIENT]) {
     assert.doesNotMatch(path, /\b(utils?|helpers?|common|shared|misc|lib|index)\b/);
+    // The entry of a package names what is public.
+    if (path === 'client/src/client.ts') continue;
     assert.doesNotMatch(read(path), /^export (\*|\{[^}]*\} from)/m, `${path} re-exports`);
   }
 });

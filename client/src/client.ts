@@ -48,7 +48,24 @@ import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 
 export type { Batch, ChangesQuery, FollowOptions } from './changes.ts';
-export * from './errors.ts';
+export type { ResponseDetails } from './errors.ts';
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  ForeignResponseError,
+  GoneError,
+  InvalidRequestError,
+  LimitError,
+  NotFoundError,
+  OrderChangedError,
+  ResponseError,
+  StoreOrdersError,
+  TimeoutError,
+  UnavailableError,
+  UnknownOutcomeError,
+} from './errors.ts';
 export { parse, stringify } from './exact-json.ts';
 export type { OrderFilter, OrderQuery, OrderStatus, PageQuery } from './orders.ts';
 export type * from './records.ts';
