@@ -161,3 +161,23 @@ function validate(version: string, schema: unknown, value: unknown, what: string
   }
   assert.ok(validator(value), `${what}: ${ajv.errorsText(validator.errors)}`);
 }
+
+/** Parses what a connection received; throws on anything but responses. */
+export function parseAnswers(text: string): Answer[] {
+  const answers: Answer[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const head = /^HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/.exec(rest);
+    if (head === null) throw new Error(`this is not an HTTP response: ${rest.slice(0, 200)}`);
+    const headers: Record<string, string> = {};
+    for (const line of head[2]!.split('\r\n').filter((each) => each !== '')) {
+      const colon = line.indexOf(':');
+      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+    }
+    const length = Number(headers['content-length'] ?? 0);
+    const body = rest.slice(head[0].length, head[0].length + length);
+    answers.push({ status: Number(head[1]), headers, body });
+    rest = rest.slice(head[0].length + length);
+  }
+  return answers;
+}

@@ -10,13 +10,15 @@ import type { PublicServer } from '../../src/http/server.ts';
 import { type ApiKey, newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { KeyClock } from '../../src/keys/key-clock.ts';
 import { Listing } from '../../src/listing/listing.ts';
+import { MAX_BATCH } from '../../src/orders/batch.ts';
 import type { Order } from '../../src/orders/order.ts';
+import { sampleOrders } from '../../src/orders/sample.ts';
 import { buildPublicListener } from '../../src/serve/public-listener.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { ENGINES, type Engine, newPostgresSchema, open } from '../store/engines.ts';
-import { type Answer, checkAnswer } from './contract-check.ts';
+import { type Answer, checkAnswer, parseAnswers } from './contract-check.ts';
 
 const engines = new WeakMap<TestContext, Engine>();
 
@@ -45,7 +47,9 @@ export interface Service {
   /** Everything logged so far. */
   readonly log: () => string;
   /** Sends bytes as they are; resolves to everything that is received until the connection closes. */
-  readonly raw: (bytes: string) => Promise<string>;
+  readonly raw: (bytes: string | Buffer) => Promise<string>;
+  /** Sends bytes as they are; resolves to the responses that are received until the connection closes. */
+  readonly answersTo: (bytes: string | Buffer) => Promise<Answer[]>;
   /** Sends a request, by default with a valid key, and checks the response against the contract. */
   readonly call: (
     method: string,
@@ -63,7 +67,8 @@ export async function startService(
 ): Promise<Service> {
   const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
   const engine = engines.get(t) ?? ENGINES[0]!;
-  const url = await (engine.name === 'SQLite' ? engine.newDatabase(t) : newPostgresSchema(t));
+  const newDatabase = engine.name === 'SQLite' ? engine.newDatabase : newPostgresSchema;
+  const url = settings.DATABASE_URL ?? (await newDatabase(t));
   const store = await open(t, url, 'service');
   const metrics = createMetrics({
     environment: config.environment,
@@ -105,16 +110,19 @@ export async function startService(
     return another;
   };
 
-  const raw: Service['raw'] = async (bytes) => {
+  const received = async (bytes: string | Buffer) => {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
     socket.write(bytes);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     await once(socket, 'close');
-    return text;
+    return Buffer.concat(chunks).toString();
+  };
+  const answersTo: Service['answersTo'] = async (bytes) => {
+    const answers = parseAnswers(await received(bytes));
+    for (const answer of answers) checkAnswer('RAW', '', '', answer);
+    return answers;
   };
 
   const call: Service['call'] = async (method, path, headers = {}, body) => {
@@ -144,7 +152,8 @@ export async function startService(
     key,
     newKey,
     log: () => lines.join(''),
-    raw,
+    raw: received,
+    answersTo,
     call,
   };
 }
@@ -157,6 +166,14 @@ function decoded(body: Buffer, coding: unknown): string {
 
 export async function place(store: Store, ...orders: readonly Order[]): Promise<void> {
   await store.apply(orders.map((order) => ({ type: 'insertOrder', order }) as const));
+}
+
+/** Places sample orders with the ids from 1 to `count`. */
+export async function placeSamples(store: Store, count: number): Promise<void> {
+  const orders = [...sampleOrders(count, 1)];
+  for (let from = 0; from < count; from += MAX_BATCH) {
+    await place(store, ...orders.slice(from, from + MAX_BATCH));
+  }
 }
 
 export function pending(id: bigint): Order {

@@ -6,7 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { run as runProgram } from '../../src/program.ts';
-import { type Answer, checkAnswer } from '../http/contract-check.ts';
+import { type Answer, checkAnswer, parseAnswers } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
@@ -193,25 +193,5 @@ async function exchange(port: number, bytes: string | Buffer): Promise<Answer[]>
   await once(socket, 'close');
   const answers = parseAnswers(received());
   for (const answer of answers) checkAnswer('RAW', '', '', answer);
-  return answers;
-}
-
-/** Parses what a connection received; throws on anything but responses. */
-export function parseAnswers(text: string): Answer[] {
-  const answers: Answer[] = [];
-  let rest = text;
-  while (rest !== '') {
-    const head = /^HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/.exec(rest);
-    if (head === null) throw new Error(`this is not an HTTP response: ${rest.slice(0, 200)}`);
-    const headers: Record<string, string> = {};
-    for (const line of head[2]!.split('\r\n').filter((each) => each !== '')) {
-      const colon = line.indexOf(':');
-      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-    }
-    const length = Number(headers['content-length'] ?? 0);
-    const body = rest.slice(head[0].length, head[0].length + length);
-    answers.push({ status: Number(head[1]), headers, body });
-    rest = rest.slice(head[0].length + length);
-  }
   return answers;
 }

@@ -14,6 +14,9 @@ export function lingeringClose(socket: Socket, lingerMs = LINGER_MS): void {
   socket.removeAllListeners('data');
   socket.on('data', () => {});
   socket.resume();
+  // The parser may have stopped reading from the handle, which `resume` does not start again without the parser. Then neither
+  // input is discarded nor the client's end noticed.
+  socket._read(0);
   socket.end(() => {
     if (socket.destroyed) return;
     const timer = setTimeout(() => socket.destroy(), lingerMs);

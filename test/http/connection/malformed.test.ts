@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { errorResponse, type Refusal } from '../../src/http/errors.ts';
-import { parseAnswers, run, serve } from './program.ts';
-import { sampleStore } from './sample-store.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
+import { eventually } from '../../postgres.ts';
+import { sampleStore } from '../../process/sample-store.ts';
+import { parseAnswers } from '../contract-check.ts';
+import { placeSamples, startService } from '../harness.ts';
 
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
@@ -15,7 +18,7 @@ const requestsWith =
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
 
 test('bytes that are not a valid HTTP request get an Error record', async (t) => {
-  const { raw } = await serve(t);
+  const { answersTo } = await startService(t);
   const host = 'Host: x\r\n';
   const cases: [string, string | Buffer, number, Refusal][] = [
     ['an unknown method', `FROB / HTTP/1.1\r\n${host}\r\n`, 400, 'bad_method'],
@@ -62,7 +65,7 @@ test('bytes that are not a valid HTTP request get an Error record', async (t) =>
     ],
   ];
   for (const [what, bytes, status, expected] of cases) {
-    const answers = await raw(bytes);
+    const answers = await answersTo(bytes);
     assert.equal(answers.length, 1, what);
     assert.equal(answers[0]!.status, status, what);
     assert.equal(answers[0]!.body, errorResponse(expected).body, what);
@@ -70,10 +73,11 @@ test('bytes that are not a valid HTTP request get an Error record', async (t) =>
 });
 
 test('dot segments are not resolved, and absolute request targets are accepted', async (t) => {
-  const { raw, secret, port } = await serve(t, ['--sample', '10']);
+  const { answersTo, secret, port, store } = await startService(t);
+  await placeSamples(store, 10);
   const ask = async (method: string, target: string) => {
     const head = `${method} ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
-    const [answer] = await raw(`${head}Connection: close\r\n\r\n`);
+    const [answer] = await answersTo(`${head}Connection: close\r\n\r\n`);
     return answer!;
   };
   for (const target of ['/v1/store/orders/%2e%2e', '/v1/store/orders/..', '/v1/store/orders/.']) {
@@ -89,10 +93,10 @@ test('dot segments are not resolved, and absolute request targets are accepted',
 });
 
 test('two Authorization headers are refused even if one is valid', async (t) => {
-  const { raw, secret } = await serve(t);
+  const { answersTo, secret } = await startService(t);
   const good = `Authorization: Bearer ${secret}\r\n`;
   for (const headers of [good + good, `${good}authorization: Bearer x\r\n`]) {
-    const [answer] = await raw(
+    const [answer] = await answersTo(
       `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`,
     );
     assert.equal(answer!.status, 401);
@@ -101,10 +105,10 @@ test('two Authorization headers are refused even if one is valid', async (t) => 
 });
 
 test('a key of Latin-1 bytes or of 8 KB is 401', async (t) => {
-  const { raw } = await serve(t);
+  const { answersTo } = await startService(t);
   for (const key of [Buffer.from([0xe9, 0xff]), Buffer.alloc(8192, 'k')]) {
     const head = 'GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
-    const [answer] = await raw(
+    const [answer] = await answersTo(
       Buffer.concat([Buffer.from(`${head}Authorization: Bearer `), key, Buffer.from('\r\n\r\n')]),
     );
     assert.equal(answer!.status, 401);
@@ -112,9 +116,10 @@ test('a key of Latin-1 bytes or of 8 KB is 401', async (t) => {
 });
 
 test('pipelined requests are answered in order', async (t) => {
-  const { raw, secret } = await serve(t, ['--sample', '3000']);
+  const { answersTo, secret, store } = await startService(t);
+  await placeSamples(store, 3_000);
   const head = requestsWith(secret);
-  const answers = await raw(
+  const answers = await answersTo(
     head('GET', '/v1/store/orders') +
       head('DELETE', '/v1/store/orders/1', 'Content-Length: 3\r\n') +
       'abc' +
@@ -129,15 +134,16 @@ test('pipelined requests are answered in order', async (t) => {
 });
 
 test('garbage after pipelined requests gets no response, and the requests get theirs', async (t) => {
-  const { raw, secret } = await serve(t, ['--sample', '5000']);
+  const { answersTo, secret, store } = await startService(t);
+  await placeSamples(store, 5_000);
   const head = requestsWith(secret);
   const list = head('GET', '/v1/store/orders');
-  const one = await raw(`${list}garbage\r\n\r\n`);
+  const one = await answersTo(`${list}garbage\r\n\r\n`);
   assert.deepEqual(
     one.map(({ status }) => status),
     [200],
   );
-  const two = await raw(`${list}${head('DELETE', '/v1/store/orders/1')}garbage\r\n\r\n`);
+  const two = await answersTo(`${list}${head('DELETE', '/v1/store/orders/1')}garbage\r\n\r\n`);
   assert.deepEqual(
     two.map(({ status }) => status),
     [200, 204],
@@ -145,7 +151,8 @@ test('garbage after pipelined requests gets no response, and the requests get th
 });
 
 test('a request with an invalid body is refused and has no effect', async (t) => {
-  const { raw, secret, call } = await serve(t, ['--sample', '10']);
+  const { answersTo, secret, call, store } = await startService(t);
+  await placeSamples(store, 10);
   const before = (await call('GET', '/v1/store/orders')).body;
   const head = `DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`;
   const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
@@ -158,7 +165,7 @@ test('a request with an invalid body is refused and has no effect', async (t) =>
     [`${head.replace('1.1', '1.0')}${chunked}0\r\n\r\n`, 400],
   ];
   for (const [bytes, status] of cases) {
-    const answers = await raw(bytes);
+    const answers = await answersTo(bytes);
     assert.deepEqual(
       answers.map((answer) => answer.status),
       [status],
@@ -166,15 +173,18 @@ test('a request with an invalid body is refused and has no effect', async (t) =>
     );
   }
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-  const [tooLarge] = await raw(`${head}${chunked}${chunk.repeat(17)}`);
+  const [tooLarge] = await answersTo(`${head}${chunked}${chunk.repeat(17)}`);
   assert.equal(tooLarge!.status, 413);
   assert.equal((await call('GET', '/v1/store/orders')).body, before);
-  const [whole] = await raw(`${head}Connection: close\r\n${chunked}${chunk.repeat(3)}0\r\n\r\n`);
+  const [whole] = await answersTo(
+    `${head}Connection: close\r\n${chunked}${chunk.repeat(3)}0\r\n\r\n`,
+  );
   assert.equal(whole!.status, 204);
 });
 
 test('a client that half-closes its connection after a request gets its response', async (t) => {
-  const { port, secret } = await serve(t, ['--sample', '20000']);
+  const { port, secret, store } = await startService(t);
+  await placeSamples(store, 20_000);
   for (const line of ['DELETE /v1/store/orders/1', 'GET /v1/store/orders']) {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     let received = '';
@@ -190,8 +200,8 @@ test('a client that half-closes its connection after a request gets its response
 });
 
 test('a request with Upgrade is answered as usual, and the connection closed', async (t) => {
-  const { raw, secret } = await serve(t);
-  const [answer] = await raw(
+  const { answersTo, secret } = await startService(t);
+  const [answer] = await answersTo(
     `GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
       'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\nGET / HT',
   );
@@ -200,10 +210,11 @@ test('a request with Upgrade is answered as usual, and the connection closed', a
 });
 
 test('a pipelined request sees the effect of the one before it', async (t) => {
-  const { raw, secret } = await serve(t, ['--sample', '50']);
+  const { answersTo, secret, store } = await startService(t);
+  await placeSamples(store, 50);
   const head = requestsWith(secret);
   for (const id of [1, 2, 3, 4, 5, 6]) {
-    const answers = await raw(
+    const answers = await answersTo(
       head('DELETE', `/v1/store/orders/${id}`) +
         head('GET', '/v1/store/orders', 'Connection: close\r\n'),
     );
@@ -214,7 +225,8 @@ test('a pipelined request sees the effect of the one before it', async (t) => {
 });
 
 test('requests after one whose response closes the connection have no effect', async (t) => {
-  const { raw, secret, call } = await serve(t, ['--sample', '20']);
+  const { answersTo, secret, call, store } = await startService(t);
+  await placeSamples(store, 20);
   const before = (await call('GET', '/v1/store/orders')).body;
   const key = `Authorization: Bearer ${secret}\r\n`;
   const cancel = `DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`;
@@ -225,7 +237,7 @@ test('requests after one whose response closes the connection have no effect', a
     `GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n`,
   ];
   for (const bytes of closing) {
-    const answers = await raw(bytes + cancel);
+    const answers = await answersTo(bytes + cancel);
     assert.equal(answers.length, 1, bytes);
     assert.ok(answers[0]!.status >= 400);
   }
@@ -233,9 +245,10 @@ test('requests after one whose response closes the connection have no effect', a
 });
 
 test('a pipelined request whose URL cannot be decoded is 400 in the order of requests', async (t) => {
-  const { raw, secret } = await serve(t, ['--sample', '2000']);
+  const { answersTo, secret, store } = await startService(t);
+  await placeSamples(store, 2_000);
   const head = requestsWith(secret);
-  const answers = await raw(
+  const answers = await answersTo(
     `${head('GET', '/v1/store/orders')}${head('GET', '/%zz')}garbage\r\n\r\n`,
   );
   assert.deepEqual(
@@ -245,20 +258,18 @@ test('a pipelined request whose URL cannot be decoded is 400 in the order of req
 });
 
 test('a connection with too many waiting requests is closed', async (t) => {
-  const { port, secret, call } = await serve(t, [], { database: await sampleStore(t) });
+  const { port, secret, call } = await startService(t, { DATABASE_URL: await sampleStore(t) });
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
   socket.write(requestsWith(secret)('GET', '/v1/store/orders').repeat(200));
-  socket.pause();
-  await new Promise((resolve) => setTimeout(resolve, 500));
   socket.resume();
   await once(socket, 'close');
   assert.equal((await call('GET', '/v1/store/orders')).status, 200);
 });
 
 test('a request whose client disconnected is logged and counted', async (t) => {
-  const { port, secret, operations, stop, stdout } = await serve(t, [], {
-    database: await sampleStore(t),
+  const { port, secret, metrics, log } = await startService(t, {
+    DATABASE_URL: await sampleStore(t),
   });
   const socket = connect(port, '127.0.0.1');
   socket.write(
@@ -266,32 +277,33 @@ test('a request whose client disconnected is logged and counted', async (t) => {
   );
   await once(socket, 'data');
   socket.destroy();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const metrics = await (await fetch(`${operations}/metrics`)).text();
-  assert.match(
-    metrics,
-    /http_requests_total\{operation="listOrders",version="v1",status="200"\} 1/,
-  );
-  await stop();
-  const lines = stdout()
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const [line] = lines.filter(({ msg }) => msg === 'request');
+  const line = await eventually(async () => {
+    const found = log()
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each))
+      .find(({ msg }) => msg === 'request');
+    assert.ok(found !== undefined);
+    return found;
+  });
   assert.equal(line.aborted, true);
   assert.equal(line.path, '/v1/store/orders');
+  assert.match(
+    await metrics.registry.metrics(),
+    /http_requests_total\{operation="listOrders",version="v1",status="200"\} 1/,
+  );
 });
 
 test('a refused request gets one response, even if its body is invalid or incomplete', async (t) => {
-  const { raw } = await serve(t);
-  const answers = await raw(
+  const { answersTo } = await startService(t);
+  const answers = await answersTo(
     'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
   );
   assert.deepEqual(
     answers.map(({ status }) => status),
     [401],
   );
-  const [endless] = await raw(
+  const [endless] = await answersTo(
     'DELETE /v1/store/orders/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc',
   );
   assert.equal(endless!.status, 401);
@@ -299,29 +311,32 @@ test('a refused request gets one response, even if its body is invalid or incomp
 });
 
 test('CONNECT is refused with an Error record', async (t) => {
-  const { raw } = await serve(t);
-  const [answer] = await raw('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+  const { answersTo } = await startService(t);
+  const [answer] = await answersTo('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
   assert.equal(answer!.status, 400);
 });
 
 test('a body may arrive slowly, but the key must still be valid when it is complete', async (t) => {
-  const { port, secret, database } = await serve(t, ['--sample', '10']);
-  const slowly = async (id: number, meanwhile: () => Promise<unknown>) => {
+  const { port, store, key, secret, newKey } = await startService(t);
+  await placeSamples(store, 10);
+  const slowly = async (id: number, withSecret: string) => {
     const socket = connect(port, '127.0.0.1');
     socket.write(
-      `DELETE /v1/store/orders/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
+      `DELETE /v1/store/orders/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${withSecret}\r\n` +
         'Connection: close\r\nContent-Length: 2\r\n\r\nx',
     );
-    await meanwhile();
     // Longer than a key is remembered and than a response may take.
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await pause(2_000);
     socket.write('y');
-    let text = '';
-    for await (const chunk of socket) text += chunk;
-    return parseAnswers(text)[0]!.status;
+    return statusOf(socket);
   };
-  assert.equal(await slowly(1, async () => {}), 204);
-  const { stdout } = await run(['keys', 'list', '--json', '--database', database]);
-  const [{ id: key }] = JSON.parse(stdout);
-  assert.equal(await slowly(2, () => run(['keys', 'revoke', key, '--database', database])), 401);
+  const answers = Promise.all([slowly(1, await newKey({})), slowly(2, secret)]);
+  await store.apply([{ type: 'revokeKey', id: key.id }]);
+  assert.deepEqual(await answers, [204, 401]);
 });
+
+async function statusOf(socket: Socket): Promise<number> {
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return parseAnswers(text)[0]!.status;
+}
