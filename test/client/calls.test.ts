@@ -128,12 +128,11 @@ test('undefined is as if an option was not given', async (t) => {
 });
 
 test('an abort of a change that may have been sent leaves its outcome unknown', async (t) => {
-  const clientWith = await serverWith(t, () => {});
   const reason = new Error('enough');
+  const controller = new AbortController();
+  const clientWith = await serverWith(t, () => controller.abort(reason));
   const order = { petId: 1n, quantity: 1n };
   const idempotencyKey = 'cart-1';
-  const controller = new AbortController();
-  setTimeout(() => controller.abort(reason), 50);
   const { signal } = controller;
   await assert.rejects(clientWith().placeOrder(order, { signal, idempotencyKey }), (error) => {
     assert.ok(error instanceof UnknownOutcomeError);
@@ -167,8 +166,8 @@ test('a change that was refused and is aborted before its retry rejects with the
   });
   const reason = new Error('enough');
   const controller = new AbortController();
-  setTimeout(() => controller.abort(reason), 50);
-  await assert.rejects(clientWith().cancelOrder(1n, { signal: controller.signal }), reason);
+  const client = clientWith({ onRetry: () => controller.abort(reason) });
+  await assert.rejects(client.cancelOrder(1n, { signal: controller.signal }), reason);
 });
 
 test('a change whose connections are all refused was not sent; one that may have been sent before is unknown', async () => {

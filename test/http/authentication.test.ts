@@ -92,14 +92,15 @@ testService('a key is accepted until it expires', async (t) => {
 });
 
 test('a remembered key is refused as soon as it expires', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
   const { call, store } = await startService(t);
   const secret = newSecret('production');
   const details = { name: 'x', environment: 'production', now: 0 } as const;
-  const key = newApiKey(secret, { ...details, expiresAt: Date.now() + 150 });
+  const key = newApiKey(secret, { ...details, expiresAt: Date.now() + 100 });
   await store.apply([{ type: 'createKey', key }]);
   const headers = { authorization: `Bearer ${secret}` };
   assert.equal((await call('GET', ORDERS, headers)).status, 200);
-  await new Promise((resolve) => setTimeout(resolve, 160));
+  t.mock.timers.tick(100);
   assert.equal((await call('GET', ORDERS, headers)).status, 401);
 });
 

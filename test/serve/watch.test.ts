@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KeyClock } from '../../src/keys/key-clock.ts';
-import type { Listing } from '../../src/listing/listing.ts';
+import { Listing } from '../../src/listing/listing.ts';
 import { watchClock } from '../../src/serve/watch-clock.ts';
 import { watchStore } from '../../src/serve/watch-store.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { open } from '../store/engines.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 function recordingLogger() {
   const lines: string[] = [];
@@ -15,30 +16,28 @@ function recordingLogger() {
 }
 
 test('an unavailable store is counted at every check, and logged once, as is its return', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] });
+  const store = await open(t, `sqlite:${join(temporaryFolder(t), 'store.db')}`);
   const { logger, said } = recordingLogger();
-  let isDown = true;
   const faults: string[] = [];
-  const listing = {
-    current: async () => {
-      if (isDown) throw new StoreUnavailable('gone', 'full');
-    },
-  } as unknown as Listing;
+  const listing = new Listing(store);
+  await listing.current();
+  t.mock.timers.enable({ apis: ['setInterval'] });
   t.after(watchStore(listing, logger, (fault) => faults.push(fault)));
-  const look = async () => {
+  const check = async () => {
     t.mock.timers.tick(1_000);
-    await nextTurn();
+    await listing.current().catch(() => {});
   };
-  await look();
-  await look();
-  assert.deepEqual(faults, ['full', 'full']);
+  await store.apply([{ type: 'moveAway', to: 'elsewhere', revision: 0n }]);
+  await check();
+  await check();
+  assert.deepEqual(faults, ['moved', 'moved']);
   assert.deepEqual(
     said().map(({ msg, level }) => [msg, level]),
     [['the store is not available', 40]],
   );
-  isDown = false;
-  await look();
-  await look();
+  await store.apply([{ type: 'reactivate' }]);
+  await check();
+  await check();
   assert.deepEqual(
     said().map(({ msg }) => msg),
     ['the store is available again'],

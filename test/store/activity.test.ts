@@ -29,7 +29,7 @@ async function setTimes(url: string, time: string): Promise<void> {
 
 /** A store whose revision N has the time N hours, give or take up to 40 minutes; some clocks were far ahead, or at 1970. */
 async function storeOfDays(t: TestContext, url: string): Promise<Store> {
-  const store = await open(t, url, 'service');
+  const store = await open(t, url);
   for (let id = 0n; id < 60n; id += 2n) {
     await store.apply([place(id), place(id + 1n)]);
     const by = KEYS[Number(id) % 3];
@@ -85,7 +85,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`more counts at once than the store has time for are refused (${name})`, async (t) => {
-    const store = await open(t, await newDatabase(t), 'service');
+    const store = await open(t, await newDatabase(t));
     const counts = Array.from({ length: MAX_COUNTS_AT_ONCE + 1 }, () =>
       store.activity({ boundaries: [0, 1] }),
     );
@@ -95,7 +95,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`cancels are counted by key, with its name (${name})`, async (t) => {
-    const store = await open(t, await newDatabase(t), 'service');
+    const store = await open(t, await newDatabase(t));
     const key: ApiKey = {
       ...{ id: 'key_a', name: '<b>shop</b>', environment: 'production' },
       ...{ digest: new Uint8Array(32), createdAt: 0 },
@@ -112,7 +112,7 @@ for (const { name, newDatabase } of ENGINES) {
   });
 
   test(`an empty store has no activity, and a position in another store is refused (${name})`, async (t) => {
-    const store = await open(t, await newDatabase(t), 'service');
+    const store = await open(t, await newDatabase(t));
     const page = await store.activity({ boundaries: [0, 1] });
     assert.deepEqual(page!.periods, [{ placed: 0, cancelled: 0, shipped: 0 }]);
     assert.deepEqual([page!.cancels, page!.next], [[], undefined]);

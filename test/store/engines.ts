@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import { openStore } from '../../src/store/open.ts';
 import type { Purpose } from '../../src/store/open-options.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
@@ -21,11 +21,36 @@ export const ENGINES: readonly Engine[] = [
     name: 'SQLite',
     newDatabase: async (t) => `sqlite:${join(temporaryFolder(t), 'store.db')}`,
   },
-  { name: 'PostgreSQL', newDatabase: newPostgresDatabase },
+  { name: 'PostgreSQL', newDatabase: newPostgresSchema },
 ];
 
 /** Creates a database on the server shared by all tests; see global-setup.ts. */
 export async function newPostgresDatabase(t: TestContext): Promise<string> {
+  const { url, drop } = await createDatabase();
+  t.after(drop);
+  return url;
+}
+
+/** The database of this test file; each of its stores is in a schema of its own. */
+let ownDatabase: ReturnType<typeof createDatabase> | undefined;
+after(async () => (await ownDatabase)?.drop());
+
+/**
+ * Creates a schema, which takes a tenth of the time of a database. For tests that do not compare databases, copy one within the
+ * server, or hold transactions open that concern the whole database.
+ */
+export async function newPostgresSchema(t: TestContext): Promise<string> {
+  ownDatabase ??= createDatabase();
+  const { url: database } = await ownDatabase;
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await query(database, `CREATE SCHEMA ${name}`);
+  t.after(() => query(database, `DROP SCHEMA ${name} CASCADE`));
+  const url = new URL(database);
+  url.searchParams.set('options', `-c search_path=${name}`);
+  return url.href;
+}
+
+async function createDatabase() {
   const server = process.env.TEST_DATABASE_URL ?? '';
   if (server === '') {
     throw new Error(
@@ -34,21 +59,9 @@ export async function newPostgresDatabase(t: TestContext): Promise<string> {
   }
   const name = `test_${randomBytes(8).toString('hex')}`;
   await query(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
-  t.after(() => query(server, `DROP DATABASE ${name} WITH (FORCE)`));
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return url.href;
-}
-
-/** Creates a schema in the database of the server; much faster than a database, for tests that do not copy stores. */
-export async function newPostgresSchema(t: TestContext): Promise<string> {
-  const server = process.env.TEST_DATABASE_URL ?? '';
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await query(server, `CREATE SCHEMA ${name}`);
-  t.after(() => query(server, `DROP SCHEMA ${name} CASCADE`));
-  const url = new URL(server);
-  url.searchParams.set('options', `-c search_path=${name}`);
-  return url.href;
+  return { url: url.href, drop: () => query(server, `DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
 /** Opens a store on `url`, closed after the test. */

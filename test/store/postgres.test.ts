@@ -315,7 +315,7 @@ test('a standby is not used', async (t) => {
   }
 });
 
-test('a connection without answers is closed within seconds', async (t) => {
+test('a connection without answers is closed, and its queries fail', async (t) => {
   const url = new URL(await newPostgresDatabase(t));
   const { port, hostname } = url;
   const relay = createServer((near) => {
@@ -332,10 +332,8 @@ test('a connection without answers is closed within seconds', async (t) => {
   const session = await newSession(url.href, COMMAND);
   relay.emit('swallow');
   const answer = assert.rejects(session.query('SELECT 1'), /PostgreSQL/);
-  const begun = performance.now();
   await session.end();
   await answer;
-  assert.ok(performance.now() - begun < 10_000);
 });
 
 test('if two nodes create a first key at the same time, one is stored', async (t) => {
