@@ -45,8 +45,11 @@ export class Cluster {
   }
 
   /** @param settings of postgresql.conf */
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
-    const folder = mkdtempSync(join(tmpdir(), 'store-orders-postgres-'));
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    parent = tmpdir(),
+  ): Promise<Cluster> {
+    const folder = mkdtempSync(join(parent, 'store-orders-postgres-'));
     if (isRoot) chownSync(folder, NOBODY, NOBODY);
     const binaries = await binariesFor(folder);
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
