@@ -24,6 +24,7 @@ export interface Load {
 
 export interface Result {
   readonly requestsPerSecond: number;
+  readonly requests: number;
   /** Responses with a status of 400 or more. */
   readonly errors: number;
 }
@@ -66,6 +67,7 @@ async function withWrk(load: Load, folder: string): Promise<Result> {
   ]);
   return {
     requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)![1]),
+    requests: Number(/(\d+) requests in /.exec(output)![1]),
     errors: Number(/Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? 0),
   };
 }
@@ -100,5 +102,9 @@ async function withAutocannon(load: Load): Promise<Result> {
     ...['-c', String(connections), '-d', String(seconds), ...fields, url],
   ]);
   const result = JSON.parse(output);
-  return { requestsPerSecond: result.requests.average, errors: result['4xx'] + result['5xx'] };
+  return {
+    requestsPerSecond: result.requests.average,
+    requests: result.requests.total,
+    errors: result['4xx'] + result['5xx'],
+  };
 }

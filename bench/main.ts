@@ -1,3 +1,4 @@
+import { compareBuilds } from './builds.ts';
 import { Context, type Row, type Scenario } from './context.ts';
 import { stopAll, versionOf } from './processes.ts';
 import { report, valuesOf } from './report.ts';
@@ -54,6 +55,12 @@ for (const name of missing) {
   console.error(`${name} is missing; on Debian: apt-get install ${debian}`);
 }
 if (missing.includes('taskset')) process.exit(1);
+
+const against = args.indexOf('--against');
+if (against !== -1) {
+  await compareBuilds(args[against + 1] ?? '');
+  process.exit();
+}
 
 const context = new Context(isQuick);
 const results: { title: string; rows: Row[] }[] = [];

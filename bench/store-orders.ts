@@ -11,9 +11,17 @@ export interface Service extends Server {
   readonly key: string;
 }
 
-/** Runs a command and returns its stdout. */
-export function cli(args: readonly string[], database: string, input?: Buffer): string {
-  const output = execFileSync(process.execPath, [PROGRAM, ...args], {
+/**
+ * Runs a command and returns its stdout.
+ * @param program the program of another checkout
+ */
+export function cli(
+  args: readonly string[],
+  database: string,
+  input?: Buffer,
+  program = PROGRAM,
+): string {
+  const output = execFileSync(process.execPath, [program, ...args], {
     env: { ...process.env, DATABASE_URL: database },
     ...(input !== undefined && { input }),
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -23,27 +31,29 @@ export function cli(args: readonly string[], database: string, input?: Buffer): 
 }
 
 /** Fills a new database with pending orders. */
-export function fill(database: string, count: number): void {
-  const input = execFileSync(process.execPath, [PROGRAM, 'sample', String(count)], {
+export function fill(database: string, count: number, program = PROGRAM): void {
+  const input = execFileSync(process.execPath, [program, 'sample', String(count)], {
     maxBuffer: 2 ** 31 - 1,
   });
   const pending = Buffer.from(
     input.toString('latin1').replaceAll('"shipped"', '"pending"'),
     'latin1',
   );
-  cli(['import', '-'], database, pending);
+  cli(['import', '-'], database, pending, program);
 }
 
 /** Starts the service with a key, and waits until it is ready. */
 export async function startService(
   database: string,
-  options: StartOptions & { key?: string } = {},
+  options: StartOptions & { key?: string; program?: string } = {},
 ): Promise<Service> {
-  const key = options.key ?? cli(['keys', 'create', '--name', 'bench'], database).trim();
+  const { program = PROGRAM } = options;
+  const create = ['keys', 'create', '--name', 'bench'];
+  const key = options.key ?? cli(create, database, undefined, program).trim();
   const operationsPort = newPort();
   const server = await startServer(
     (port) => [
-      ...[process.execPath, PROGRAM, 'serve', '--no-first-key', '--log-level', 'warn'],
+      ...[process.execPath, program, 'serve', '--no-first-key', '--log-level', 'warn'],
       ...['--port', String(port), '--operations-port', String(operationsPort)],
     ],
     {
