@@ -61,7 +61,7 @@ export class Router {
     if (decoded === undefined) return BAD_URL;
     const entry = path.startsWith('/') ? this.#entries.find('GET', path) : null;
     // Path parameters must not be empty.
-    if (entry === null || Object.values(entry.params).includes('')) return this.#notFound(decoded);
+    if (entry === null || hasEmpty(entry.params)) return this.#notFound(decoded);
     const { byMethod, otherMethods } = entry.store as Path;
     return { route: byMethod.get(method) ?? otherMethods, parameters: entry.params };
   }
@@ -75,6 +75,11 @@ export class Router {
   get templates(): readonly string[] {
     return [...this.#paths.keys()];
   }
+}
+
+function hasEmpty(parameters: Match['parameters']): boolean {
+  for (const name in parameters) if (parameters[name] === '') return true;
+  return false;
 }
 
 function errorMatch(refusal: Refusal, isPublic: boolean): Match {

@@ -11,10 +11,11 @@ const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'
 
 /** GET /store/orders: the live list, gzip-compressed if the client accepts it; 304 if If-None-Match matches. */
 export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListSender): Handle {
+  const etagsOf = latestEtags();
   return async (exchange: Exchange) => {
     const { request, response } = exchange;
     const snapshot = await inTime(exchange, () => listing.current());
-    const etags = listEtags(snapshot.moment);
+    const etags = etagsOf(snapshot.moment);
     const unchanged = matchingEtag(etags, request.headers['if-none-match']);
     if (unchanged !== undefined) {
       sendEmpty(exchange, 304, [...HEADERS, 'etag', unchanged]);
@@ -33,6 +34,15 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
     ]);
     if (request.method === 'HEAD') response.end();
     else sender.send(response, snapshot, list);
+  };
+}
+
+/** Formats the ETags once for all requests of a moment. */
+function latestEtags(): (moment: Moment) => CodedEtags {
+  let latest: { readonly moment: Moment; readonly etags: CodedEtags } | undefined;
+  return (moment) => {
+    if (latest?.moment !== moment) latest = { moment, etags: listEtags(moment) };
+    return latest.etags;
   };
 }
 

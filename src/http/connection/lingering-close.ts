@@ -32,5 +32,6 @@ export function whenClosed(response: ServerResponse, then: () => void): void {
   // Node destroys a response once it has been sent, after ending the connection if that was the last response.
   // "finish" comes earlier, when it is not yet known whether the connection stays open.
   if (response.destroyed) then();
-  else response.once('close', then);
+  // Emitted once.
+  else response.on('close', then);
 }
