@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,40 +11,40 @@ import { fill, type Service, startService } from './store-orders.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+/** A service can be faster or slower for as long as it runs, so both are started several times. */
+const STARTS = 4;
 /** Rounds that count, after one to warm up, and the duration of a measurement. */
-const ROUNDS = 8;
+const ROUNDS = 2;
 const SECONDS = 2;
 const CONNECTIONS = 64;
 const LISTED = 1_000;
 /** Enough pending orders for the cancels of all rounds. */
-const CANCELLABLE = 1_200_000;
-
-/** A service of a build. */
-interface Build {
-  readonly name: string;
-  readonly service: Service;
-}
+const CANCELLABLE = 600_000;
 
 /** What is measured: the requests of a round. */
 interface Measurement {
   readonly name: string;
   readonly orders: number;
-  readonly load: (build: Build, round: number) => Promise<Pick<Load, 'url'> & Partial<Load>>;
+  readonly load: (service: Service, round: number) => Promise<Pick<Load, 'url'> & Partial<Load>>;
 }
 
 /**
  * Compares this checkout with a commit: both services run on the same core, and one after the other is under load, so that the
  * machine's changes of speed affect both. Prints the CPU time of the service per request, of which the least of all rounds
  * is compared, since the medians vary more than the code; and the throughput, by medians.
+ * @param names of the measurements; all without any
  */
-export async function compareBuilds(commit: string): Promise<void> {
+export async function compareBuilds(commit: string, names: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'store-orders-builds-'));
   const other = join(folder, 'checkout');
   try {
     execFileSync('git', ['worktree', 'add', '--detach', other, commit], { cwd: ROOT });
     console.error(`installing ${commit} …`);
     execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: other, stdio: 'ignore' });
-    for (const measurement of MEASUREMENTS) await measure(measurement, { commit, other, folder });
+    for (const measurement of MEASUREMENTS) {
+      const isWanted = names.length === 0 || names.includes(measurement.name);
+      if (isWanted) await measure(measurement, { commit, other, folder });
+    }
   } finally {
     await stopAll();
     execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: ROOT });
@@ -54,77 +54,91 @@ export async function compareBuilds(commit: string): Promise<void> {
 
 const MEASUREMENTS: readonly Measurement[] = [
   {
-    name: `list of ${LISTED} orders`,
+    name: 'list',
     orders: LISTED,
-    load: async ({ service }) => ({ url: service.list, headers: service.headers }),
+    load: async ({ list: url, headers }) => ({ url, headers }),
   },
   {
-    name: 'unchanged list (304)',
+    name: 'unchanged',
     orders: LISTED,
-    load: async ({ service: { list: url, headers } }) => {
+    load: async ({ list: url, headers }) => {
       const { headers: received } = await fetch(url, { headers });
       return { url, headers: { ...headers, 'If-None-Match': received.get('etag')! } };
     },
   },
   {
-    name: 'refused key (401)',
+    name: 'refused',
     orders: LISTED,
-    load: async ({ service }) => ({
-      url: service.list,
+    load: async ({ list: url }) => ({
+      url,
       headers: { Authorization: `Bearer ${newSecret('production')}` },
     }),
   },
   {
-    name: 'durable cancel',
+    name: 'cancel',
     orders: CANCELLABLE,
-    load: async ({ service }, round) => ({
+    load: async ({ list, headers }, round) => ({
       method: 'DELETE',
-      url: `${service.list}/`,
-      headers: service.headers,
+      url: `${list}/`,
+      headers,
       idsFrom: round * Math.floor(CANCELLABLE / (ROUNDS + 1)),
     }),
   },
 ];
 
 async function measure(
-  { name, orders, load }: Measurement,
+  measurement: Measurement,
   { commit, other, folder }: { commit: string; other: string; folder: string },
 ): Promise<void> {
-  const builds: Build[] = [];
-  for (const [build, checkout] of [
-    ['this checkout', ROOT],
-    [commit, other],
-  ] as const) {
-    const program = join(checkout, 'bin/store-orders.js');
-    const database = `sqlite:${join(folder, `${builds.length}-${orders}-${Date.now()}.db`)}`;
-    fill(database, orders, program);
-    builds.push({ name: build, service: await startService(database, { program }) });
-  }
+  const { name, orders } = measurement;
+  const programs = [ROOT, other].map((checkout) => join(checkout, 'bin/store-orders.js'));
+  const templates = programs.map((program, index) => {
+    const path = join(folder, `${name}-${index}.db`);
+    fill(`sqlite:${path}`, orders, program);
+    return path;
+  });
   const cpu: number[][] = [[], []];
   const rates: number[][] = [[], []];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const [index, build] of builds.entries()) {
-      const asked = await load(build, round);
-      const before = cpuMs(build.service.child.pid!);
-      const result = await applyLoad(
-        { connections: CONNECTIONS, seconds: SECONDS, ...asked },
-        folder,
-      );
-      const used = cpuMs(build.service.child.pid!) - before;
-      const isExpected = result.errors === 0 || name.includes('401');
-      if (!isExpected) throw new Error(`${name}: ${build.name} returned ${result.errors} errors`);
-      if (round === 0) continue;
-      cpu[index]!.push((used * 1_000) / result.requests);
-      rates[index]!.push(result.requestsPerSecond);
+  for (let start = 0; start < STARTS; start += 1) {
+    const services = [];
+    for (const [index, program] of programs.entries()) {
+      const path = `${templates[index]!}.${start}`;
+      copyFileSync(templates[index]!, path);
+      services.push(await startService(`sqlite:${path}`, { program }));
     }
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [index, service] of services.entries()) {
+        const result = await measureOnce(service, round, measurement, folder);
+        if (round === 0) continue;
+        cpu[index]!.push(result.cpuUs);
+        rates[index]!.push(result.requestsPerSecond);
+      }
+    }
+    for (const service of services) await service.stop();
   }
-  for (const { service } of builds) await service.stop();
   const [own, theirs] = cpu.map((values) => spread(values).least) as [number, number];
   const [rate, otherRate] = rates.map((values) => spread(values).median) as [number, number];
   console.log(
     `${name}: ${own.toFixed(1)} µs of CPU per request, ${commit} ${theirs.toFixed(1)} µs (${(own / theirs).toFixed(2)} ×); ` +
       `${Math.round(rate)} requests/s, ${commit} ${Math.round(otherRate)} (${(rate / otherRate).toFixed(2)} ×)`,
   );
+}
+
+/** Returns the throughput of a round, and the CPU time per request in microseconds. */
+async function measureOnce(
+  service: Service,
+  round: number,
+  { name, load }: Measurement,
+  folder: string,
+) {
+  const asked = await load(service, round);
+  const before = cpuMs(service.child.pid!);
+  const result = await applyLoad({ connections: CONNECTIONS, seconds: SECONDS, ...asked }, folder);
+  const used = cpuMs(service.child.pid!) - before;
+  if (result.errors > 0 && name !== 'refused') {
+    throw new Error(`${name}: ${result.errors} requests have failed`);
+  }
+  return { requestsPerSecond: result.requestsPerSecond, cpuUs: (used * 1_000) / result.requests };
 }
 
 /** The CPU time that all threads of a process have used, in milliseconds; threads that have ended count no more. */

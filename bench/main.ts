@@ -58,7 +58,8 @@ if (missing.includes('taskset')) process.exit(1);
 
 const against = args.indexOf('--against');
 if (against !== -1) {
-  await compareBuilds(args[against + 1] ?? '');
+  const [commit = '', ...names] = args.slice(against + 1);
+  await compareBuilds(commit, names);
   process.exit();
 }
 
