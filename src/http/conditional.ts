@@ -38,7 +38,9 @@ export function matchingEtag(
   etags: CodedEtags,
   ifNoneMatch: string | undefined,
 ): string | undefined {
-  return Object.values(etags).find((etag) => matchesEtag(ifNoneMatch, etag));
+  if (ifNoneMatch === undefined) return undefined;
+  if (matchesEtag(ifNoneMatch, etags.identity)) return etags.identity;
+  return matchesEtag(ifNoneMatch, etags.gzip) ? etags.gzip : undefined;
 }
 
 const WEAK_TAG = /W\/"[\x21\x23-\x7e\x80-\xff]*"/g;

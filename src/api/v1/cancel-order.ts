@@ -14,7 +14,9 @@ export function cancelOrder(submit: Submit): Handle {
       return;
     }
     const { id: by, cancelsPerHour } = exchange.apiKey!;
-    const command = { type: 'cancel', id, by, cancelsPerHour } as const;
+    // Most keys have no limit. Each field of a command is copied to the writer's thread.
+    const limit = cancelsPerHour === undefined ? undefined : { cancelsPerHour };
+    const command = { type: 'cancel', id, by, ...limit } as const;
     const outcome = await inTime(exchange, () => submit(command));
     if (typeof outcome === 'object') {
       sendCancelLimitReached(exchange, outcome.retryAt);

@@ -9,7 +9,9 @@ import { changeOrder } from './change-order.ts';
 export function cancelOrder(contract: Contract, store: Store, submit: Submit): RouteHandler {
   return contract.validated<{ orderId: OrderId }>('cancelOrder', (exchange, { parameters }) => {
     const { id: by, cancelsPerHour } = exchange.apiKey!;
-    const command = { type: 'cancel', id: parameters.orderId, by, cancelsPerHour } as const;
+    // Most keys have no limit. Each field of a command is copied to the writer's thread.
+    const limit = cancelsPerHour === undefined ? undefined : { cancelsPerHour };
+    const command = { type: 'cancel', id: parameters.orderId, by, ...limit } as const;
     return changeOrder(exchange, { store, submit }, command);
   });
 }
