@@ -59,7 +59,10 @@ export async function changePage(
   plainObject(changes, 'a query');
   const { after, limit } = changes;
   const page = await read<ChangePage>(call, {
-    ...{ operation: 'listChanges', path: '/v2/store/changes', ifNoneMatch, isValid: isChangePage },
+    operation: 'listChanges',
+    path: '/v2/store/changes',
+    ifNoneMatch,
+    isValid: isChangePage,
     query: { after: text(after, 'after'), limit: pageSize(limit) },
   });
   if (page?.more === true && page.next === after) {
@@ -139,8 +142,12 @@ export async function* followChanges(
 /** The changes of one stream, until it ends. It begins with an empty batch; those of one revision are yielded together. */
 async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch, void> {
   const reply = await open(call, {
-    ...{ operation: 'streamChanges', method: 'GET', path: '/v2/store/changes/stream' },
-    ...{ query: { after }, expects: [200], headers: { accept: 'text/event-stream' } },
+    operation: 'streamChanges',
+    method: 'GET',
+    path: '/v2/store/changes/stream',
+    query: { after },
+    expects: [200],
+    headers: { accept: 'text/event-stream' },
   });
   try {
     const type = reply.headers.get('content-type');

@@ -183,10 +183,13 @@ export class StoreOrders {
       ...(shipDate === undefined ? [] : [`"shipDate":${JSON.stringify(shipDate)}`]),
     ];
     const request = {
-      ...({ operation: 'placeOrder', method: 'POST', path: '/v2/store/orders' } as const),
+      operation: 'placeOrder',
+      method: 'POST',
+      path: '/v2/store/orders',
       expects: [201],
-      ...{ body: `{${fields.join()}}`, headers: { 'idempotency-key': idempotencyKey } },
-    };
+      body: `{${fields.join()}}`,
+      headers: { 'idempotency-key': idempotencyKey },
+    } as const;
     const isPlaced = (record: OrderRecord) =>
       isOrder(record) &&
       record.petId === petId &&
@@ -357,9 +360,14 @@ export class StoreOrders {
     const isEnded = (order: OrderRecord) =>
       isOrder(order) && order.id === id && order.status === status;
     const request = {
-      ...({ operation, method: 'POST', path, body, headers, expects: [200] } as const),
+      operation,
+      method: 'POST',
+      path,
+      body,
+      headers,
+      expects: [200],
       isSubject: isEnded,
-    };
+    } as const;
     const isShippedAt = ({ shipDate }: OrderRecord) =>
       shippedAt === undefined || isMoment(shipDate, shippedAt);
     return calling(this.#settings, options, (call) =>

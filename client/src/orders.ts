@@ -41,7 +41,10 @@ export async function orderPage(
   ifNoneMatch?: string,
 ): Promise<Tagged<OrderPage> | undefined> {
   const page = await read<OrderPage>(call, {
-    ...{ operation: 'listOrders', path: '/v2/store/orders', ifNoneMatch, isValid: isOrderPage },
+    operation: 'listOrders',
+    path: '/v2/store/orders',
+    ifNoneMatch,
+    isValid: isOrderPage,
     query: parametersOf(query),
   });
   if (page?.next !== undefined && page.next === query.cursor) {

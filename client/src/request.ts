@@ -302,7 +302,14 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
     const { code, message, errors: problems = [], order } = record;
     const etag = headers.get('etag') ?? '';
     return responseError({
-      ...{ status, code, message, problems, requestId, retryAfterMs, order, etag },
+      status,
+      code,
+      message,
+      problems,
+      requestId,
+      retryAfterMs,
+      order,
+      etag,
     });
   }
   if (!isUnavailable(status)) {
@@ -311,7 +318,14 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   const code = isRecord ? record.code : 'unknown';
   const message = `The response comes from ${isRecord ? 'another operation' : 'a proxy'}.`;
   return responseError({
-    ...{ status, code, message, problems: [], requestId, retryAfterMs, order: undefined, etag: '' },
+    status,
+    code,
+    message,
+    problems: [],
+    requestId,
+    retryAfterMs,
+    order: undefined,
+    etag: '',
   });
 }
 
@@ -363,7 +377,10 @@ function initOf(
 ): RequestInit {
   const { method, body } = request;
   return {
-    ...{ method, signal, redirect: 'manual', ...BROWSER_INIT },
+    method,
+    signal,
+    redirect: 'manual',
+    ...BROWSER_INIT,
     ...(body !== undefined && { body }),
     headers: new Headers(
       given({

@@ -96,7 +96,9 @@ export async function repeatedChange<T>(
     if (!isUnknown || isSettled) throw error;
     const reason = error instanceof Error ? error.message : 'the call was aborted';
     throw new UnknownOutcomeError(`it is unknown whether the change was made: ${reason}`, {
-      ...{ cause: error, requestId: call.requestId, idempotencyKey },
+      cause: error,
+      requestId: call.requestId,
+      idempotencyKey,
     });
   }
 }

@@ -41,7 +41,8 @@ export function addConsole(router: Router, rootPath: string): void {
     ...scriptsIn(SCRIPTS, `${PATH}/browser`),
     ...scriptsIn(CLIENT, `${PATH}/client`),
     ...LIT_HTML.map((name) => ({
-      ...{ path: `${PATH}/lit-html/${name}`, type: 'text/javascript' },
+      path: `${PATH}/lit-html/${name}`,
+      type: 'text/javascript',
       make: () => readFileSync(new URL(name, LIT_HTML_FOLDER), 'utf8'),
     })),
   ];
@@ -52,7 +53,8 @@ export function addConsole(router: Router, rootPath: string): void {
 function scriptsIn(folder: URL, path: string): FixedFile[] {
   const names = readdirSync(folder).filter((each) => each.endsWith(EXTENSION));
   return names.map((name) => ({
-    ...{ path: `${path}/${name}`, type: 'text/javascript' },
+    path: `${path}/${name}`,
+    type: 'text/javascript',
     make: () => withoutTypes(readFileSync(new URL(name, folder), 'utf8')),
   }));
 }

@@ -18,9 +18,12 @@ const MAX_ECHO = 100;
 /** Compiles the schemas of a contract; integers are validated as bigint, exactly. */
 export class ContractValidation {
   readonly #ajv = new Ajv2020({
-    ...{ allErrors: true, strict: true, verbose: true },
+    allErrors: true,
+    strict: true,
+    verbose: true,
     // `npm run lint:contract` does this; compiling the schema of schemas takes as long as all the rest.
-    ...{ meta: false, validateSchema: false },
+    meta: false,
+    validateSchema: false,
   });
 
   /** @param components of the contract, which schemas may refer to as "#/components/…" */

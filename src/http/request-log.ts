@@ -58,7 +58,10 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
 export function beginSpan(traces: Traces, exchange: Exchange): void {
   const { request, path, route, client } = exchange;
   exchange.span = traces.begin({
-    ...{ method: request.method!, path: loggable(path), route: route.template, client },
+    method: request.method!,
+    path: loggable(path),
+    route: route.template,
+    client,
     traceparent: request.headers.traceparent,
   });
 }

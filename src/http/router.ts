@@ -42,7 +42,8 @@ export class Router {
     const allow = [...path.byMethod.keys()].join(', ');
     path.otherMethods = {
       ...route,
-      ...{ operation: 'none', version: 'none' },
+      operation: 'none',
+      version: 'none',
       takesBody: false,
       // 405 and Allow need no scope: they reveal nothing beyond the contract.
       scope: undefined,

@@ -210,7 +210,9 @@ export class Batch {
     this.changed.set(order.id, order);
     if (order.id >= this.#nextId && order.id <= this.#lastId) this.#nextId = order.id + 1n;
     this.events.push({
-      ...{ id: order.id, type: outcome, by },
+      id: order.id,
+      type: outcome,
+      by,
       before: outcome === 'shipped' ? before : undefined,
     });
     if (before !== undefined) this.statusDeltas[before.status] -= 1;

@@ -21,7 +21,9 @@ export async function openForService(
 ): Promise<Store> {
   let steps: string | undefined;
   const store = await openStore(config.databaseUrl, {
-    ...({ create: true, purpose: 'service', currentUrl: config.currentDatabaseUrl } as const),
+    create: true,
+    purpose: 'service',
+    currentUrl: config.currentDatabaseUrl,
     onMigrated: (from, to) => {
       steps = `schema ${from} → ${to}`;
       if (from === 0) onMade();

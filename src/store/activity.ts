@@ -116,7 +116,8 @@ export class ActivityCount {
   /** @param names of keys, by id */
   result(names: ReadonlyMap<string, string>): Pick<ActivityPage, 'periods' | 'cancels'> {
     const cancels = [...this.#cancels].map(([by, cancelled]) => ({
-      ...{ by, cancelled },
+      by,
+      cancelled,
       name: by === undefined ? undefined : names.get(by),
     }));
     // The same on every node: the response has an ETag.

@@ -18,7 +18,9 @@ export function registerBackups(registry: Registry) {
   let source: BackupSource | undefined;
   const gauge = (name: string, help: string, value: (from: BackupSource) => number | undefined) =>
     new Gauge({
-      ...{ name, help, registers: [registry] },
+      name,
+      help,
+      registers: [registry],
       collect() {
         this.remove();
         const found = source && value(source);

@@ -153,7 +153,9 @@ export interface Load {
 function registerLoad(registry: Registry, load: Load): void {
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
-      ...{ name, help, registers: [registry] },
+      name,
+      help,
+      registers: [registry],
       collect() {
         this.set(value());
       },

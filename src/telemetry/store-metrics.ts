@@ -88,7 +88,9 @@ function registerSize(
   { name, help, size }: { name: string; help: string; size: keyof StoreSizes },
 ): void {
   new Gauge({
-    ...{ name, help, registers: [registry] },
+    name,
+    help,
+    registers: [registry],
     async collect() {
       this.remove();
       const bytes = (await sizes())?.[size];
@@ -111,7 +113,10 @@ function registerStatus(
   { name, help, labelNames = [], set }: StatusGauge,
 ): void {
   new Gauge<string>({
-    ...{ name, help, labelNames: [...labelNames], registers: [registry] },
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
     async collect() {
       this.reset();
       if (labelNames.length === 0) this.remove();

@@ -1,7 +1,10 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, type TestContext } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
+import type { OrderCommand } from '../../src/orders/lifecycle.ts';
+import type { Order } from '../../src/orders/order.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Purpose } from '../../src/store/open-options.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
@@ -62,6 +65,37 @@ async function createDatabase() {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => query(server, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+/** Defines a test of a new store on every engine. */
+export function testStore(
+  title: string,
+  run: (t: TestContext, store: Store) => Promise<void>,
+): void {
+  for (const { name, newDatabase } of ENGINES) {
+    test(`${name}: ${title}`, async (t) => run(t, await open(t, await newDatabase(t))));
+  }
+}
+
+/** A command that places an order. */
+export function place(order: Order): Extract<OrderCommand, { type: 'insertOrder' }> {
+  return { type: 'insertOrder', order };
+}
+
+export function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
+  return { type: 'cancel', id };
+}
+
+/** The revision, and the orders that changed after `since`; all listed orders for 0. */
+export async function changed(store: Store, since: bigint) {
+  const { storeId, mark } = await store.status();
+  const ids: bigint[] = [];
+  const moment = await store.changes(
+    since === 0n ? undefined : { storeId, revision: since, mark },
+    (orders) => ids.push(...orders.map(({ id }) => id)),
+  );
+  assert.equal(moment?.storeId, storeId);
+  return { revision: moment?.revision, ids };
 }
 
 /** Opens a store on `url`, closed after the test. */

@@ -45,11 +45,13 @@ function pageJson(page: ActivityPage, boundaries: Boundaries): string {
   const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
   return toJson({
     periods: periods.map((counts, index) => ({
-      ...{ from: timeOf(index), before: timeOf(index + 1) },
+      from: timeOf(index),
+      before: timeOf(index + 1),
       ...counts,
     })),
     cancels,
     ...(next !== undefined && { next: activityCursor(next, boundaries) }),
-    ...{ store: now.storeId, revision: upTo },
+    store: now.storeId,
+    revision: upTo,
   });
 }

@@ -84,7 +84,9 @@ async function tryImport(input: Input, flags: ImportFlags) {
         checkOrders(input, await sourceOf(store, input, flags)),
       )
     : await checkOrders(input, {
-        ...{ find: async () => [], placedBefore: 0, freeIds: ALL_IDS },
+        find: async () => [],
+        placedBefore: 0,
+        freeIds: ALL_IDS,
         mayTakeLastIds: flags.allowLastIds,
       });
   refuseProblems(input, check.problems, check.count);

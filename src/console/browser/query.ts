@@ -53,7 +53,8 @@ export function searchOf({ statuses, petId, shipFrom, shipBefore, order, days }:
 export function orderQuery({ statuses, petId, shipFrom, shipBefore }: View): OrderQuery {
   const [from, before] = [dayStart(shipFrom), dayStart(shipBefore)];
   return {
-    ...{ order: 'desc', limit: 50 },
+    order: 'desc',
+    limit: 50,
     ...(statuses.length > 0 && { status: statuses }),
     ...(petId !== undefined && { petId }),
     ...(from !== undefined && { shipDateFrom: from }),

@@ -58,17 +58,24 @@ export interface ActivityState {
 
 export function initialState(view: View): State {
   return {
-    ...{ session: undefined, signInProblem: undefined, isSigningIn: false, view },
-    ...{ orders: [], next: undefined, isLoading: false, problem: undefined },
-    ...{ newer: new Set(), waiting: [], outcome: undefined },
-    ...{
-      summary: undefined,
-      activity: undefined,
-      live: 'starting',
-      selected: new Set(),
-      results: new Map(),
-    },
-    ...{ isActing: false, detail: undefined },
+    session: undefined,
+    signInProblem: undefined,
+    isSigningIn: false,
+    view,
+    orders: [],
+    next: undefined,
+    isLoading: false,
+    problem: undefined,
+    newer: new Set(),
+    waiting: [],
+    outcome: undefined,
+    summary: undefined,
+    activity: undefined,
+    live: 'starting',
+    selected: new Set(),
+    results: new Map(),
+    isActing: false,
+    detail: undefined,
   };
 }
 

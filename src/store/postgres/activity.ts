@@ -30,15 +30,18 @@ export async function countActivity(
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
     count.add({
-      ...{ type: type as OrderEventType, by: text(by) },
+      type: type as OrderEventType,
+      by: text(by),
       // Periods are counted from 1.
-      ...{ period: Number(period) - 1, count: Number(events) },
+      period: Number(period) - 1,
+      count: Number(events),
     });
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
     next: last && { ...positionFrom(last), storeId, upTo },
-    ...{ upTo, now },
+    upTo,
+    now,
   };
 }
 

@@ -35,7 +35,9 @@ export async function readFeed(
   if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
   const changes = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
   return changePage({
-    ...{ from, now, changes },
+    from,
+    now,
+    changes,
     // Counts only changes up to `now`, since the page must depend only on the state that its ETag identifies.
     isCut: changes.length > limit,
     readOn: async (revision, id) => {

@@ -101,7 +101,9 @@ async function prepareSchema(
   const session = await newSession(url, MIGRATIONS, async (each) => {
     const update = mayMigrate(purpose);
     const migrated = await migrate(each, {
-      ...{ create, update, observe },
+      create,
+      update,
+      observe,
       ...(onWaiting && { onWaiting }),
     });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);

@@ -77,7 +77,9 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
   ]);
   expectNotMovedAway(known.movedTo);
   const batch = new Batch({
-    ...{ orders: known.orders, placements: found, cancelUses },
+    orders: known.orders,
+    placements: found,
+    cancelUses,
     ...(freeIds !== undefined && { freeIds }),
   });
   return { batch, outcomesAt: batch.carryOutAll(commands) };

@@ -41,7 +41,8 @@ export async function countActivity(
   return {
     ...count.result(await keyNames(session, count.keys())),
     next: next && { ...start, ...next },
-    ...{ upTo: start.upTo, now },
+    upTo: start.upTo,
+    now,
   };
 }
 

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { ENGINES, open, place, testStore } from './engines.ts';
+
+testStore('a new store is empty, at revision 0', async (_t, store) => {
+  const { revision, orders } = await store.status();
+  assert.equal(revision, 0n);
+  assert.deepEqual(orders, { pending: 0n, shipped: 0n, cancelled: 0n });
+});
+
+testStore('the environment of a store is recorded once and then kept', async (_t, store) => {
+  const record = (environment: 'production' | 'staging') =>
+    store.apply([{ type: 'recordEnvironment', environment }]);
+  assert.equal((await store.status()).environment, undefined);
+  assert.deepEqual(await record('staging'), ['staging']);
+  assert.deepEqual(await record('production'), ['staging']);
+  assert.equal((await store.status()).environment, 'staging');
+});
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a service assigns its store a unique id, which persists`, async (t) => {
+    const url = await newDatabase(t);
+    const { storeId } = await (await open(t, url, 'service')).status();
+    assert.match(storeId, /^[0-9a-f]{16}$/);
+    assert.equal((await (await open(t, url, 'service')).status()).storeId, storeId);
+    const other = await open(t, await newDatabase(t), 'service');
+    assert.notEqual((await other.status()).storeId, storeId);
+  });
+
+  test(`${name}: a moved store can be neither listed nor written until it is taken back`, async (t) => {
+    const url = await newDatabase(t);
+    const [store, other] = [await open(t, url, 'service'), await open(t, url)];
+    await store.apply([place({ id: 1n, status: 'pending' })]);
+    const moment = await store.changes(undefined, () => {});
+    const moveAway = (revision: bigint) =>
+      other.apply([{ type: 'moveAway', to: 'there', revision } as const]);
+    assert.deepEqual(await moveAway(0n), ['changed']);
+    await store.apply([{ type: 'cancel', id: 2n }]);
+    assert.deepEqual(await moveAway(1n), ['moved']);
+    assert.equal((await store.status()).movedTo, 'there');
+    const key = newApiKey(newSecret('production'), {
+      ...{ name: 'k', environment: 'production', now: 0 },
+    });
+    for (const refused of [
+      () => store.changes(moment, () => {}),
+      () => store.changes(undefined, () => {}),
+      () => store.page({ filter: {}, isDescending: false, limit: 1 }),
+      () => store.feed('start', 1),
+      () => store.feed('now', 1),
+      () => store.record(1n),
+      () => store.apply([{ type: 'cancel', id: 1n }]),
+      () => store.apply([{ type: 'cancel', id: 404n }]),
+      () => store.apply([place({ id: 2n, status: 'pending' })]),
+      () => store.apply([{ type: 'createKey', key }]),
+      () => store.apply([{ type: 'putPets', pets: [{ id: 1n }] }]),
+      () => store.apply([{ type: 'importProgress', source: 'x' }]),
+      () => store.apply([{ type: 'importOrders', source: 'x', run: 'y', orders: [], auditId: 1n }]),
+      () => moveAway(1n),
+    ]) {
+      await assert.rejects(refused(), { name: 'StoreUnavailable', message: /was moved to/ });
+    }
+    assert.deepEqual(await other.apply([{ type: 'reactivate' }]), ['reactivated']);
+    assert.deepEqual(await other.apply([{ type: 'reactivate' }]), ['unchanged']);
+    assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
+    const { storeId, movedTo } = await store.status();
+    assert.equal(movedTo, undefined);
+    assert.notEqual(storeId, moment!.storeId);
+    assert.equal(await store.changes(moment, () => {}), undefined);
+  });
+}
