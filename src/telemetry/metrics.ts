@@ -106,8 +106,9 @@ function registerRequests(registry: Registry) {
     registers: [registry],
     // Most requests are counted by the histogram. Counting them a second time would be a fiftieth of the time of a small response.
     async collect() {
-      this.reset();
       const { values } = await durations.get();
+      // From here on in one step: scrapes can overlap.
+      this.reset();
       for (const { metricName, labels, value } of values) {
         if (metricName?.endsWith('_count')) this.inc(labels as RequestLabels, value);
       }

@@ -40,14 +40,13 @@ after(async () => (await ownDatabase)?.drop());
 
 /**
  * Creates a schema, which takes a tenth of the time of a database. For tests that do not compare databases, copy one within the
- * server, or hold transactions open that concern the whole database.
+ * server, or hold transactions open that concern the whole database. It is dropped with the database of the file.
  */
-export async function newPostgresSchema(t: TestContext): Promise<string> {
+export async function newPostgresSchema(): Promise<string> {
   ownDatabase ??= createDatabase();
   const { url: database } = await ownDatabase;
   const name = `test_${randomBytes(8).toString('hex')}`;
   await query(database, `CREATE SCHEMA ${name}`);
-  t.after(() => query(database, `DROP SCHEMA ${name} CASCADE`));
   const url = new URL(database);
   url.searchParams.set('options', `-c search_path=${name}`);
   return url.href;

@@ -17,8 +17,8 @@ test('a superseded server is rejected, and connections to it are to be closed', 
 });
 
 test('a store of another environment is rejected after a reconnect', async (t) => {
-  const production = await newPostgresSchema(t);
-  const staging = await newPostgresSchema(t);
+  const production = await newPostgresSchema();
+  const staging = await newPostgresSchema();
   for (const [url, environment] of [
     [production, 'production'],
     [staging, 'staging'],

@@ -3,14 +3,16 @@ import { test } from 'node:test';
 import { FAULTS, StoreUnavailable } from '../../src/store/store.ts';
 import { createMetrics, type MetricsSources } from '../../src/telemetry/metrics.ts';
 
-const made = (sources: Partial<MetricsSources>) =>
+const metricsOf = (sources: Partial<MetricsSources> = {}) =>
   createMetrics({
     environment: 'production',
     database: 'sqlite:test.db',
     store: () => undefined,
     isReady: async () => true,
     ...sources,
-  }).registry.metrics();
+  });
+
+const made = (sources: Partial<MetricsSources>) => metricsOf(sources).registry.metrics();
 
 test('store_orders_ready is 1 while the service is ready, otherwise 0', async () => {
   assert.match(await made({}), /^store_orders_ready 1$/m);
@@ -50,4 +52,22 @@ test('a scrape reads the status and the sizes of the store once each, and the ne
   assert.deepEqual(reads, { status: 1, sizes: 1 });
   await registry.metrics();
   assert.deepEqual(reads, { status: 2, sizes: 2 });
+});
+
+test('requests are counted once, also in scrapes that overlap', async () => {
+  const metrics = metricsOf();
+  const operation = { operation: 'getOrder', version: 'v2' };
+  for (let count = 0; count < 3; count += 1) metrics.countRequest(operation, '200', 0.001);
+  metrics.countRequest(operation, '200');
+  metrics.countRequest({ operation: 'none', version: 'none' }, '400');
+  const scrapes = await Promise.all([1, 2, 3].map(() => metrics.registry.metrics()));
+  for (const text of scrapes) {
+    const lines = text
+      .split('\n')
+      .filter((line) => line.startsWith('store_orders_http_requests_total'));
+    assert.deepEqual(lines.sort(), [
+      'store_orders_http_requests_total{operation="getOrder",version="v2",status="200"} 4',
+      'store_orders_http_requests_total{operation="none",version="none",status="400"} 1',
+    ]);
+  }
 });
