@@ -74,7 +74,7 @@ test('a password changed in DATABASE_URL_FILE is used for new connections', {
   const fromFile = await run(['export', '--database-file', file]);
   assert.equal(fromFile.code, 0, fromFile.stderr);
   const seen = await run(['export', '--database', url('second')]);
-  assert.match(seen.stderr, /The password in --database can be seen/);
+  assert.match(seen.stderr, /The password in --database is visible/);
 });
 
 test('after the database goes back to an older state, lists are rebuilt with new ETags', {
