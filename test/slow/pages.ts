@@ -74,7 +74,7 @@ test('the pages are exact and unharmed', { timeout: 240_000 }, async (t) => {
     await details.getByText(IDS[0]!).waitFor();
     await details.getByText(IDS[1]!).waitFor();
     await details.getByRole('button', { name: 'Cancel this order' }).click();
-    await details.getByText('The order was cancelled.').waitFor();
+    await details.getByText('It is cancelled now.').waitFor();
     await details.getByRole('link', { name: 'Close' }).click();
 
     await page.getByLabel('Pet').fill(IDS[1]!);
@@ -83,7 +83,7 @@ test('the pages are exact and unharmed', { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await ids(page), IDS);
     await row(page, BigInt(IDS[2]!)).getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Ship 1 order' }).click();
-    await row(page, BigInt(IDS[2]!)).getByText('The order was shipped.').waitFor();
+    await row(page, BigInt(IDS[2]!)).getByText('It is shipped now.').waitFor();
     assert.equal(await row(page, BigInt(IDS[1]!)).getByText('pending').count(), 1);
 
     await page.getByRole('link', { name: 'Activity' }).click();
