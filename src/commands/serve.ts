@@ -93,12 +93,14 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
 async function serve(flags: ServeFlags): Promise<void> {
   const given = settings(flags);
   const read = () => readConfig(readEnvironment(terminal().env), given);
-  const environment = readEnvironment(terminal().env);
-  const config = readConfig(environment, given);
+  const { env } = terminal();
+  const variables = readEnvironment(env);
+  const config = readConfig(variables, given);
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);
   const log = await createLog(config.logLevel);
   await start(config, log, {
-    environment,
+    environment: env,
+    settings: variables,
     read,
     writeErr,
     prepare: async (store) => {

@@ -11,7 +11,10 @@ export class TimedOut extends Error {
 export function withTimeout<T>(ms: number, start: () => Promise<T>): Promise<T> {
   if (ms <= 0) return Promise.reject(new TimedOut('the time was up before the operation began'));
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new TimedOut(`no result within ${ms} ms`)), ms);
+    const timer = setTimeout(
+      () => reject(new TimedOut(`no result within ${Math.round(ms)} ms`)),
+      ms,
+    );
     start().then(
       (result) => {
         clearTimeout(timer);

@@ -14,8 +14,10 @@ import { Service } from './service.ts';
 import { shutdownOnSignal } from './shutdown.ts';
 
 export interface StartOptions {
-  /** The variables that `config` was read from. */
+  /** The variables of the process; those of OpenTelemetry are read from nowhere else. */
   readonly environment: Settings;
+  /** The variables that `config` was read from: those of the process and, above them, of SETTINGS_FILE. */
+  readonly settings: Settings;
   /** Reads the configuration again, on SIGHUP. @throws ConfigError */
   readonly read: () => Config;
   /** Writes a line to the operator's terminal. */
@@ -32,10 +34,10 @@ export interface StartOptions {
  * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
  */
 export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
-  const { environment, read, writeErr, prepare, makesFirstKey } = options;
+  const { environment, settings, read, writeErr, prepare, makesFirstKey } = options;
   const { logger } = log;
   const database = databaseLabel(config.databaseUrl);
-  warnOfMisspelt(log, environment);
+  warnOfMisspelt(log, settings);
   logger.info(
     { version: VERSION, commit: COMMIT, database, environment: config.environment },
     'starting',

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { TimedOut } from '../concurrency/timeout.ts';
 import { NotConfirmed } from '../store/batcher.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type Destination, fileDestination, streamDestination } from './log-destinations.ts';
@@ -41,6 +42,7 @@ function loggableError(error: Error): object {
   const { name, message } = error;
   if (error instanceof StoreUnavailable) return { type: name, cause: error.fault, message };
   if (error instanceof NotConfirmed) return { type: name, message };
+  if (error instanceof TimedOut) return { type: name, cause: 'slow', message };
   return { type: name, message, stack: error.stack };
 }
 

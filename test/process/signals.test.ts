@@ -20,11 +20,14 @@ test('SIGHUP rereads the settings that can change, logs them, and interrupts no 
   const file = join(temporaryFolder(t), 'settings');
   // The file is above the environment.
   const env = { SETTINGS_FILE: file, LOG_LEVEL: 'silent' };
-  writeFileSync(file, 'LOG_LEVEL=info\n# a comment\nDRAIN_SECONDS=0\n');
+  // Variables of OpenTelemetry are read from the environment only.
+  const otel = 'OTEL_EXPORTER_OTLP_ENDPOINT=nonsense\n';
+  writeFileSync(file, `LOG_LEVEL=info\n# a comment\nDRAIN_SECONDS=0\n${otel}`);
   const { call, child, stdout, stop } = await serve(t, [], { env });
   const allowed = async () =>
     (await call('GET', '/v1/store/orders', ORIGIN)).headers['access-control-allow-origin'];
   assert.equal(await allowed(), undefined);
+  assert.doesNotMatch(stdout(), /traces/);
   writeFileSync(file, 'LOG_LEVEL=debug\nCORS_ORIGINS="https://shop.example"\nDRAIN_SECONDS=1\n');
   child.kill('SIGHUP');
   await eventually(async () => assert.equal(await allowed(), 'https://shop.example'));

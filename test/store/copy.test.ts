@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
@@ -46,6 +47,24 @@ test('the use of a key during a move does not prevent it', async (t) => {
   const to = await ENGINES[0]!.newDatabase(t);
   await copyStore(url, to, moving(file, 'UPDATE api_keys SET last_used_at = 1'));
   assert.equal((await store.status()).movedTo, to);
+});
+
+test('a source whose events are damaged is refused, and the message names the database', async (t) => {
+  const { url, store, file } = await source(t);
+  await store.close();
+  const db = new DatabaseSync(file);
+  const { page } = db
+    .prepare(`SELECT rootpage AS page FROM sqlite_schema WHERE name = 'order_events'`)
+    .get() as { page: number };
+  db.close();
+  const pages = openSync(file, 'r+');
+  writeSync(pages, Buffer.alloc(4_096, 0xff), 0, 4_096, (page - 1) * 4_096);
+  closeSync(pages);
+  const to = await ENGINES[0]!.newDatabase(t);
+  await assert.rejects(copyStore(url, to, { isMove: false, onProgress: () => {} }), {
+    name: 'StoreNotUsable',
+    message: /store\.db: it is damaged .*"store-orders check"/,
+  });
 });
 
 test('a copy that differs from its source is refused, and nothing is moved', async (t) => {

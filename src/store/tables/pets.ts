@@ -1,6 +1,6 @@
 import type { Pet } from '../../pets/pet.ts';
 import { type Dialects, jsonRows, type Session, text } from './session.ts';
-import { storeNotHere } from './store-row.ts';
+import { expectNotMovedAway, requireStoreRow, storeNotHere } from './store-row.ts';
 
 export async function findPet(session: Session, id: bigint): Promise<Pet | undefined> {
   const [row] = await session.query(FIND, [id]);
@@ -10,6 +10,11 @@ export async function findPet(session: Session, id: bigint): Promise<Pet | undef
 
 /** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
 export async function putPets(session: Session, pets: readonly Pet[]): Promise<'stored'> {
+  if (pets.length === 0) {
+    const [row] = await session.query('SELECT moved_to FROM store');
+    expectNotMovedAway(requireStoreRow(row)[0]);
+    return 'stored';
+  }
   // PostgreSQL's ON CONFLICT cannot update a row twice in one statement.
   const last = [...new Map(pets.map((pet) => [pet.id, pet])).values()];
   const rows = jsonRows(last.map(({ id, name, tag }) => [id, name, tag]));

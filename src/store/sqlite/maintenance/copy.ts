@@ -44,8 +44,14 @@ export async function openSqliteSource(path: string): Promise<Source> {
       session.run('BEGIN');
       requireStoreRow(session.query('SELECT 1 FROM store')[0]);
     });
+    const status = await readStatus(session).catch((error) =>
+      // Such as a damaged table of events.
+      withOpenErrors(path, () => {
+        throw error;
+      }),
+    );
     return {
-      status: await readStatus(session),
+      status,
       isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
       count: async ({ name }) => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0]),
       rows: (table) => rowsOf(db, table),
