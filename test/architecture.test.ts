@@ -235,3 +235,14 @@ test('an id is never converted to a JavaScript number', () => {
     assert.doesNotMatch(read(path), /parseInt\(|parseFloat\(/, path);
   }
 });
+
+const MAX_FILES = 20;
+/** Folders with more files: one for each command, and one for each migration and engine. */
+const LARGE = ['src/commands', 'src/store/migrations'];
+
+test(`a folder has at most ${MAX_FILES} files`, () => {
+  const files = Map.groupBy([...SOURCES, ...CLIENT], (path) => dirname(path));
+  for (const [folder, { length }] of files) {
+    assert.ok(length <= MAX_FILES || LARGE.includes(folder), `${folder} has ${length} files`);
+  }
+});
