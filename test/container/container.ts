@@ -28,7 +28,7 @@ async function start(t: TestContext, volume: string) {
   const container = new Container(image, volume, env);
   t.after(() => container.remove());
   await container.printed(/(Server listening)/);
-  // Not 127.0.0.1: the service must be reachable from outside of the container, and the operations listener not.
+  // Not 127.0.0.1: the service must be reachable from outside of the container, and the admin listener not.
   const call = (key: string, method: string, path: string) =>
     fetch(`http://127.0.0.2:${port}${path}`, {
       method,

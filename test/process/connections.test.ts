@@ -54,7 +54,7 @@ function connections(port: number, count: number) {
 }
 
 test('a low limit of open files limits the connections, and the service keeps answering', async (t) => {
-  // 64 files are for the process, 32 for the operations listener.
+  // 64 files are for the process, 32 for the admin listener.
   const wrapper = ['sh', '-c', 'ulimit -n 116 && exec "$0" "$@"'];
   const service = await serve(t, ['--sample', '10'], { wrapper });
   assert.match(service.stdout(), /the open file limit allows 20 connections/);

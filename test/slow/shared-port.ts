@@ -8,7 +8,7 @@ const PROCESSES = 3;
 const CLIENTS = 6;
 const CANCELS = 300;
 
-/** Starts processes that share one port, each with its own operations port. */
+/** Starts processes that share one port, each with its own admin port. */
 async function serveTogether(t: TestContext, database: string) {
   const first = await serve(t, ['--reuse-port', '--sample', '500'], { database });
   const port = ['--port', String(first.port)];
