@@ -32,13 +32,12 @@ export interface RunOptions {
 
 /** Starts the real program without any inherited variable that would configure it. */
 function start(args: readonly string[], options: RunOptions): ChildProcess {
-  // The compile cache saves half of the time of a start.
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const { PATH, HOME, TMPDIR } = process.env;
   const { env = {}, nodeFlags = [], wrapper = [], program } = options;
   const [node, path] = program ?? [process.execPath, PROGRAM];
   const [command, ...rest] = [...wrapper, node, ...nodeFlags, path, ...args];
   return spawn(command!, rest, {
-    env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...env } as NodeJS.ProcessEnv,
+    env: { PATH, HOME, TMPDIR, ...env } as NodeJS.ProcessEnv,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
 }
