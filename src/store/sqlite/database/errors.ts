@@ -34,22 +34,28 @@ function damaged(path: string, message: string): string {
   );
 }
 
-/**
- * Runs `open`; rethrows SQLite's errors, StoreUnavailable and StoreNotUsable as StoreNotUsable with a message that names the database.
- */
+/** Runs `open`; rethrows its errors as `openError` maps them. */
 export function withOpenErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    const reason =
-      error instanceof StoreNotUsable || error instanceof StoreUnavailable
-        ? error.message
-        : reasonNotUsable(resultCode(error), (error as Error).message);
-    if (reason === undefined) throw error;
-    throw new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
-      cause: error,
-    });
+    throw openError(path, error);
   }
+}
+
+/**
+ * Maps SQLite's errors, StoreUnavailable and StoreNotUsable to StoreNotUsable with a message that names the database;
+ * returns other errors unchanged.
+ */
+export function openError(path: string, error: unknown): unknown {
+  const reason =
+    error instanceof StoreNotUsable || error instanceof StoreUnavailable
+      ? error.message
+      : reasonNotUsable(resultCode(error), (error as Error).message);
+  if (reason === undefined) return error;
+  return new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
+    cause: error,
+  });
 }
 
 function reasonNotUsable(code: number | undefined, message: string): string | undefined {

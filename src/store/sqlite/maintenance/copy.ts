@@ -11,7 +11,7 @@ import {
   type Target,
 } from '../../tables/copied.ts';
 import type { Column, Row } from '../../tables/session.ts';
-import { insertStoreRow, readStatus, requireStoreRow } from '../../tables/store-row.ts';
+import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import {
   expectExists,
   makeDurable,
@@ -19,7 +19,7 @@ import {
   openForWriting,
   retryWhileBusy,
 } from '../database/connection.ts';
-import { withOpenErrors } from '../database/errors.ts';
+import { openError, withOpenErrors } from '../database/errors.ts';
 import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
@@ -39,19 +39,10 @@ export async function openSqliteSource(path: string): Promise<Source> {
   });
   const session = new Session(db);
   try {
-    withOpenErrors(path, () => {
-      expectSchema(db);
-      session.run('BEGIN');
-      requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    });
-    const status = await readStatus(session).catch((error) =>
-      // Such as a damaged table of events.
-      withOpenErrors(path, () => {
-        throw error;
-      }),
-    );
+    expectSchema(db);
+    session.run('BEGIN');
     return {
-      status,
+      status: await readStatus(session),
       isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
       count: async ({ name }) => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0]),
       rows: (table) => rowsOf(db, table),
@@ -59,7 +50,7 @@ export async function openSqliteSource(path: string): Promise<Source> {
     };
   } catch (error) {
     db.close();
-    throw error;
+    throw openError(path, error);
   }
 }
 
