@@ -1,5 +1,14 @@
 import type { Exchange } from '../http/exchange.ts';
 import { sendError } from '../http/responses.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import type { OrderId } from '../orders/order.ts';
+
+/** The command that cancels an order for the client with this key. */
+export function cancelCommand({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {
+  // Most keys have no limit. Each field of a command is copied to the writer's thread.
+  const limit = cancelsPerHour === undefined ? undefined : { cancelsPerHour };
+  return { type: 'cancel', id, by, ...limit } as const;
+}
 
 /** Sends 429 with Retry-After. @param retryAt when the key may cancel again, in milliseconds since the epoch */
 export function sendCancelLimitReached(exchange: Exchange, retryAt: number): void {

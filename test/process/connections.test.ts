@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'node:test';
-import { parseAnswers } from '../http/contract-check.ts';
+import { connections, received, requestsOf, statuses } from '../http/connection/raw-connection.ts';
 import { eventually } from '../postgres.ts';
-import { type Running, serve } from './program.ts';
+import { serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
-
-/** Builds requests with the key of a service; `last` has further header lines. */
-const requestsOf =
-  ({ secret }: Running) =>
-  (method: string, path: string, last = '', version = '1.1') =>
-    `${method} ${path} HTTP/${version}\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
-
-const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
-
-/** All responses on a connection, until the service closes it. */
-async function received(socket: Socket) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return parseAnswers(Buffer.concat(chunks).toString('latin1'));
-}
 
 test('a connection accepted just before graceful shutdown still gets its response', async (t) => {
   const service = await serve(t, ['--sample', '10']);
@@ -41,17 +26,6 @@ test('a connection accepted just before graceful shutdown still gets its respons
   assert.deepEqual(answers.flatMap(statuses), Array(20).fill(200));
   assert.deepEqual(await exited, [0, null]);
 });
-
-/** Opens connections, and collects those that the service closes. */
-function connections(port: number, count: number) {
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
-  const closed = new Set<Socket>();
-  for (const socket of sockets) {
-    socket.on('error', () => {});
-    socket.once('close', () => closed.add(socket));
-  }
-  return { sockets, closed };
-}
 
 test('a low limit of open files limits the connections, and the service keeps answering', async (t) => {
   // 64 files are for the process, 32 for the admin listener.

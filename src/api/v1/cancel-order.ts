@@ -2,7 +2,7 @@ import { inTime } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendError } from '../../http/responses.ts';
 import { parseInt64 } from '../../orders/order.ts';
-import { sendCancelLimitReached } from '../cancel-limit.ts';
+import { cancelCommand, sendCancelLimitReached } from '../cancel-limit.ts';
 import type { Submit } from '../submit.ts';
 
 /** DELETE /store/orders/{orderId}: 204 once the cancellation is durable. */
@@ -13,10 +13,7 @@ export function cancelOrder(submit: Submit): Handle {
       sendError(exchange, 'invalid_order_id');
       return;
     }
-    const { id: by, cancelsPerHour } = exchange.apiKey!;
-    // Most keys have no limit. Each field of a command is copied to the writer's thread.
-    const limit = cancelsPerHour === undefined ? undefined : { cancelsPerHour };
-    const command = { type: 'cancel', id, by, ...limit } as const;
+    const command = cancelCommand(exchange.apiKey!, id);
     const outcome = await inTime(exchange, () => submit(command));
     if (typeof outcome === 'object') {
       sendCancelLimitReached(exchange, outcome.retryAt);

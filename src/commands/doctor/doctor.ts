@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
-import { ConfigError, readEnvironment } from '../../config/settings.ts';
+import { ConfigError, readEnvironment, type Settings } from '../../config/settings.ts';
 import { type Finding, problem } from '../../store/diagnosis.ts';
 import { diagnoseDatabase } from '../../store/maintenance/inspect.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from '../database.ts';
@@ -43,9 +43,11 @@ async function doctor(flags: DatabaseFlags & { json?: true }): Promise<void> {
 }
 
 async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
+  let environment: Settings;
   let config: Config;
   try {
-    config = readConfig(readEnvironment(terminal().env), databaseSettings(flags));
+    environment = readEnvironment(terminal().env);
+    config = readConfig(environment, databaseSettings(flags));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const advice = 'see "Configuration" in README.md';
@@ -55,7 +57,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   const { databaseUrl } = config;
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config, urlFileOf(flags))],
-    ...namesOf(readEnvironment(terminal().env)),
+    ...namesOf(environment),
     ...(await portsOf(config)),
     ...(await diagnoseDatabase(databaseUrl)),
     ...backupsOf(config),

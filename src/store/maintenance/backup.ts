@@ -1,5 +1,4 @@
-import type { Action } from '../audit.ts';
-import { actionOf } from '../audit.ts';
+import { type Action, actionOf } from '../audit.ts';
 import { isPostgresUrl } from '../postgres/database/address.ts';
 import { sqlitePath } from '../sqlite/database/connection.ts';
 import { type Backup, copySqlite, makeBackup } from '../sqlite/maintenance/backup.ts';

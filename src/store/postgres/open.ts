@@ -1,6 +1,5 @@
 import { ConcurrencyLimit } from '../../concurrency/limit.ts';
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
-
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';

@@ -1,6 +1,5 @@
 import { ConcurrencyLimit } from '../../concurrency/limit.ts';
 import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
-
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';

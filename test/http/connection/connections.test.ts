@@ -9,19 +9,12 @@ import { eventually } from '../../postgres.ts';
 import { sampleStore } from '../../process/sample-store.ts';
 import { parseAnswers } from '../contract-check.ts';
 import { placeSamples, type Service, startService } from '../harness.ts';
+import { connections, received, requestsOf, statuses } from './raw-connection.ts';
 
 const ORDERS = '/v1/store/orders';
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
 /** The first bytes of a TLS connection. */
 const JUNK = Buffer.from('16030102000100', 'hex');
-
-/** Builds requests with the key of a service; `last` has further header lines. */
-const requestsOf =
-  ({ secret }: Service) =>
-  (method: string, path: string, last = '', version = '1.1') =>
-    `${method} ${path} HTTP/${version}\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${last}\r\n`;
-
-const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
 
 /** A service with sample orders. */
 async function serviceWith(t: TestContext, samples: number): Promise<Service> {
@@ -36,13 +29,6 @@ async function stalledReader({ port }: Service, request: string): Promise<Socket
   socket.write(request);
   await once(socket, 'readable');
   return socket;
-}
-
-/** All responses on a connection, until the service closes it. */
-async function received(socket: Socket) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return parseAnswers(Buffer.concat(chunks).toString('latin1'));
 }
 
 async function listed({ call }: Service): Promise<number[]> {
@@ -274,17 +260,6 @@ test('an invalid chunk in a request with Upgrade is refused at once', async (t) 
   );
   assert.deepEqual(statuses(answers), [400]);
 });
-
-/** Opens connections, and collects those that the service closes. */
-function connections(port: number, count: number) {
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
-  const closed = new Set<Socket>();
-  for (const socket of sockets) {
-    socket.on('error', () => {});
-    socket.once('close', () => closed.add(socket));
-  }
-  return { sockets, closed };
-}
 
 test('the admin listener closes connections beyond 32, and serves the others', async (t) => {
   const admin = buildAdmin({

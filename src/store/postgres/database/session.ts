@@ -30,13 +30,13 @@ const asText = (text: string) => text;
 /** Names of statements by their text: each is parsed once per connection. As many as there are statements in the code. */
 const NAMES = new Map<string, string>();
 
-function nameOf(sql: string): string {
+function prepared(sql: string, values: readonly Value[]): QueryConfig {
   let name = NAMES.get(sql);
   if (name === undefined) {
     name = `s${NAMES.size}`;
     NAMES.set(sql, name);
   }
-  return name;
+  return { name, text: sql, values: [...values] };
 }
 
 /**
@@ -135,7 +135,7 @@ export class Session implements TableSession {
    * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
    */
   async query(sql: string, values: readonly Value[] = []): Promise<Row[]> {
-    return (await this.#send({ name: nameOf(sql), text: sql, values: [...values] })).rows;
+    return (await this.#send(prepared(sql, values))).rows;
   }
 
   /**
@@ -143,13 +143,12 @@ export class Session implements TableSession {
    * @throws StoreUnavailable, also if the write may be lost
    */
   async write(sql: string, values: readonly Value[] = []): Promise<number> {
-    const statement = { name: nameOf(sql), text: sql, values: [...values] };
-    return (await this.#sendDurable(statement)).rowCount ?? 0;
+    return (await this.#sendDurable(prepared(sql, values))).rowCount ?? 0;
   }
 
   /** Executes a statement that writes and returns its rows; see `write`. */
   async writeReturning(sql: string, values: readonly Value[]): Promise<Row[]> {
-    return (await this.#sendDurable({ name: nameOf(sql), text: sql, values: [...values] })).rows;
+    return (await this.#sendDurable(prepared(sql, values))).rows;
   }
 
   /** Executes SQL without parameters and rows: statements that are not repeated, or several of them. */
