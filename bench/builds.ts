@@ -37,8 +37,8 @@ interface Measurement {
 export async function compareBuilds(commit: string, names: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'store-orders-builds-'));
   const other = join(folder, 'checkout');
+  execFileSync('git', ['worktree', 'add', '--detach', other, commit], { cwd: ROOT });
   try {
-    execFileSync('git', ['worktree', 'add', '--detach', other, commit], { cwd: ROOT });
     console.error(`installing ${commit} …`);
     execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: other, stdio: 'ignore' });
     for (const measurement of MEASUREMENTS) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
@@ -49,23 +49,30 @@ test('the use of a key during a move does not prevent it', async (t) => {
   assert.equal((await store.status()).movedTo, to);
 });
 
-test('a source whose events are damaged is refused, and the message names the database', async (t) => {
-  const { url, store, file } = await source(t);
+test('a source with a damaged table is refused, and the message names the database', async (t) => {
+  const { store, file } = await source(t);
   await store.close();
-  const db = new DatabaseSync(file);
-  const { page } = db
-    .prepare(`SELECT rootpage AS page FROM sqlite_schema WHERE name = 'order_events'`)
-    .get() as { page: number };
-  db.close();
-  const pages = openSync(file, 'r+');
-  writeSync(pages, Buffer.alloc(4_096, 0xff), 0, 4_096, (page - 1) * 4_096);
-  closeSync(pages);
-  const to = await ENGINES[0]!.newDatabase(t);
-  await assert.rejects(copyStore(url, to, { isMove: false, onProgress: () => {} }), {
-    name: 'StoreNotUsable',
-    message: /store\.db: it is damaged .*"store-orders check"/,
-  });
+  for (const { name, page } of rootPages(file)) {
+    const damaged = `${file}-${name}`;
+    copyFileSync(file, damaged);
+    const pages = openSync(damaged, 'r+');
+    writeSync(pages, Buffer.alloc(4_096, 0xff), 0, 4_096, (page - 1) * 4_096);
+    closeSync(pages);
+    const to = await ENGINES[0]!.newDatabase(t);
+    const copying = copyStore(`sqlite:${damaged}`, to, { isMove: false, onProgress: () => {} });
+    const message = new RegExp(`store\\.db-${name}: it is damaged .*"store-orders check"`);
+    await assert.rejects(copying, { name: 'StoreNotUsable', message }, name);
+  }
 });
+
+/** The first page of each table. */
+function rootPages(file: string): { name: string; page: number }[] {
+  const db = new DatabaseSync(file);
+  const sql = `SELECT name, rootpage AS page FROM sqlite_schema WHERE type = 'table'`;
+  const tables = db.prepare(sql).all() as { name: string; page: number }[];
+  db.close();
+  return tables;
+}
 
 test('a copy that differs from its source is refused, and nothing is moved', async (t) => {
   const { url, store } = await source(t);

@@ -81,7 +81,8 @@ function changesStatement(condition: string, most: number): string {
   return `WITH event AS MATERIALIZED (
         SELECT * FROM (SELECT revision, order_id, type, at, by FROM order_events WHERE ${condition}
           ORDER BY revision, order_id, type = 'placed' DESC LIMIT ${most}) AS next LIMIT $2)
-      SELECT found.id, found.status, found.pet_id, found.quantity, found.ship_date, found.complete, event.revision, event.type, event.at, event.by,
+      SELECT found.id, found.status, found.pet_id, found.quantity, found.ship_date, found.complete,
+        event.revision, event.type, event.at, event.by,
         later.type, later.ship_date_before, later.complete_before, placed.at
       FROM event
       CROSS JOIN LATERAL (SELECT ${ORDER_COLUMNS}, orders.revision AS latest FROM orders WHERE id = event.order_id) AS found

@@ -44,8 +44,9 @@ export async function openSqliteSource(path: string): Promise<Source> {
     return {
       status: await readStatus(session),
       isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
-      count: async ({ name }) => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0]),
-      rows: (table) => rowsOf(db, table),
+      count: async ({ name }) =>
+        withOpenErrors(path, () => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0])),
+      rows: (table) => rowsOf(path, db, table),
       close: async () => db.close(),
     };
   } catch (error) {
@@ -82,7 +83,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
           insert(session, name, [...names, 'previous'], linked);
         }
       },
-      rows: (table) => rowsOf(db, table),
+      rows: (table) => rowsOf(path, db, table),
       counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
       complete: async (status) => {
         session.run('PRAGMA synchronous = FULL');
@@ -134,18 +135,26 @@ function empty(db: DatabaseSync): void {
   );
 }
 
-async function* rowsOf(db: DatabaseSync, { name, columns, key }: Table) {
+/**
+ * Reads the rows of a table in order of their key, at most ROWS_AT_A_TIME at once.
+ * @throws StoreNotUsable if pages of the table are damaged
+ */
+async function* rowsOf(path: string, db: DatabaseSync, { name, columns, key }: Table) {
   const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${key.join(', ')}`;
-  const statement = db.prepare(sql);
-  statement.setReturnArrays(true);
-  let batch: Row[] = [];
-  for (const row of statement.iterate() as Iterable<unknown> as Iterable<Row>) {
-    batch.push(row);
-    if (batch.length < ROWS_AT_A_TIME) continue;
-    yield batch;
-    batch = [];
+  try {
+    const statement = db.prepare(sql);
+    statement.setReturnArrays(true);
+    let batch: Row[] = [];
+    for (const row of statement.iterate() as Iterable<unknown> as Iterable<Row>) {
+      batch.push(row);
+      if (batch.length < ROWS_AT_A_TIME) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  } catch (error) {
+    throw openError(path, error);
   }
-  if (batch.length > 0) yield batch;
 }
 
 /** Returns a function that, given events in copy order, returns the previous revision of each one's order, or 0. */
