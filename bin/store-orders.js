@@ -29,8 +29,10 @@ if (!isNewEnough(process.versions.node)) {
 async function startProgram() {
   const { enableCompileCache } = await import('node:module');
   const { fileURLToPath } = await import('node:url');
-  enableCompileCache(
+  const { directory } = enableCompileCache(
     fileURLToPath(new URL('../node_modules/.cache/store-orders', import.meta.url)),
   );
+  // Threads do not inherit the cache otherwise, and would compile their modules at every start.
+  if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
   import(isClone ? '../src/main.ts' : '../dist/src/main.js');
 }

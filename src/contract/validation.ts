@@ -25,6 +25,8 @@ export class ContractValidation {
     meta: false,
     validateSchema: false,
   });
+  /** Operations share parameters and bodies. */
+  readonly #compiled = new Map<Schema, ValidateFunction>();
 
   /** @param components of the contract, which schemas may refer to as "#/components/…" */
   constructor(components: object = {}) {
@@ -99,7 +101,9 @@ export class ContractValidation {
   }
 
   #compile(schema: Schema): ValidateFunction {
-    return this.#ajv.compile(forBigint(schema) as Schema);
+    const validate = this.#compiled.get(schema) ?? this.#ajv.compile(forBigint(schema) as Schema);
+    this.#compiled.set(schema, validate);
+    return validate;
   }
 }
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { openStore } from '../../src/store/open.ts';
+import { newSession } from '../../src/store/postgres/database/connection.ts';
+import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
 import { Cluster } from '../postgres.ts';
 import { type Running, run, serve } from '../process/program.ts';
 import { serveNodes } from '../process/serve-nodes.ts';
@@ -77,4 +84,55 @@ test('a frozen node does not block the others', async (t) => {
     for (const { status } of await Promise.all(onFrozen)) assert.ok([204, 503].includes(status));
   }
   t.diagnostic(`the slowest cancel while a node is frozen took ${Math.round(longest)} ms`);
+});
+
+test('a store can be closed while PostgreSQL does not respond', async (t) => {
+  // On a server of its own: a stopped backend also blocks other backends.
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  const store = await openStore(cluster.url(), { create: true, purpose: 'write' });
+  await store.status();
+  const [row] = await cluster.admin(
+    `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'store-orders %'`,
+  );
+  process.kill(Number(row![0]), 'SIGSTOP');
+  const answer = assert.rejects(store.status(), /PostgreSQL/);
+  await store.close();
+  await answer;
+  process.kill(Number(row![0]), 'SIGCONT');
+});
+
+test('a standby is not used', async (t) => {
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  await (await openStore(cluster.url(), { create: true, purpose: 'write' })).close();
+  await cluster.stop();
+  writeFileSync(join(cluster.data, 'standby.signal'), '');
+  await cluster.run();
+  assert.deepEqual(await cluster.admin('SELECT count(*) FROM orders'), [['0']]);
+  for (const purpose of ['read', 'write', 'service'] as const) {
+    const opening = openStore(cluster.url(), { create: false, purpose });
+    await assert.rejects(opening, /this server is a standby/, purpose);
+  }
+});
+
+test('a connection without answers is closed, and its queries fail', async (t) => {
+  const url = new URL(await newPostgresDatabase(t));
+  const { port, hostname } = url;
+  const relay = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const socket of [near, far]) socket.on('error', () => {});
+    near.pipe(far);
+    far.pipe(near);
+    relay.once('swallow', () => far.unpipe(near).pause());
+    t.after(() => [near, far].map((socket) => socket.destroy()));
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  t.after(() => relay.close());
+  url.port = String((relay.address() as AddressInfo).port);
+  const session = await newSession(url.href, COMMAND);
+  relay.emit('swallow');
+  const answer = assert.rejects(session.query('SELECT 1'), /PostgreSQL/);
+  await session.end();
+  await answer;
 });

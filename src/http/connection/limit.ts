@@ -30,11 +30,19 @@ export function connectionsWithin(openFiles: number): number {
   return Math.max(MAX_CONNECTIONS - missing, FEWEST);
 }
 
+/** Read once, since a report takes some 10 ms. */
+let openFiles: number | undefined;
+
 /**
- * Returns the limit of open files; Infinity if there is none or it is unknown. Node.js raises the soft limit to the
- * hard limit at startup.
+ * Returns the limit of open files at startup; Infinity if there is none or it is unknown. Node.js raises the soft limit to
+ * the hard limit at startup.
  */
 export function openFilesLimit(): number {
+  openFiles ??= readOpenFilesLimit();
+  return openFiles;
+}
+
+function readOpenFilesLimit(): number {
   if (process.report === undefined) return Number.POSITIVE_INFINITY;
   // Otherwise the report resolves the host names of peers.
   Object.assign(process.report, { excludeNetwork: true });

@@ -10,9 +10,9 @@ import { Network, type Step } from '../../client/conformance/network.ts';
 import { type OrderPage, parse } from '../../client/src/client.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { eventually } from '../postgres.ts';
+import { NEEDS_CURL, NEEDS_JQ, NEEDS_PYTHON } from '../process/needs.ts';
+import { type Running, run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { NEEDS_CURL, NEEDS_JQ, NEEDS_PYTHON } from './needs.ts';
-import { type Running, run, serve } from './program.ts';
 
 const PAGE = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { CONSUMER, installPacked, STRICT } from '../client/packed.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { CONSUMER, installPacked, STRICT } from './packed.ts';
 
 const TSC = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
 
