@@ -3,6 +3,7 @@
 // neither delays the other in the client.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
@@ -140,6 +141,8 @@ async function list(): Promise<void> {
     argv: process.argv.slice(2),
     workerData: firstPending,
   });
+  // Only of this thread, on Linux: reading lists takes a whole core, on which the other thread would wait for its turn.
+  setPriority(constants.priority.PRIORITY_LOW);
   let lists = 0;
   let stale = 0;
   for (let index = 0; index < task.listConnections; index += 1) {

@@ -17,6 +17,8 @@ const BYTES_AT_A_TIME = 256 * 1024;
 export class ListSender {
   readonly #maxSupersededBytes: number;
   readonly #onBytes: (count: number) => void;
+  /** Writes of responses that have room for more, in the order in which they got it. */
+  readonly #writes: (() => void)[] = [];
   /** Responses in progress, oldest snapshot first. */
   readonly #readers = new Map<Snapshot, Set<ServerResponse>>();
 
@@ -50,9 +52,22 @@ export class ListSender {
       this.#onBytes(written);
       if (next === chunks.length) response.end();
     };
-    // Deferred: a fast client would otherwise monopolize the event loop.
-    response.on('drain', () => setImmediate(writeMore));
+    response.on('drain', () => this.#queue(writeMore));
     writeMore();
+  }
+
+  /**
+   * Queues a write. One runs per turn of the event loop, so that other requests wait for one write at most, however many
+   * lists are read.
+   */
+  #queue(write: () => void): void {
+    if (this.#writes.push(write) === 1) setImmediate(() => this.#writeNext());
+  }
+
+  #writeNext(): void {
+    this.#writes[0]!();
+    this.#writes.shift();
+    if (this.#writes.length > 0) setImmediate(() => this.#writeNext());
   }
 
   #register(response: ServerResponse, snapshot: Snapshot): void {
