@@ -1,9 +1,8 @@
-import { inTime } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendError } from '../../http/responses.ts';
 import { parseInt64 } from '../../orders/order.ts';
 import { cancelCommand, sendCancelLimitReached } from '../cancel-limit.ts';
-import type { Submit } from '../submit.ts';
+import { type Submit, submitInTime } from '../submit.ts';
 
 /** DELETE /store/orders/{orderId}: 204 once the cancellation is durable. */
 export function cancelOrder(submit: Submit): Handle {
@@ -14,7 +13,7 @@ export function cancelOrder(submit: Submit): Handle {
       return;
     }
     const command = cancelCommand(exchange.apiKey!, id);
-    const outcome = await inTime(exchange, () => submit(command));
+    const outcome = await submitInTime(exchange, submit, command);
     if (typeof outcome === 'object') {
       sendCancelLimitReached(exchange, outcome.retryAt);
       return;

@@ -7,7 +7,7 @@ import type { OrderCommand } from '../../orders/lifecycle.ts';
 import type { OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
-import type { Submit } from '../submit.ts';
+import { type Submit, submitInTime } from '../submit.ts';
 import {
   CANCEL_ALREADY_CANCELLED,
   SHIP_ALREADY_CANCELLED,
@@ -41,7 +41,7 @@ export async function changeOrder(
     return;
   }
   const ifRevision = await inTime(exchange, () => revisionOf(ifMatch, store, id));
-  const outcome = await inTime(exchange, () => submit({ ...command, ifRevision }));
+  const outcome = await submitInTime(exchange, submit, { ...command, ifRevision });
   if (typeof outcome === 'object') {
     sendCancelLimitReached(exchange, outcome.retryAt);
     return;

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Contract } from '../../contract/contract.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
-import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import type { OrderRecord } from '../../orders/order.ts';
 import type { PlaceOrderCommand } from '../../orders/placement.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
-import type { Submit } from '../submit.ts';
+import { type Submit, submitInTime } from '../submit.ts';
 import { sendChanged } from './responses.ts';
 
 /** The body. */
@@ -44,7 +43,7 @@ export function placeOrder(contract: Contract, submit: Submit, ordersPath: strin
       by: exchange.apiKey!.id,
       idempotencyKey: idempotencyKey.key,
     });
-    const outcome = await inTime(exchange, () => submit(command));
+    const outcome = await submitInTime(exchange, submit, command);
     if (outcome.refusal !== undefined) {
       sendError(exchange, outcome.refusal);
       return;
