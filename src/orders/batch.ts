@@ -1,4 +1,5 @@
 import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
+import { digestOf } from './heads.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
 import {
   type Decision,
@@ -8,7 +9,7 @@ import {
   type OrderCommand,
   type OrderEventType,
 } from './lifecycle.ts';
-import type { Order, OrderDraft, OrderId, OrderStatus } from './order.ts';
+import { byId, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
 import {
   type Placement,
   type PlaceOrderCommand,
@@ -83,6 +84,8 @@ export interface OrderEventDraft {
   readonly by: string | undefined;
   /** The order before a shipment, which overwrites its date. */
   readonly before: Order | undefined;
+  /** The order after the event. */
+  readonly order: Order;
 }
 
 /** Carries out commands in memory, in order; the engine then writes the changes. */
@@ -145,6 +148,17 @@ export class Batch {
     if (index !== -1) return { refusal: 'order_differs', index };
     for (const decision of decisions) this.#record(decision, undefined);
     return { placed: this.changed.size };
+  }
+
+  /** Returns the events in the order of the feed. */
+  eventsInOrder(): OrderEventDraft[] {
+    // An order that is placed and changed in one batch has two events, which stay in their order.
+    return this.events.toSorted((a, b) => (a.id === b.id ? 0 : byId(a, b)));
+  }
+
+  /** Returns the digest of the events, with which the head of their revision is made. @param events in the order of the feed */
+  digestOf(events: readonly OrderEventDraft[]): Uint8Array {
+    return digestOf(events.map(({ type, by, order }) => ({ type, by, order, at: this.now })));
   }
 
   #carryOut(command: OrderCommand): OrderOutcome {
@@ -214,6 +228,7 @@ export class Batch {
       type: outcome,
       by,
       before: outcome === 'shipped' ? before : undefined,
+      order,
     });
     if (before !== undefined) this.statusDeltas[before.status] -= 1;
     this.statusDeltas[order.status] += 1;

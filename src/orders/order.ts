@@ -63,7 +63,7 @@ export function orderJson(order: Order): string {
 }
 
 /** Compares by id, for sorting. */
-export function byId(a: Order, b: Order): number {
+export function byId(a: Pick<Order, 'id'>, b: Pick<Order, 'id'>): number {
   return a.id < b.id ? -1 : 1;
 }
 

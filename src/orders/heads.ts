@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { OrderEventType } from './lifecycle.ts';
+import { type Order, parseInt64 } from './order.ts';
+import { formatTimestamp } from './timestamp.ts';
+
+/**
+ * A head names a state of a store by everything that led to it: SHA-256 of the head before and of the changes of a revision,
+ * 32 bytes. Two stores with the same head have the same history. Format 1; see decision 045.
+ */
+export type Head = Uint8Array;
+
+/** The head of a store at revision 0. */
+export const FIRST_HEAD: Head = new Uint8Array(32);
+
+/** A history up to a revision. */
+export interface HistoryEnd {
+  readonly revision: bigint;
+  readonly head: Head;
+}
+
+export const NO_HISTORY: HistoryEnd = { revision: 0n, head: FIRST_HEAD };
+
+/** Formats a head in lower-case hexadecimal digits, 64 of them. */
+export function headText(head: Head): string {
+  return Buffer.from(head).toString('hex');
+}
+
+/** Parses REVISION-HEAD, the head in 64 hexadecimal digits; returns undefined for any other text. */
+export function parseHistoryEnd(text: string): HistoryEnd | undefined {
+  const match = /^(\d+)-([0-9a-f]{64})$/.exec(text);
+  const revision = match === null ? undefined : parseInt64(match[1]!);
+  return revision === undefined ? undefined : { revision, head: Buffer.from(match![2]!, 'hex') };
+}
+
+/** An event, with the order as it was after it. */
+export interface ChainedEvent {
+  readonly type: OrderEventType;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Id of the API key; undefined for operators. */
+  readonly by: string | undefined;
+  readonly order: Order;
+}
+
+/**
+ * Returns the line of an event, as it is hashed: a JSON array of type, at, by, id, petId, quantity, shipDate, complete, status and
+ * reference, without spaces and with a line feed. What is absent is null; so is the reference, which orders do not have yet.
+ */
+export function eventLine({ type, at, by, order }: ChainedEvent): string {
+  const { id, petId, quantity, shipDate, complete, status } = order;
+  const author = by === undefined ? null : JSON.stringify(by);
+  const shipped = shipDate === undefined ? null : `"${formatTimestamp(shipDate)}"`;
+  const fields = `${id},${petId ?? null},${quantity ?? null},${shipped},${complete ?? null}`;
+  return `["${type}","${formatTimestamp(at)}",${author},${fields},"${status}",null]\n`;
+}
+
+/** Returns the digest of a revision. @param events in the order of the feed */
+export function digestOf(events: readonly ChainedEvent[]): Uint8Array {
+  return sha256(events.map(eventLine).join(''));
+}
+
+/** Returns the head after a revision. @param digest of the revision */
+export function headAfter(before: Head, digest: Uint8Array): Head {
+  return sha256(Buffer.concat([before, digest]));
+}
+
+function sha256(data: string | Uint8Array): Buffer {
+  return createHash('sha256').update(data).digest();
+}
