@@ -1,29 +1,55 @@
 import type { Command } from 'commander';
+import { headText, parseHistoryEnd } from '../orders/heads.ts';
 import { expectEnvironment } from '../store/claim.ts';
 import { checkStore } from '../store/maintenance/inspect.ts';
 import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
-import { CommandFailed, counted, grouped, table, writeJson, writeOut } from './terminal/output.ts';
+import {
+  CommandFailed,
+  counted,
+  grouped,
+  table,
+  UsageError,
+  writeJson,
+  writeOut,
+} from './terminal/output.ts';
 
 export function checkCommand(): Command {
   return databaseCommand(
     'check',
-    'verify the file, the schema, and the counters against the rows; writes nothing',
-    'npx store-orders check\nnpx store-orders check --database sqlite:backups/2026-11-20.db --json',
+    'verify the file, the schema, the counters, and the history by its heads; writes nothing',
+    'npx store-orders check\nnpx store-orders check --database sqlite:backups/2026-11-20.db --json\nnpx store-orders check --at 2-5fd4…',
   )
+    .option(
+      '--at <revision-head>',
+      'verify that the history has this revision with this head, such as one that was printed by "check" before',
+    )
     .option('--json', 'print a JSON object')
     .action(check);
 }
 
-async function check(flags: DatabaseFlags & { json?: true }): Promise<void> {
+interface CheckFlags extends DatabaseFlags {
+  readonly at?: string;
+  readonly json?: true;
+}
+
+async function check(flags: CheckFlags): Promise<void> {
+  const asked = flags.at === undefined ? undefined : parseHistoryEnd(flags.at);
+  if (flags.at !== undefined && asked === undefined) {
+    throw new UsageError('--at must be a revision, a hyphen and a head of 64 hexadecimal digits');
+  }
   const { databaseUrl, environment: wanted } = databaseConfig(flags);
   const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
-    await checkStore(databaseUrl);
+    await checkStore(databaseUrl, asked);
+  const head = found.head && headText(found.head);
   const problems = [...schemaDifferences, ...found.problems];
+  if (asked !== undefined && found.hasAsked !== true) {
+    problems.push(`the history does not contain ${flags.at}`);
+  }
   expectEnvironment(databaseUrl, environment, wanted);
   const store = databaseLabel(databaseUrl);
   if (flags.json) {
-    await writeJson({ store, schema, environment, movedTo, revision, orders, problems });
+    await writeJson({ store, schema, environment, movedTo, revision, head, orders, problems });
   } else {
     const { has, knows } = schema;
     const rows = [
@@ -35,6 +61,10 @@ async function check(flags: DatabaseFlags & { json?: true }): Promise<void> {
       ['environment', environment ?? 'not recorded'],
       ...(movedTo === undefined ? [] : [['moved to', movedTo]]),
       ['revision', String(revision)],
+      ['head', head ?? 'not computed yet; "migrate" computes it'],
+      ...(found.hasAsked === true && asked !== undefined
+        ? [['at', `${flags.at} is in the history`]]
+        : []),
       ...Object.entries(orders).map(([status, count]) => [status, grouped(count)]),
       ['problems', problems.length === 0 ? 'none' : String(problems.length)],
     ];

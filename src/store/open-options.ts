@@ -27,7 +27,7 @@ export interface OpenOptions {
   readonly backupFolder?: string;
   /** Called after the schema was migrated, with the number of migrations before and after. */
   readonly onMigrated?: (from: number, to: number) => void;
-  /** Called with what a migration of the schema waits for, whenever that changes. */
+  /** Called with what a migration waits for, whenever that changes, and with its progress. */
   readonly onWaiting?: (reason: string) => void;
   /** Returns the current URL for each new connection; absent if the URL never changes. */
   readonly currentUrl?: () => string;

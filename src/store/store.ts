@@ -1,5 +1,6 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
 import type { ChangeSource, Moment } from '../listing/listing.ts';
+import type { Head } from '../orders/heads.ts';
 import type { FreeIds } from '../orders/ids.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
@@ -27,6 +28,8 @@ export interface StoreStatus extends Moment {
   readonly movedTo?: string | undefined;
   /** Time of the latest change of an order, in milliseconds since the epoch; undefined if there was none. */
   readonly latestAt?: number | undefined;
+  /** The head of the history; undefined until those of all events have been computed. */
+  readonly head: Head | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
   /** Ids up to this one are not given to orders; 0 for none. */
   readonly reservedId: OrderId;

@@ -150,10 +150,11 @@ for (const { name, newDatabase } of ENGINES) {
     const found = await check('--json');
     assert.equal(found.code, 1);
     const { problems } = JSON.parse(found.stdout) as { problems: string[] };
-    assert.equal(problems.length, 3);
+    assert.equal(problems.length, 4);
     assert.match(problems[0]!, /there are \d+ pending orders, but the counter of the store is \d+/);
     assert.match(problems[1]!, /the last event has revision 0, but the store is at revision 1/);
     assert.match(problems[2]!, /50 orders lack the event of their last change/);
+    assert.match(problems[3]!, /the head of the store is not that of its last revision/);
     const wrong = await run(['check', '--database', database], { env: { ENVIRONMENT: 'staging' } });
     assert.match(wrong.stderr, /is for production, but ENVIRONMENT is staging/);
   });

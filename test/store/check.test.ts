@@ -27,14 +27,22 @@ for (const engine of ENGINES) {
     assert.deepEqual(await found(t, engine, 'SELECT 1'), []);
     assert.deepEqual(await found(t, engine, 'DELETE FROM order_events WHERE order_id = 1'), [
       '1 orders lack the event of their last change',
+      'revision 2 is not what its head proves: it was altered',
     ]);
     assert.deepEqual(
       await found(t, engine, 'UPDATE order_events SET order_id = 3 WHERE order_id = 1'),
-      ['1 orders lack the event of their last change', '1 events belong to no order'],
+      [
+        '1 orders lack the event of their last change',
+        '1 events belong to no order',
+        'revision 2 is not what its head proves: it was altered',
+      ],
     );
     assert.deepEqual(
       await found(t, engine, "UPDATE order_events SET type = 'cancelled' WHERE order_id = 1"),
-      ['1 orders lack the event of their last change'],
+      [
+        '1 orders lack the event of their last change',
+        'revision 1 is not what its head proves: it was altered',
+      ],
     );
     assert.deepEqual(
       await found(t, engine, "INSERT INTO placements VALUES ('k', 'a', 'd', 3, 2, 0)"),
@@ -45,8 +53,9 @@ for (const engine of ENGINES) {
         `there are 2 pending orders, but the counter of the store is ${pending}`,
       ]);
     }
-    assert.deepEqual(await found(t, engine, 'UPDATE store SET revision = 3'), [
-      'the last event has revision 2, but the store is at revision 3',
+    assert.deepEqual(await found(t, engine, 'UPDATE store SET revision = 1'), [
+      'the last event has revision 2, but the store is at revision 1',
+      'the head of the store is not that of its last revision: it was altered',
     ]);
   });
 

@@ -189,6 +189,7 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
     ...['audit', 'operator_revisions'].map((table) => `DROP TABLE ${table}`),
+    ...['store', 'order_events'].map((table) => `ALTER TABLE ${table} DROP COLUMN head`),
     ...['name', 'total', 'begun_at', 'finished_at'].map(
       (column) => `ALTER TABLE imports DROP COLUMN ${column}`,
     ),

@@ -48,6 +48,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '011-imports.sqlite.sql': '53d5538fd003ca95',
   '012-audit.postgres.sql': '94d8552d8c749ddc',
   '012-audit.sqlite.sql': 'dd607960e522f022',
+  '013-heads.postgres.sql': '5f732a4166f3c4a0',
+  '013-heads.sqlite.sql': '81be0fbc950a237d',
 };
 
 test('no migration that has landed is changed', () => {

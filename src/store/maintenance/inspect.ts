@@ -1,3 +1,4 @@
+import type { HistoryEnd } from '../../orders/heads.ts';
 import type { Finding } from '../diagnosis.ts';
 import type { MigrationSteps } from '../migration-steps.ts';
 import { isPostgresUrl } from '../postgres/database/address.ts';
@@ -12,10 +13,11 @@ import type { Findings } from '../tables/consistency.ts';
 
 /**
  * Checks the whole store at `url`, of this release or an earlier one.
+ * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable
  */
-export async function checkStore(url: string): Promise<Findings> {
-  return isPostgresUrl(url) ? checkPostgres(url) : checkSqlite(sqlitePath(url));
+export async function checkStore(url: string, asked?: HistoryEnd): Promise<Findings> {
+  return isPostgresUrl(url) ? checkPostgres(url, asked) : checkSqlite(sqlitePath(url), asked);
 }
 
 /**

@@ -4,8 +4,9 @@ import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import { type Store, tooManyReads } from '../store.ts';
+import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
+import { HEADS_NOT_COMPUTED, headsProgress } from '../tables/heads.ts';
 import { readImports } from '../tables/imports.ts';
 import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
@@ -15,10 +16,12 @@ import { Changes } from './changes.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { describeSchema } from './database/catalog.ts';
 import { Connection, newSession } from './database/connection.ts';
+import { completeHeads, hasHeads } from './database/heads.ts';
 import { Origin } from './database/origin.ts';
-import { hasSchema, KNOWN_MIGRATIONS, migrate } from './database/schema.ts';
+import { hasSchema, KNOWN_MIGRATIONS, migrate, withMigrationLock } from './database/schema.ts';
 import type { Session } from './database/session.ts';
 import {
+  BULK,
   COMMAND,
   MIGRATIONS,
   SERVICE,
@@ -94,7 +97,7 @@ async function connectAll(connections: readonly Connection[]): Promise<void> {
 /** Migrates the schema, or checks that it is current, depending on the purpose. */
 async function prepareSchema(
   url: string,
-  { create, purpose, onMigrated, onWaiting }: OpenOptions,
+  { create, purpose, onMigrated, onWaiting = () => {} }: OpenOptions,
 ): Promise<void> {
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
@@ -103,13 +106,20 @@ async function prepareSchema(
       create,
       update,
       observe,
-      ...(onWaiting && { onWaiting }),
+      onWaiting,
     });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     if (mayMigrate(purpose)) {
       expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
     }
     await readStatus(each);
+    if (purpose === 'read' || (await hasHeads(each))) return;
+    if (!update) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
+    await withMigrationLock(each, { onWaiting }, async () => {
+      // Asked again: another node may have computed them while this one waited.
+      if (await hasHeads(each)) return;
+      await completeHeads(each, () => newSession(url, BULK), headsProgress(onWaiting));
+    });
   });
   await session.end();
 }

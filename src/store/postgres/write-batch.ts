@@ -29,8 +29,9 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
 
 /** Returns the first parameters of `writeStatement`. */
 export function changeValues(batch: Batch): Value[] {
-  const { known, changed, events, statusDeltas, now } = batch;
+  const { known, changed, statusDeltas, now } = batch;
   const orders = [...changed.values()];
+  const events = batch.eventsInOrder();
   return [
     statusDeltas.pending,
     statusDeltas.shipped,
@@ -49,6 +50,7 @@ export function changeValues(batch: Batch): Value[] {
     randomBytes(8).readBigInt64BE(),
     arrayOf(events.map(({ before }) => before?.shipDate)),
     arrayOf(events.map(({ before }) => before?.complete)),
+    batch.digestOf(events),
   ];
 }
 
@@ -65,7 +67,7 @@ function placementValues({ placements, now, freeIds }: Batch): Value[] {
   ];
 }
 
-/** What a statement writes beside the changes of orders; its parameters begin at $18. */
+/** What a statement writes beside the changes of orders; its parameters begin at $19. */
 export interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
@@ -84,8 +86,8 @@ export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
   return `WITH ${claimed ?? ''}turn AS (
         UPDATE store SET revision = revision + 1, mark = $15, pending = pending + $1, shipped = shipped + $2,
-          cancelled = cancelled + $3
-        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision),
+          cancelled = cancelled + $3, head = sha256(head || $18)
+        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision, head),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
           $9::bigint[], $10::boolean[])
@@ -101,27 +103,28 @@ export function writeStatement(also?: WriteAlso): string {
         WHERE orders.id = given.id AND orders.revision = given.known_revision
         RETURNING orders.id),
       events AS (
-        INSERT INTO order_events (order_id, revision, type, at, by, ship_date_before, complete_before)
-        SELECT e.id, turn.revision, e.type, $14, e.by, e.ship_date_before, e.complete_before
+        INSERT INTO order_events (order_id, revision, type, at, by, ship_date_before, complete_before, head)
+        SELECT e.id, turn.revision, e.type, $14, e.by, e.ship_date_before, e.complete_before,
+          CASE WHEN e.position = cardinality($11::bigint[]) THEN turn.head END
         FROM turn, unnest($11::bigint[], $12::text[], $13::text[], $16::bigint[], $17::boolean[])
-          AS e (id, type, by, ship_date_before, complete_before))${also?.parts ?? ''}
+          WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position))${also?.parts ?? ''}
       SELECT turn.revision, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
         (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`;
 }
 
 /** Records placements with their orders, and deletes some that have expired. */
 const WITH_PLACEMENTS: WriteAlso = {
-  claim: 'store_orders_claim_ids($24)',
+  claim: 'store_orders_claim_ids($25)',
   parts: `,
       remembered AS (
         INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
         SELECT p.*, turn.revision, $14
-        FROM turn, unnest($18::text[], $19::text[], $20::text[], $21::bigint[]) AS p
+        FROM turn, unnest($19::text[], $20::text[], $21::text[], $22::bigint[]) AS p
         ON CONFLICT DO NOTHING RETURNING 1),
       forgotten AS (
         DELETE FROM placements USING turn WHERE (key_id, idempotency_key) IN
-          (SELECT key_id, idempotency_key FROM placements WHERE at < $22 ORDER BY at LIMIT $23))`,
-  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($18::text[])`,
+          (SELECT key_id, idempotency_key FROM placements WHERE at < $23 ORDER BY at LIMIT $24))`,
+  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($19::text[])`,
 };
 
 const SQL = {

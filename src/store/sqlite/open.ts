@@ -75,12 +75,12 @@ async function startWriter(
   options: OpenOptions,
   onLoss: (error: Error) => void,
 ): Promise<WriterClient> {
-  const { create, purpose, onMigrated } = options;
+  const { create, purpose, onMigrated, onWaiting } = options;
   const isService = purpose === 'service';
   const lockWaitMs = isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
   const { writer, migrated } = await WriterClient.start(
     { path, create, lockWaitMs, givesId: isService, mayMigrate: mayMigrate(purpose) },
-    onLoss,
+    { onLoss, onWaiting },
   );
   if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
   return writer;

@@ -1,4 +1,5 @@
-import type { Batch } from '../../orders/batch.ts';
+import type { Batch, OrderEventDraft } from '../../orders/batch.ts';
+import { type Head, headAfter } from '../../orders/heads.ts';
 import { differingFields, type Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
@@ -14,10 +15,13 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   const { known, changed, statusDeltas } = batch;
   if (changed.size === 0) return 0n;
   const { pending, shipped, cancelled } = statusDeltas;
-  const [store] = session.query(SQL.setRevision, [pending, shipped, cancelled]);
-  const revision = store![0] as bigint;
+  const events = batch.eventsInOrder();
+  const [store] = session.query(SQL.head);
+  const head = headAfter(store![0] as Head, batch.digestOf(events));
+  const values = [pending, shipped, cancelled, head];
+  const revision = session.query(SQL.setRevision, values)[0]![0] as bigint;
   // Events are inserted before their orders are updated, since `previous` is read from the orders.
-  insertEvents(session, batch, revision);
+  insertEvents(session, batch, { events, revision, head });
   const restated: Order[] = [];
   for (const order of changed.values()) {
     const before = known.get(order.id)?.order;
@@ -33,23 +37,30 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   return revision;
 }
 
-/** Inserts events that differ only in their orders with one statement; shipments have values of their own. */
-function insertEvents(session: Session, { events, now }: Batch, revision: bigint): void {
-  const shipped = events.filter(({ before }) => before !== undefined);
-  for (const { id, type, by, before } of shipped) {
-    const { shipDate, complete } = before!;
-    session.write(SQL.insertShipped, [revision, type, now, by, shipDate, complete, id]);
+interface Written {
+  /** In the order of the feed. */
+  readonly events: readonly OrderEventDraft[];
+  readonly revision: bigint;
+  readonly head: Head;
+}
+
+/**
+ * Inserts events that differ only in their orders with one statement; shipments have values of their own. The last event gets
+ * the head.
+ */
+function insertEvents(session: Session, { now }: Batch, { events, revision, head }: Written): void {
+  const last = events.at(-1)!;
+  for (const event of events.filter(({ before }) => before !== undefined)) {
+    const { id, type, by, before } = event;
+    const own = [before!.shipDate, before!.complete, id, event === last ? head : undefined];
+    session.write(SQL.insertShipped, [revision, type, now, by, ...own]);
   }
   const others = events.filter(({ before }) => before === undefined);
   for (const alike of Map.groupBy(others, ({ type, by }) => `${type} ${by}`).values()) {
     const { type, by } = alike[0]!;
-    session.write(SQL.insertEvents, [
-      revision,
-      type,
-      now,
-      by,
-      jsonArray(alike.map(({ id }) => id)),
-    ]);
+    const ids = jsonArray(alike.map(({ id }) => id));
+    const headed = alike.at(-1) === last ? [last.id, head] : [undefined, undefined];
+    session.write(SQL.insertEvents, [revision, type, now, by, ids, ...headed]);
   }
 }
 
@@ -74,8 +85,9 @@ function valuesOf(order: Order, revision: bigint): Value[] {
 }
 
 const SQL = {
+  head: 'SELECT head FROM store',
   setRevision: `UPDATE store SET revision = revision + 1, mark = random(), pending = pending + ?,
-    shipped = shipped + ?, cancelled = cancelled + ? RETURNING revision`,
+    shipped = shipped + ?, cancelled = cancelled + ?, head = ? RETURNING revision`,
   insert: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, revision = ?
@@ -85,10 +97,11 @@ const SQL = {
     (SELECT key_id, idempotency_key FROM placements WHERE at < ? ORDER BY at LIMIT ?)`,
   insertPlacement: `INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
     VALUES (?, ?, ?, ?, ?, ?)`,
-  insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous)
-    SELECT ?, ?, ?, ?, event.value, coalesce((SELECT revision FROM orders WHERE id = event.value), 0)
-    FROM json_each(?) AS event`,
+  insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous, head)
+    SELECT ?1, ?2, ?3, ?4, event.value, coalesce((SELECT revision FROM orders WHERE id = event.value), 0),
+      iif(event.value = ?6, ?7, NULL)
+    FROM json_each(?5) AS event`,
   insertShipped: `INSERT INTO order_events
-      (revision, type, at, by, ship_date_before, complete_before, order_id, previous)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce((SELECT revision FROM orders WHERE id = ?7), 0))`,
+      (revision, type, at, by, ship_date_before, complete_before, order_id, previous, head)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce((SELECT revision FROM orders WHERE id = ?7), 0), ?8)`,
 } as const;

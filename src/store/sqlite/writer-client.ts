@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import type { OpenOptions } from '../open-options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { errorOf, type Failure } from './database/errors.ts';
-import type { Answer, Loss, Ready, Request, WriterData } from './writer-thread.ts';
+import type { Answer, Loss, Progress, Ready, Request, WriterData } from './writer-thread.ts';
 
 /** A .ts file in a clone, a .js file in the npm package. */
 const WRITER_THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -12,6 +13,12 @@ const WRITER_THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`,
 interface Pending {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
+}
+
+interface WriterListeners {
+  /** Called if files of the database were deleted or replaced. */
+  readonly onLoss: (error: Error) => void;
+  readonly onWaiting: OpenOptions['onWaiting'];
 }
 
 /**
@@ -24,10 +31,11 @@ export class WriterClient {
   /** True from the thread's first answer until `close`; only then is an exit of the thread unexpected. */
   #isOpen = false;
 
-  private constructor(data: WriterData, onLoss: (error: Error) => void) {
+  private constructor(data: WriterData, { onLoss, onWaiting }: WriterListeners) {
     this.#worker = new Worker(WRITER_THREAD, { workerData: data });
-    this.#worker.on('message', (message: Answer | Loss) => {
+    this.#worker.on('message', (message: Answer | Loss | Progress) => {
       if ('loss' in message) onLoss(errorOf(message.loss));
+      else if ('waiting' in message) onWaiting?.(message.waiting);
       else this.#pending.shift()?.resolve(message);
     });
     this.#worker.on('error', (error) => this.#fail(error as Error));
@@ -36,14 +44,13 @@ export class WriterClient {
 
   /**
    * Starts the thread and waits until the database is open.
-   * @param onLoss called if files of the database were deleted or replaced
    * @throws StoreNotUsable
    */
   static async start(
     data: WriterData,
-    onLoss: (error: Error) => void,
+    listeners: WriterListeners,
   ): Promise<{ writer: WriterClient; migrated: Ready['migrated'] }> {
-    const writer = new WriterClient(data, onLoss);
+    const writer = new WriterClient(data, listeners);
     const answer = await writer.#nextAnswer();
     if (!('ready' in answer)) {
       await writer.#worker.terminate();

@@ -6,6 +6,7 @@ import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
+import { HEADS_NOT_COMPUTED, headsProgress } from '../tables/heads.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
 import {
@@ -15,8 +16,9 @@ import {
   openForWriting,
   retryWhileBusy,
 } from './database/connection.ts';
-import { type Failure, failureOf, isBusy, storeError, withOpenErrors } from './database/errors.ts';
+import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
 import { GivenIds } from './database/given-ids.ts';
+import { completeHeads, hasHeads } from './database/heads.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { assignStoreId, recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
@@ -43,6 +45,10 @@ export interface Ready {
   readonly migrated: Migrated | undefined;
 }
 export type Answer = { readonly outcomes: OutcomeOf<StoreCommand>[] } | Ready | Failure;
+/** Sent before the first answer: the reason of `OpenOptions.onWaiting`. */
+export interface Progress {
+  readonly waiting: string;
+}
 /** Sent without a request: the store cannot be used any more. */
 export interface Loss {
   readonly loss: Failure;
@@ -52,8 +58,8 @@ const port = parentPort!;
 const data = workerData as WriterData;
 const { path, create, lockWaitMs } = data;
 
-function open() {
-  return withOpenErrors(path, () => {
+async function open() {
+  try {
     const { db, file } = openForWriting(path, create);
     try {
       // Checked first, so that a file of another program is left unchanged.
@@ -66,6 +72,11 @@ function open() {
       if (fileIdentity(path) !== file)
         throw new StoreNotUsable('it was replaced while it was opened; try again');
       const session = new Session(db);
+      if (!hasHeads(session)) {
+        if (!data.mayMigrate) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
+        const report = (waiting: string) => port.postMessage({ waiting } satisfies Progress);
+        await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));
+      }
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new GivenIds(path);
       // A new store begins at 1, also where another one was.
@@ -77,7 +88,9 @@ function open() {
       db.close();
       throw error;
     }
-  });
+  } catch (error) {
+    throw openError(path, error);
+  }
 }
 
 /** Checks that the file can be written, so that a read-only one is refused now rather than at the first cancel. */
@@ -146,8 +159,8 @@ function watch(files: OpenFiles): void {
   timer.unref();
 }
 
-await answer(() => {
-  const { session, migrated, given, files } = open();
+await answer(async () => {
+  const { session, migrated, given, files } = await open();
   const mutex = new Mutex();
   watch(files);
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {

@@ -1,4 +1,5 @@
 import type { Environment } from '../../keys/api-key.ts';
+import type { Head } from '../../orders/heads.ts';
 import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
 
 /** The result of checking a whole store. */
@@ -11,6 +12,10 @@ export interface Findings {
   readonly environment: Environment | undefined;
   readonly movedTo: string | undefined;
   readonly revision: bigint;
+  /** Undefined if it has not been computed, or if the schema is too old to have it. */
+  readonly head: Head | undefined;
+  /** Whether the history has the revision and the head that were asked for; undefined without heads. */
+  readonly hasAsked: boolean | undefined;
   /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
   /** One line per problem; empty for a consistent store. */
@@ -43,6 +48,22 @@ const COUNTS = `SELECT
 
 const PLACEMENTS_OF_NO_ORDER =
   '(SELECT count(*) FROM placements WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = placements.order_id))';
+
+/** Compares the store's counters with its rows, unless these cannot be counted. @param isKnown whether an error is known already */
+export async function countedRows(
+  counters: Counters,
+  count: () => Promise<readonly bigint[]>,
+  isKnown: (error: unknown) => boolean,
+): Promise<Pick<Findings, 'orders' | 'problems'>> {
+  try {
+    return compare(counters, await count());
+  } catch (error) {
+    if (!isKnown(error)) throw error;
+    const { pending, shipped, cancelled } = counters;
+    const problems = [`the orders cannot be counted: ${(error as Error).message}`];
+    return { orders: { pending, shipped, cancelled }, problems };
+  }
+}
 
 /** Compares the store's counters with `counts`, the row of `countsSql`. */
 export function compare(

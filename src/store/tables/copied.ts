@@ -52,6 +52,7 @@ export const TABLES: readonly Table[] = [
       by: 'text',
       ship_date_before: 'integer',
       complete_before: 'boolean',
+      head: 'bytes',
     },
     key: ['order_id', 'revision', 'type'],
   },

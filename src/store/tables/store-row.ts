@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '../../keys/api-key.ts';
+import type { Head } from '../../orders/heads.ts';
 import { type FreeIds, leapAbove } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { type StoreStatus, StoreUnavailable } from '../store.ts';
@@ -39,7 +40,7 @@ export function expectNotMovedAway(movedTo: unknown): void {
 /** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
-  const [storeId, environment, movedTo, latestAt, ...integers] = row;
+  const [storeId, environment, movedTo, latestAt, head, ...integers] = row;
   const [revision, mark, pending, shipped, cancelled, reservedId, last, highest] =
     integers as bigint[];
   return {
@@ -47,6 +48,7 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),
     latestAt: number(latestAt),
+    head: (head ?? undefined) as Head | undefined,
     revision: revision!,
     mark: mark!,
     orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
@@ -57,10 +59,10 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
 
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
 export async function insertStoreRow(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, environment, revision, mark, orders, reservedId, freeIds } = status;
+  const { storeId, environment, revision, mark, head, orders, reservedId, freeIds } = status;
   const { pending, shipped, cancelled } = orders;
   const counters = [revision, mark, pending, shipped, cancelled, reservedId, freeIds.last];
-  await session.write(SQL.insert, [true, storeId, environment, ...counters]);
+  await session.write(SQL.insert, [true, storeId, environment, ...counters, head]);
 }
 
 /** @throws StoreUnavailable if the row of the table store is missing */
@@ -114,7 +116,7 @@ const HIGHEST_ID: Dialects = {
 
 const STATUS = inBoth(
   (highestId) => `SELECT id, environment, moved_to,
-      (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1),
+      (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), head,
       revision, mark, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
     FROM store`,
 );
@@ -127,8 +129,8 @@ function inBoth(sql: (highestId: string) => string): Dialects {
 
 const SQL = {
   insert: `INSERT INTO store
-      (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id, head)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
   revision: 'SELECT revision FROM store',
   limitIds: 'UPDATE store SET last_id = $1',
   keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',

@@ -7,9 +7,12 @@ export function arrayOf(
   return `{${text.slice(1)}}`;
 }
 
-/** Formats an array literal of bytea. */
-export function byteaArray(values: readonly Uint8Array[]): string {
-  return `{${values.map((value) => `"\\\\x${Buffer.from(value).toString('hex')}"`).join(',')}}`;
+/** Formats an array literal of bytea; undefined becomes NULL. */
+export function byteaArray(values: readonly (Uint8Array | undefined)[]): string {
+  const elements = values.map((value) =>
+    value === undefined ? 'NULL' : `"\\\\x${Buffer.from(value).toString('hex')}"`,
+  );
+  return `{${elements.join(',')}}`;
 }
 
 /** Formats an array literal of arbitrary text; undefined becomes NULL. */

@@ -9,8 +9,8 @@ import type { Session } from './session.ts';
 
 /** "STOR": the advisory lock that serializes the migrations of several nodes. */
 const MIGRATION_LOCK = 0x53544f52;
-/** Limit for waiting for another node's migration. */
-const MIGRATION_WAIT_MS = 60_000;
+/** Limit for waiting for another node's migration, which computes the heads of some 30,000 events a second. */
+const MIGRATION_WAIT_MS = 600_000;
 const LOCK_RETRY_MS = 200;
 /** Timeout of a lock that a migration waits for. Requests queue after it, and must be answered within 2 s. */
 const LOCK_WAIT_MS = 1_000;
@@ -72,19 +72,36 @@ export async function migrate(
   const from = to - (await missingMigrations(session)).length;
   if (from === to) return undefined;
   if (isThere && !update) throw new StoreNotUsable(olderSchema(from, to));
-  await session.query(`SELECT set_config('statement_timeout', '0', false)`);
-  await takeMigrationLock(session, options);
-  // Read again: another node may have migrated while this one waited.
-  const missing = await missingMigrations(session);
-  // A new store appears whole.
-  if (!(await hasSchema(session))) await inOneTransaction(session, missing.map(textOf));
-  else for (const name of missing) await runMigration(session, name, options);
-  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+  await withMigrationLock(session, options, async () => {
+    // Read again: another node may have migrated while this one waited.
+    const missing = await missingMigrations(session);
+    // A new store appears whole.
+    if (!(await hasSchema(session))) await inOneTransaction(session, missing.map(textOf));
+    else for (const name of missing) await runMigration(session, name, options);
+  });
   return { from, to };
 }
 
+/**
+ * Runs `work`, whose statements have no time limit, while no other process migrates the database.
+ * @throws StoreUnavailable if another process does for MIGRATION_WAIT_MS
+ */
+export async function withMigrationLock(
+  session: Session,
+  options: Pick<MigrateOptions, 'onWaiting'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  await session.query(`SELECT set_config('statement_timeout', '0', false)`);
+  await takeMigrationLock(session, options);
+  await work();
+  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+}
+
 /** Not by waiting in the server: a waiting statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
-async function takeMigrationLock(session: Session, { onWaiting }: MigrateOptions): Promise<void> {
+async function takeMigrationLock(
+  session: Session,
+  { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
+): Promise<void> {
   const until = performance.now() + MIGRATION_WAIT_MS;
   for (let isWaiting = false; ; isWaiting = true) {
     const text = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;

@@ -1,26 +1,24 @@
 import type { Environment } from '../../../keys/api-key.ts';
+import type { Head, HistoryEnd } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
-import {
-  type Counters,
-  compare,
-  countsSql,
-  type Findings,
-  type SchemaVersion,
-} from '../../tables/consistency.ts';
+import { countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
+import { checkHeads } from '../../tables/heads.ts';
 import { text } from '../../tables/session.ts';
 import { requireStoreRow } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
+import { chainedRows } from '../database/heads.ts';
 import { expectSchema } from '../database/schema.ts';
-import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
+import { BEGIN_SNAPSHOT } from '../database/session.ts';
 import { BULK } from '../database/time-limits.ts';
 
 /**
  * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot. Writes nothing. Does
  * not check PostgreSQL's own files; PostgreSQL has tools for that.
+ * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
-export async function checkPostgres(url: string): Promise<Findings> {
+export async function checkPostgres(url: string, asked?: HistoryEnd): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   const session = await newSession(url, BULK, async (each) => {
     schema = await expectSchema(each);
@@ -28,51 +26,45 @@ export async function checkPostgres(url: string): Promise<Findings> {
   });
   try {
     const [store] = await session.query(STORE);
-    const [environment, movedTo, ...numbers] = requireStoreRow(store);
-    const [revision, pending, shipped, cancelled] = numbers as bigint[];
-    const counters = {
-      revision: revision!,
-      pending: pending!,
-      shipped: shipped!,
-      cancelled: cancelled!,
-    };
-    const differences =
-      schema!.has === schema!.knows
-        ? schemaDifferences('postgresql', await describeSchema(session))
-        : [];
-    const counted = await countsOf(session, counters, schema!, differences.length === 0);
+    const [environment, movedTo, hexHead, ...numbers] = requireStoreRow(store);
+    const [revision, pending, shipped, cancelled] = numbers as [bigint, bigint, bigint, bigint];
+    const isCurrent = schema!.has === schema!.knows;
+    const differences = isCurrent
+      ? schemaDifferences('postgresql', await describeSchema(session))
+      : [];
+    const { orders, problems } = await countedRows(
+      { revision, pending, shipped, cancelled },
+      async () => (await session.query(countsSql(schema!)))[0] as readonly bigint[],
+      // A difference that prevents it is listed already.
+      () => differences.length > 0,
+    );
+    const head = headOf(text(hexHead));
+    const heads =
+      head === undefined || differences.length > 0
+        ? undefined
+        : await checkHeads(chainedRows(session, 0n), { revision, head }, asked);
     return {
       schema: schema!,
       schemaDifferences: differences,
       environment: text(environment) as Environment | undefined,
       movedTo: text(movedTo),
-      revision: revision!,
-      ...counted,
+      revision,
+      head,
+      hasAsked: heads?.hasAsked,
+      orders,
+      problems: [...problems, ...(heads?.problems ?? [])],
     };
   } finally {
     session.destroy();
   }
 }
 
-/** Counts the orders and compares the result with the counters, unless a difference of the schema prevents it. */
-async function countsOf(
-  session: Session,
-  counters: Counters,
-  schema: SchemaVersion,
-  isComplete: boolean,
-): Promise<ReturnType<typeof compare>> {
-  try {
-    const [counts] = await session.query(countsSql(schema));
-    return compare(counters, counts as bigint[]);
-  } catch (error) {
-    if (isComplete) throw error;
-    const { pending, shipped, cancelled } = counters;
-    const problems = [`the orders cannot be counted: ${(error as Error).message}`];
-    return { orders: { pending, shipped, cancelled }, problems };
-  }
+/** Reads a bytea as to_jsonb writes it. */
+function headOf(hex: string | undefined): Head | undefined {
+  return hex === undefined ? undefined : Buffer.from(hex.slice('\\x'.length), 'hex');
 }
 
 /** Through to_jsonb, since older schemas lack some of the columns. */
-const STORE = `SELECT to_jsonb(store) ->> 'environment', to_jsonb(store) ->> 'moved_to',
+const STORE = `SELECT to_jsonb(store) ->> 'environment', to_jsonb(store) ->> 'moved_to', to_jsonb(store) ->> 'head',
     revision, pending, shipped, cancelled
   FROM store`;

@@ -136,7 +136,7 @@ async function insert(
   const values = Object.values(columns).map((kind, at) => {
     const cells = rows.map((row) => row[at]!);
     if (kind === 'text') return textArray(cells.map(text));
-    if (kind === 'bytes') return byteaArray(cells as Uint8Array[]);
+    if (kind === 'bytes') return byteaArray(cells.map((cell) => (cell as Uint8Array) ?? undefined));
     return arrayOf(cells.map(integer));
   });
   const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})

@@ -53,7 +53,7 @@ export async function makeBackup(
     write: async (partial) => {
       await copy(partial);
       markAsBackup(partial);
-      findings = checkSqlite(partial);
+      findings = await checkSqlite(partial);
       if (mustBeSound) expectSound(findings, 'the store failed the check; no backup was written');
     },
     putInPlace: (partial) => renameSync(partial, target),

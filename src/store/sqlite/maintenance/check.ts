@@ -1,19 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '../../../keys/api-key.ts';
+import type { Head, HistoryEnd } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
-import {
-  type Counters,
-  compare,
-  countsSql,
-  type Findings,
-  type SchemaVersion,
-} from '../../tables/consistency.ts';
+import { type Counters, countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
+import { checkHeads, type HeadFindings } from '../../tables/heads.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
-import { readableLocation, readDatabase } from '../database/connection.ts';
-import { isCorrupt, withOpenErrors } from '../database/errors.ts';
+import { openForReading, readableLocation } from '../database/connection.ts';
+import { isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
+import { chainedRows } from '../database/heads.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { Session } from '../database/session.ts';
 
 /** Maximum number of problems of the file that are listed; a damaged file can have any number. */
 const MAX_NAMED = 20;
@@ -21,34 +19,51 @@ const MAX_NAMED = 20;
 /**
  * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot.
  * Writes nothing. Takes some seconds for a million orders, and blocks the thread.
+ * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable if there is no store
  */
-export function checkSqlite(path: string): Findings {
-  return withOpenErrors(path, () =>
-    readDatabase(readableLocation(path), (db) => {
-      const schema = {
-        has: KNOWN_MIGRATIONS - missingMigrations(db).length,
-        knows: KNOWN_MIGRATIONS,
-      };
-      db.exec('BEGIN');
-      const damage = damageOf(db);
-      const differences = schema.has === schema.knows ? differencesOf(db) : [];
-      const store = rowOf(db);
-      const { orders, problems } = countsOf(db, store as unknown as Counters, {
-        ...schema,
-        isComplete: differences.length === 0,
-      });
-      return {
-        schema,
-        schemaDifferences: differences,
-        environment: (store.environment ?? undefined) as Environment | undefined,
-        movedTo: (store.moved_to ?? undefined) as string | undefined,
-        revision: store.revision as bigint,
-        orders,
-        problems: [...damage, ...problems],
-      };
-    }),
+export async function checkSqlite(path: string, asked?: HistoryEnd): Promise<Findings> {
+  const db = withOpenErrors(path, () => openForReading(readableLocation(path), false));
+  try {
+    return await findingsOf(db, asked);
+  } catch (error) {
+    throw openError(path, error);
+  } finally {
+    db.close();
+  }
+}
+
+async function findingsOf(db: DatabaseSync, asked: HistoryEnd | undefined): Promise<Findings> {
+  const schema = {
+    has: KNOWN_MIGRATIONS - missingMigrations(db).length,
+    knows: KNOWN_MIGRATIONS,
+  };
+  db.exec('BEGIN');
+  const session = new Session(db);
+  const damage = damageOf(db);
+  const isCurrent = schema.has === schema.knows;
+  const differences = isCurrent ? differencesOf(db) : [];
+  const store = rowOf(db);
+  const revision = store.revision as bigint;
+  const head = (store.head ?? undefined) as Head | undefined;
+  const { orders, problems } = await countedRows(
+    store as unknown as Counters,
+    async () => session.query(countsSql(schema))[0] as readonly bigint[],
+    // A column that is missing is listed already.
+    (error) => isCorrupt(error) || differences.length > 0,
   );
+  const heads = head && (await headFindings(session, { revision, head }, asked));
+  return {
+    schema,
+    schemaDifferences: differences,
+    environment: (store.environment ?? undefined) as Environment | undefined,
+    movedTo: (store.moved_to ?? undefined) as string | undefined,
+    revision,
+    head,
+    hasAsked: heads?.hasAsked,
+    orders,
+    problems: [...damage, ...problems, ...(heads?.problems ?? [])],
+  };
 }
 
 /** Compares the schema; one on corrupt pages cannot be read. */
@@ -58,6 +73,21 @@ function differencesOf(db: DatabaseSync): string[] {
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     return [];
+  }
+}
+
+/** Checks the heads; events on corrupt pages cannot be read. */
+async function headFindings(
+  session: Session,
+  latest: HistoryEnd,
+  asked: HistoryEnd | undefined,
+): Promise<HeadFindings> {
+  try {
+    return await checkHeads(chainedRows(session, 0n), latest, asked);
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    const problem = `the events cannot be read: ${(error as Error).message}`;
+    return { problems: [problem], hasAsked: false };
   }
 }
 
@@ -85,24 +115,5 @@ function damageOf(db: DatabaseSync): string[] {
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     return [(error as Error).message];
-  }
-}
-
-/** Counts the orders and compares the result with the counters; rows on corrupt pages cannot be counted. */
-function countsOf(
-  db: DatabaseSync,
-  counters: Counters,
-  schema: SchemaVersion & { readonly isComplete: boolean },
-): ReturnType<typeof compare> {
-  try {
-    const statement = db.prepare(countsSql(schema));
-    statement.setReturnArrays(true);
-    return compare(counters, statement.get() as unknown as bigint[]);
-  } catch (error) {
-    // A column that is missing is listed already.
-    if (!isCorrupt(error) && schema.isComplete) throw error;
-    const { pending, shipped, cancelled } = counters;
-    const problems = [`the orders cannot be counted: ${(error as Error).message}`];
-    return { orders: { pending, shipped, cancelled }, problems };
   }
 }

@@ -60,7 +60,7 @@ export async function restoreSqlite(
   target: string,
   { accept, action }: RestoreOptions,
 ): Promise<Restored> {
-  const source = checkSqlite(file);
+  const source = await checkSqlite(file);
   expectSound(source, `${file} failed the check; nothing was restored`);
   accept(source);
   const wasThere = existsSync(target);
@@ -76,7 +76,7 @@ export async function restoreSqlite(
     write: async (partial) => {
       copySqlite(file, partial);
       expectSound(
-        checkSqlite(partial),
+        await checkSqlite(partial),
         `the copy of ${file} failed the check; nothing was restored`,
       );
       makeUsable(partial);

@@ -1,0 +1,114 @@
+import { type Head, type HistoryEnd, NO_HISTORY } from '../../../orders/heads.ts';
+import {
+  AND_LATER,
+  CHAINED_COLUMNS,
+  computeHeads,
+  EVENTS_AT_A_TIME,
+  type HeadedRevision,
+} from '../../tables/heads.ts';
+import type { Row } from '../../tables/session.ts';
+import { requireStoreRow } from '../../tables/store-row.ts';
+import { arrayOf, byteaArray } from './arrays.ts';
+import { BEGIN_SNAPSHOT, type Session } from './session.ts';
+
+/** Nodes of an earlier release write meanwhile: once so few revisions are left, they wait for them. */
+const FEW = 5_000n;
+/** Passes without a lock, in case they write faster than heads are computed. */
+const MAX_PASSES = 10;
+
+/** Returns whether the heads of all events have been computed. */
+export async function hasHeads(session: Session): Promise<boolean> {
+  return requireStoreRow((await session.query(SQL.storeHead))[0])[0] !== null;
+}
+
+/**
+ * Computes the heads of a store that an earlier release has written. Events never change, so most of this needs no lock, and nodes
+ * of that release go on; the last transaction excludes them. If it is interrupted, it continues after the last head.
+ * @param session holds the migration lock
+ * @param openReader opens another session
+ * @param onProgress called with the number of revisions done, and of all
+ */
+export async function completeHeads(
+  session: Session,
+  openReader: () => Promise<Session>,
+  onProgress: (done: bigint, total: bigint) => void,
+): Promise<void> {
+  let end = await lastHeaded(session);
+  const reader = await openReader();
+  try {
+    for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+      const total = await revisionOf(session);
+      if (total - end.revision < FEW) break;
+      await reader.run(BEGIN_SNAPSHOT);
+      for await (const revisions of computeHeads(chainedRows(reader, end.revision), end)) {
+        end = await writeHeads(session, revisions);
+        onProgress(end.revision, total);
+      }
+      await reader.run('COMMIT');
+    }
+  } finally {
+    reader.destroy();
+  }
+  await session.run('BEGIN');
+  await session.query('SELECT FROM store FOR UPDATE');
+  for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
+    end = await writeHeads(session, revisions);
+  }
+  await session.write(SQL.setStoreHead, [end.head]);
+  await session.commit();
+}
+
+/** @returns the last of the revisions */
+async function writeHeads(
+  session: Session,
+  revisions: readonly HeadedRevision[],
+): Promise<HistoryEnd> {
+  await session.write(SQL.setHeads, [
+    arrayOf(revisions.map(({ revision }) => revision)),
+    arrayOf(revisions.map(({ orderId }) => orderId)),
+    arrayOf(revisions.map(({ type }) => type)),
+    byteaArray(revisions.map(({ head }) => head)),
+  ]);
+  return revisions.at(-1)!;
+}
+
+/** Reads CHAINED_COLUMNS of all events after a revision, inside a transaction. */
+export async function* chainedRows(
+  session: Session,
+  after: bigint,
+): AsyncGenerator<readonly Row[]> {
+  await session.query(SQL.declare, [after]);
+  for (let rows = await session.query(SQL.fetch); rows.length > 0; ) {
+    const next = session.query(SQL.fetch);
+    // Awaited below; the empty handler prevents an unhandled rejection until then.
+    next.catch(() => {});
+    yield rows;
+    rows = await next;
+  }
+  await session.run('CLOSE chained');
+}
+
+async function revisionOf(session: Session): Promise<bigint> {
+  return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
+}
+
+async function lastHeaded(session: Session): Promise<HistoryEnd> {
+  const [row] = await session.query(SQL.lastHeaded);
+  return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
+}
+
+const SQL = {
+  storeHead: 'SELECT head FROM store',
+  revision: 'SELECT revision FROM store',
+  lastHeaded:
+    'SELECT revision, head FROM order_events WHERE head IS NOT NULL ORDER BY revision DESC LIMIT 1',
+  declare: `DECLARE chained NO SCROLL CURSOR FOR
+    SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > $1
+    ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`,
+  fetch: `FETCH ${EVENTS_AT_A_TIME} FROM chained`,
+  setHeads: `UPDATE order_events SET head = given.head
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[]) AS given (revision, order_id, type, head)
+    WHERE order_events.revision = given.revision AND order_events.order_id = given.order_id
+      AND order_events.type = given.type`,
+  setStoreHead: 'UPDATE store SET head = $1',
+} as const;

@@ -1,0 +1,87 @@
+import { type Head, type HistoryEnd, NO_HISTORY } from '../../../orders/heads.ts';
+import {
+  AND_LATER,
+  CHAINED_COLUMNS,
+  computeHeads,
+  EVENTS_AT_A_TIME,
+  type HeadedRevision,
+} from '../../tables/heads.ts';
+import type { Row } from '../../tables/session.ts';
+import { requireStoreRow } from '../../tables/store-row.ts';
+import { retryWhileBusy } from './connection.ts';
+import type { Session } from './session.ts';
+
+/** Returns whether the heads of all events have been computed. */
+export function hasHeads(session: Session): boolean {
+  return requireStoreRow(session.query(SQL.storeHead)[0])[0] !== null;
+}
+
+/**
+ * Computes the heads of a store that an earlier release has written, in many transactions: if it is interrupted, it continues after
+ * the last one. Several processes can do this at once, since each computes the same. Blocks the thread; no process writes orders
+ * meanwhile.
+ * @param onProgress called with the number of revisions done, and of all
+ */
+export async function completeHeads(
+  session: Session,
+  lockWaitMs: number,
+  onProgress: (done: bigint, total: bigint) => void,
+): Promise<void> {
+  const total = requireStoreRow(session.query(SQL.revision)[0])[0] as bigint;
+  let end = lastHeaded(session);
+  const write = (revisions: readonly HeadedRevision[]) =>
+    inTransaction(session, lockWaitMs, () => {
+      for (const { revision, orderId, type, head } of revisions) {
+        session.write(SQL.setHead, [head, revision, orderId, type]);
+      }
+    });
+  for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
+    write(revisions);
+    end = revisions.at(-1)!;
+    onProgress(end.revision, total);
+  }
+  inTransaction(session, lockWaitMs, () => session.write(SQL.setStoreHead, [end.head]));
+}
+
+function inTransaction(session: Session, lockWaitMs: number, work: () => void): void {
+  retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
+  try {
+    work();
+    session.run('COMMIT');
+  } catch (error) {
+    if (session.isInTransaction) session.run('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Reads CHAINED_COLUMNS of all events after a revision, in pages of whole revisions. */
+export function* chainedRows(session: Session, after: bigint): Generator<readonly Row[]> {
+  for (let limit = EVENTS_AT_A_TIME; ; ) {
+    const rows = session.query(SQL.chained, [after, limit]);
+    const isCut = rows.length === limit;
+    const lastRevision = rows.at(-1)?.[0];
+    const page = isCut ? rows.filter(([revision]) => revision !== lastRevision) : rows;
+    if (page.length > 0) {
+      yield page;
+      after = page.at(-1)![0] as bigint;
+      limit = EVENTS_AT_A_TIME;
+    } else limit *= 2;
+    if (!isCut) return;
+  }
+}
+
+function lastHeaded(session: Session): HistoryEnd {
+  const [row] = session.query(SQL.lastHeaded);
+  return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
+}
+
+const SQL = {
+  storeHead: 'SELECT head FROM store',
+  revision: 'SELECT revision FROM store',
+  lastHeaded:
+    'SELECT revision, head FROM order_events WHERE head IS NOT NULL ORDER BY revision DESC LIMIT 1',
+  chained: `SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > ?
+    ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`,
+  setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
+  setStoreHead: 'UPDATE store SET head = ?',
+} as const;

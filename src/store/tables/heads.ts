@@ -1,0 +1,156 @@
+import { orderAfter } from '../../orders/change.ts';
+import {
+  type ChainedEvent,
+  digestOf,
+  type Head,
+  type HistoryEnd,
+  headAfter,
+  NO_HISTORY,
+} from '../../orders/heads.ts';
+import type { OrderEventType } from '../../orders/lifecycle.ts';
+import { eventFromRow, ORDER_COLUMNS, orderFromRow } from './orders.ts';
+import { boolean, number, type Row } from './session.ts';
+
+/** Events are read for their heads in batches of about this many. */
+export const EVENTS_AT_A_TIME = 5_000;
+
+/**
+ * Columns of an event, of its order, and of the event after it if that placed the order; rows are in the order of the feed. To
+ * be selected from `order_events AS event`, joined with AND_LATER.
+ */
+export const CHAINED_COLUMNS = `event.revision, event.type, event.at, event.by, ${ORDER_COLUMNS},
+  later.type, later.ship_date_before, later.complete_before, event.head`;
+
+/** Joins the order of an event, and the event after the one that placed it. */
+export const AND_LATER = `JOIN orders ON orders.id = event.order_id
+  LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
+    AND later.revision = orders.revision AND later.order_id = orders.id`;
+
+/** A revision, with the head that its events and the head before make. */
+export interface HeadedRevision {
+  readonly revision: bigint;
+  /** Of the last event, which the head is stored on. */
+  readonly orderId: bigint;
+  readonly type: OrderEventType;
+  readonly head: Head;
+  /** The head that is stored; undefined if there is none. */
+  readonly stored: Head | undefined;
+}
+
+/** Message for the operator if heads were not computed yet, for purposes that may not do it. */
+export const HEADS_NOT_COMPUTED =
+  'the heads of its history have not all been computed; run "store-orders migrate"';
+
+/**
+ * Computes the heads of the revisions after `from`, each from the head that is stored for the revision before, if one is.
+ * @param batches rows of CHAINED_COLUMNS, of all events after that revision, in the order of the feed
+ * @returns the revisions of each batch
+ */
+export async function* computeHeads(
+  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  from: HistoryEnd,
+): AsyncGenerator<HeadedRevision[]> {
+  let before = from.head;
+  const complete = (rows: readonly Row[]): HeadedRevision => {
+    const last = rows.at(-1)!;
+    const head = headAfter(before, digestOf(rows.map(chainedFromRow)));
+    const stored = (last[13] ?? undefined) as Head | undefined;
+    before = stored ?? head;
+    const { revision, type } = eventFromRow(last);
+    return { revision, orderId: last[4] as bigint, type, head, stored };
+  };
+  /** Rows of the latest revision, of which the next batch may have more. */
+  let open: Row[] = [];
+  for await (const rows of batches) {
+    const found: HeadedRevision[] = [];
+    for (const row of rows) {
+      if (open.length > 0 && open[0]![0] !== row[0]) {
+        found.push(complete(open));
+        open = [];
+      }
+      open.push(row);
+    }
+    if (found.length > 0) yield found;
+  }
+  if (open.length > 0) yield [complete(open)];
+}
+
+/** Reads the columns of CHAINED_COLUMNS. */
+function chainedFromRow(row: Row): ChainedEvent {
+  const { type, at, by } = eventFromRow(row);
+  const [laterType, shipDateBefore, completeBefore] = row.slice(10);
+  const later =
+    laterType === null
+      ? undefined
+      : {
+          type: laterType as OrderEventType,
+          shipDateBefore: number(shipDateBefore),
+          completeBefore: boolean(completeBefore),
+        };
+  return { type, at, by, order: orderAfter(orderFromRow(row.slice(4)), later) };
+}
+
+const REPORT_EVERY_MS = 2_000;
+
+/** Returns a function that reports how many revisions have heads, every two seconds. @param report gets a line for the operator */
+export function headsProgress(
+  report: (line: string) => void,
+): (done: bigint, total: bigint) => void {
+  let nextAt = performance.now();
+  return (done, total) => {
+    if (performance.now() < nextAt) return;
+    nextAt = performance.now() + REPORT_EVERY_MS;
+    report(`the heads of the history are computed: ${done} of ${total} revisions`);
+  };
+}
+
+/** Revisions that are named; an edit of an order alters at most two, a restored table can alter any number. */
+const MAX_NAMED = 20;
+
+/** What a check of all heads has found. */
+export interface HeadFindings {
+  /** One line per problem. */
+  readonly problems: readonly string[];
+  /** Whether the history has the revision and the head that were asked for. */
+  readonly hasAsked: boolean;
+}
+
+/**
+ * Computes the heads of a whole history and compares them with the stored ones.
+ * @param batches rows of CHAINED_COLUMNS, of all events
+ * @param latest the head in the row of the table store, and its revision
+ * @param asked a revision and a head that the history should have
+ */
+export async function checkHeads(
+  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  latest: HistoryEnd,
+  asked: HistoryEnd = NO_HISTORY,
+): Promise<HeadFindings> {
+  const altered: bigint[] = [];
+  let end = NO_HISTORY;
+  let hasAsked = isSame(asked, end);
+  for await (const revisions of computeHeads(batches, NO_HISTORY)) {
+    for (const { revision, head, stored } of revisions) {
+      if (stored === undefined || !isEqual(stored, head)) altered.push(revision);
+      end = { revision, head: stored ?? head };
+      hasAsked ||= isSame(asked, { revision, head });
+    }
+  }
+  const problems = altered
+    .slice(0, MAX_NAMED)
+    .map((revision) => `revision ${revision} is not what its head proves: it was altered`);
+  const more = altered.length - problems.length;
+  if (more > 0) problems.push(`${more} further revisions were altered`);
+  if (!isSame(latest, end)) {
+    problems.push('the head of the store is not that of its last revision: it was altered');
+  }
+  return { problems, hasAsked };
+}
+
+function isSame(one: HistoryEnd, other: HistoryEnd): boolean {
+  return one.revision === other.revision && isEqual(one.head, other.head);
+}
+
+function isEqual(one: Head, other: Head): boolean {
+  return Buffer.compare(one, other) === 0;
+}
