@@ -1,14 +1,7 @@
 import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
-import { digestOf } from './heads.ts';
+import type { ChainedEvent } from './heads.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
-import {
-  type Decision,
-  decide,
-  idOf,
-  type KnownOrder,
-  type OrderCommand,
-  type OrderEventType,
-} from './lifecycle.ts';
+import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
 import { byId, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
 import {
   type Placement,
@@ -77,15 +70,11 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
 }
 
 /** An event to be written. */
-export interface OrderEventDraft {
+export interface OrderEventDraft extends ChainedEvent {
+  /** Of the order. */
   readonly id: OrderId;
-  readonly type: OrderEventType;
-  /** Id of the API key; undefined for operators. */
-  readonly by: string | undefined;
   /** The order before a shipment, which overwrites its date. */
   readonly before: Order | undefined;
-  /** The order after the event. */
-  readonly order: Order;
 }
 
 /** Carries out commands in memory, in order; the engine then writes the changes. */
@@ -156,11 +145,6 @@ export class Batch {
     return this.events.toSorted((a, b) => (a.id === b.id ? 0 : byId(a, b)));
   }
 
-  /** Returns the digest of the events, with which the head of their revision is made. @param events in the order of the feed */
-  digestOf(events: readonly OrderEventDraft[]): Uint8Array {
-    return digestOf(events.map(({ type, by, order }) => ({ type, by, order, at: this.now })));
-  }
-
   #carryOut(command: OrderCommand): OrderOutcome {
     const decision = this.#decide(command);
     const by = command.type === 'insertOrder' ? undefined : command.by;
@@ -226,6 +210,7 @@ export class Batch {
     this.events.push({
       id: order.id,
       type: outcome,
+      at: this.now,
       by,
       before: outcome === 'shipped' ? before : undefined,
       order,

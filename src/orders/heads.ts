@@ -56,7 +56,9 @@ export function eventLine({ type, at, by, order }: ChainedEvent): string {
 
 /** Returns the digest of a revision. @param events in the order of the feed */
 export function digestOf(events: readonly ChainedEvent[]): Uint8Array {
-  return sha256(events.map(eventLine).join(''));
+  let lines = '';
+  for (const event of events) lines += eventLine(event);
+  return sha256(lines);
 }
 
 /** Returns the head after a revision. @param digest of the revision */

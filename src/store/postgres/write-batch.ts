@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Batch } from '../../orders/batch.ts';
+import { digestOf } from '../../orders/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import type { Value } from '../tables/session.ts';
@@ -50,7 +51,7 @@ export function changeValues(batch: Batch): Value[] {
     randomBytes(8).readBigInt64BE(),
     arrayOf(events.map(({ before }) => before?.shipDate)),
     arrayOf(events.map(({ before }) => before?.complete)),
-    batch.digestOf(events),
+    digestOf(events),
   ];
 }
 

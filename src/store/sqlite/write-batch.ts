@@ -1,5 +1,5 @@
 import type { Batch, OrderEventDraft } from '../../orders/batch.ts';
-import { type Head, headAfter } from '../../orders/heads.ts';
+import { digestOf, type Head, headAfter } from '../../orders/heads.ts';
 import { differingFields, type Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
@@ -17,7 +17,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   const { pending, shipped, cancelled } = statusDeltas;
   const events = batch.eventsInOrder();
   const [store] = session.query(SQL.head);
-  const head = headAfter(store![0] as Head, batch.digestOf(events));
+  const head = headAfter(store![0] as Head, digestOf(events));
   const values = [pending, shipped, cancelled, head];
   const revision = session.query(SQL.setRevision, values)[0]![0] as bigint;
   // Events are inserted before their orders are updated, since `previous` is read from the orders.

@@ -12,7 +12,7 @@ import { eventFromRow, ORDER_COLUMNS, orderFromRow } from './orders.ts';
 import { boolean, number, type Row } from './session.ts';
 
 /** Events are read for their heads in batches of about this many. */
-export const EVENTS_AT_A_TIME = 5_000;
+export const EVENTS_AT_A_TIME = 500;
 
 /**
  * Columns of an event, of its order, and of the event after it if that placed the order; rows are in the order of the feed. To
