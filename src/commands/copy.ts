@@ -56,7 +56,7 @@ async function copy(flags: CopyFlags): Promise<void> {
   let progress = showProgress('Copying  ');
   let isVerifying = false;
   try {
-    const { orders } = await copyStore(from, to, {
+    const { orders, revision, head } = await copyStore(from, to, {
       isMove: true,
       action: actionOf('copy', `from ${databaseLabel(from)} to ${databaseLabel(to)}`),
       onProgress: (what, done, total) => {
@@ -74,6 +74,7 @@ async function copy(flags: CopyFlags): Promise<void> {
     writeErr(
       `Copied ${grouped(count)} orders (${each}) to ${databaseLabel(to)}, and verified them.`,
     );
+    writeErr(`Both stores have the head ${revision}-${head}.`);
   } catch (error) {
     progress.end();
     throw error;

@@ -41,11 +41,14 @@ async function list({ status, from, limit, format, ...flags }: ListFlags): Promi
   const most = naturalNumber('--limit', limit, MAX_LIMIT);
   const found: Order[] = [];
   await withStore(flags, 'read', (store) =>
-    store.scan(async (orders) => {
-      found.push(...orders.filter((order) => status === undefined || order.status === status));
-      // Read one order beyond the limit, to detect whether there are more.
-      return found.length <= most;
-    }, first),
+    store.scan(
+      async (orders) => {
+        found.push(...orders.filter((order) => status === undefined || order.status === status));
+        // Read one order beyond the limit, to detect whether there are more.
+        return found.length <= most;
+      },
+      { from: first },
+    ),
   );
   const shown = found.slice(0, most);
   await writeOut(format === 'table' ? tableOf(shown) : written(shown, format));

@@ -22,14 +22,19 @@ export const NO_HISTORY: HistoryEnd = { revision: 0n, head: FIRST_HEAD };
 
 /** Formats a head in lower-case hexadecimal digits, 64 of them. */
 export function headText(head: Head): string {
-  return Buffer.from(head).toString('hex');
+  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('hex');
+}
+
+/** Returns the head that `headText` has written. */
+export function headFrom(text: string): Head {
+  return Buffer.from(text, 'hex');
 }
 
 /** Parses REVISION-HEAD, the head in 64 hexadecimal digits; returns undefined for any other text. */
 export function parseHistoryEnd(text: string): HistoryEnd | undefined {
   const match = /^(\d+)-([0-9a-f]{64})$/.exec(text);
   const revision = match === null ? undefined : parseInt64(match[1]!);
-  return revision === undefined ? undefined : { revision, head: Buffer.from(match![2]!, 'hex') };
+  return revision === undefined ? undefined : { revision, head: headFrom(match![2]!) };
 }
 
 /** An event, with the order as it was after it. */

@@ -1,6 +1,5 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
 import type { ChangeSource, Moment } from '../listing/listing.ts';
-import type { Head } from '../orders/heads.ts';
 import type { FreeIds } from '../orders/ids.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
@@ -28,8 +27,8 @@ export interface StoreStatus extends Moment {
   readonly movedTo?: string | undefined;
   /** Time of the latest change of an order, in milliseconds since the epoch; undefined if there was none. */
   readonly latestAt?: number | undefined;
-  /** The head of the history; undefined until those of all events have been computed. */
-  readonly head: Head | undefined;
+  /** The head of the history as `headText` writes it; undefined until those of all events have been computed. */
+  readonly head: string | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
   /** Ids up to this one are not given to orders; 0 for none. */
   readonly reservedId: OrderId;
@@ -95,6 +94,14 @@ export class StoreNotUsable extends Error {
 
 /** Receives a batch of orders; resolves to false to stop the scan. */
 export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
+
+/** What a scan visits. */
+export interface ScanRange {
+  /** The lowest id; absent for all. */
+  readonly from?: OrderId | undefined;
+  /** The revision whose orders are visited, as they were then; absent for the latest. */
+  readonly at?: bigint | undefined;
+}
 
 /** Sizes in bytes. */
 export interface StoreSizes {
@@ -168,9 +175,11 @@ export interface Store extends ChangeSource {
   /**
    * Calls `visit` with all orders, in any status, in batches of ascending id from one snapshot. Waits for each call
    * before making the next. Stops at the end, or when a call resolves to false.
-   * @param from the lowest id to visit
    */
-  scan(visit: ScanVisit, from?: OrderId): Promise<void>;
+  scan(visit: ScanVisit, range?: ScanRange): Promise<void>;
+
+  /** Returns the last revision before the first event that is later than `time`, in milliseconds since the epoch. */
+  revisionAt(time: number): Promise<bigint>;
 
   /** Returns the unfinished imports, and the latest finished ones, the latest first. */
   imports(): Promise<ImportRecord[]>;

@@ -70,7 +70,7 @@ export class Cancels {
         if (this.#failure !== undefined) return;
         assert.ok(performance.now() < until, `order ${id} was not cancelled: ${outcome}`);
         this.repeated[outcome] = (this.repeated[outcome] ?? 0) + 1;
-        if (outcome === 'no answer') node += 1;
+        node += 1;
         await pause(AGAIN_MS);
       }
       this.acknowledged.push(id);

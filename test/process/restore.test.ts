@@ -14,9 +14,10 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { query } from '../postgres.ts';
+import { eventually, query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { otherEngine } from './copy-contents.ts';
 import { run, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -157,6 +158,48 @@ for (const { name, newDatabase } of ENGINES) {
     assert.match(problems[3]!, /the head of the store is not that of its last revision/);
     const wrong = await run(['check', '--database', database], { env: { ENVIRONMENT: 'staging' } });
     assert.match(wrong.stderr, /is for production, but ENVIRONMENT is staging/);
+  });
+}
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: check --at verifies a head that was kept, also in a copy on the other engine`, async (t) => {
+    const database = await newDatabase(t);
+    const on = (...args: string[]) => run([...args, '--database', database]);
+    await run(['import', '-', '--database', database], { input: '{"id":1}\n{"id":2}\n' });
+    const { revision, head } = JSON.parse((await on('check', '--json')).stdout);
+    assert.equal((await on('cancel', '2')).code, 0);
+    const kept = `${revision}-${head}`;
+    const { code, stdout } = await on('check', '--at', kept);
+    assert.equal(code, 0);
+    assert.match(stdout, new RegExp(`^at +${kept} is in the history$`, 'm'));
+    const to = await otherEngine({ name, newDatabase }).newDatabase(t);
+    const copied = await run(['copy', '--from', database, '--to', to]);
+    assert.match(copied.stderr, /\nBoth stores have the head 2-[0-9a-f]{64}\.\n/);
+    assert.equal((await run(['check', '--at', kept, '--database', to])).code, 0);
+    await changeRows(to, 'UPDATE orders SET quantity = 7 WHERE id = 2');
+    const altered = await run(['check', '--at', kept, '--database', to]);
+    assert.equal(altered.code, 1);
+    assert.match(altered.stdout, /revision 1 is not what its head proves: it was altered/);
+    assert.match(altered.stdout, new RegExp(`the history does not contain ${kept}`));
+    assert.equal((await on('check', '--at', '1-abc')).code, 2);
+  });
+
+  test(`${name}: export --at writes the orders as they were at a revision or a time`, async (t) => {
+    const database = await newDatabase(t);
+    const on = (...args: string[]) => run([...args, '--database', database]);
+    await run(['import', '-', '--database', database], { input: '{"id":1}\n{"id":2}\n' });
+    const between = new Date(Date.now() + 1).toISOString();
+    await eventually(async () => assert.ok(new Date().toISOString() > between));
+    assert.equal((await on('ship', '1')).code, 0);
+    assert.equal((await on('cancel', '2')).code, 0);
+    const then = '{"id":1,"status":"pending"}\n{"id":2,"status":"pending"}\n';
+    assert.equal((await on('export', '--at', '1')).stdout, then);
+    const { stdout, stderr } = await on('export', '--at', between);
+    assert.equal(stdout, then);
+    assert.equal(stderr, 'These are the orders at revision 1.\n');
+    assert.equal((await on('export', '--at', '0')).stdout, '');
+    assert.match((await on('export', '--at', '4')).stderr, /the store is at revision 3/);
+    assert.equal((await on('export', '--at', 'yesterday')).code, 2);
   });
 }
 

@@ -17,6 +17,7 @@ import {
 import { StoreNotUsable, type StoreStatus } from '../store.ts';
 import { compare } from '../tables/consistency.ts';
 import { AUDIT, type MovedIds, type Source, TABLES, type Table } from '../tables/copied.ts';
+import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import type { Column, Row } from '../tables/session.ts';
 import { databaseLabel } from '../url.ts';
 
@@ -47,6 +48,7 @@ export async function copyStore(
   const source = await openSource(from);
   try {
     if (isMove) refuseMoved(source.status, to);
+    if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
     const target = isPostgresUrl(to)
       ? await openPostgresTarget(to)
       : await openSqliteTarget(sqlitePath(to));

@@ -10,7 +10,7 @@ import { HEADS_NOT_COMPUTED, headsProgress } from '../tables/heads.ts';
 import { readImports } from '../tables/imports.ts';
 import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readStatus } from '../tables/store-row.ts';
+import { readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
@@ -74,7 +74,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
     activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),
     history: async (id) => orderHistory(await reading.session(), id),
-    scan: (visit, from) => scanOrders(currentUrl(), visit, from),
+    scan: (visit, range) => scanOrders(currentUrl(), visit, range),
+    revisionAt: async (time) => readRevisionAt(await reading.session(), time),
     audit: async (limit) => readAudit(await reading.session(), limit),
     operators: async (revisions) => readOperators(await reading.session(), revisions),
     imports: async () => readImports(await reading.session()),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
-import type { ScanVisit } from '../store.ts';
-import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { INT64_MIN, type Order } from '../../orders/order.ts';
+import type { ScanRange, ScanVisit } from '../store.ts';
+import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { newSession } from './database/connection.ts';
 import { BEGIN_SNAPSHOT, type Session } from './database/session.ts';
@@ -14,19 +14,30 @@ export const BATCH = 2_000;
 export async function scanOrders(
   url: string,
   visit: ScanVisit,
-  from: OrderId = INT64_MIN,
+  { from = INT64_MIN, at }: ScanRange = {},
 ): Promise<void> {
   const session = await newSession(url, BULK);
   try {
     await session.run(BEGIN_SNAPSHOT);
-    await session.query(DECLARE, [from]);
-    await visitFetched(session, await session.query(FETCH), visit);
+    if (at === undefined) await session.query(DECLARE, [from]);
+    else await session.query(DECLARE_AT_REVISION, [from, at]);
+    const fromRow = at === undefined ? orderFromRow : orderBeforeFromRow;
+    await visitFetched(session, await session.query(FETCH), visit, fromRow);
   } finally {
     session.destroy();
   }
 }
 
 const DECLARE = `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= $1 ORDER BY id`;
+
+/** Orders as they were at a revision: those that have changed since, with what their latest event has overwritten. */
+const DECLARE_AT_REVISION = `DECLARE found NO SCROLL CURSOR FOR
+    SELECT ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
+    FROM orders LEFT JOIN order_events AS later ON orders.revision > $2 AND later.revision = orders.revision
+      AND later.order_id = orders.id AND later.type <> 'placed'
+    WHERE id >= $1 AND (orders.revision <= $2
+      OR EXISTS (SELECT FROM order_events AS placed WHERE placed.order_id = orders.id AND placed.revision <= $2))
+    ORDER BY id`;
 
 /** Fetches the next batch of the cursor "found". */
 export const FETCH = `FETCH ${BATCH} FROM found`;
@@ -36,12 +47,13 @@ export async function visitFetched(
   session: Session,
   first: readonly Row[],
   visit: (orders: readonly Order[]) => unknown,
+  fromRow: (row: Row) => Order = orderFromRow,
 ): Promise<void> {
   for (let rows = first; rows.length > 0; ) {
     const next = rows.length < BATCH ? [] : session.query(FETCH);
     // Awaited below; the empty handler prevents an unhandled rejection until then.
     if (next instanceof Promise) next.catch(() => {});
-    if ((await visit(rows.map(orderFromRow))) === false) return;
+    if ((await visit(rows.map((row) => fromRow(row)))) === false) return;
     await nextTurn();
     rows = await next;
   }

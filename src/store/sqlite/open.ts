@@ -8,7 +8,7 @@ import { readAudit, readOperators } from '../tables/audit.ts';
 import { readImports } from '../tables/imports.ts';
 import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import {
@@ -164,7 +164,8 @@ function storeOf(
     feed: (after, limit) => inTurns(() => turns.run(() => readFeed(session, after, limit))),
     activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),
     history: (id) => guarded(() => orderHistory(session, id)),
-    scan: (visit, from) => guarded(() => scanOrders(location, visit, from)),
+    scan: (visit, range) => guarded(() => scanOrders(location, visit, range)),
+    revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
     audit: (limit) => guarded(() => readAudit(session, limit)),
     operators: (revisions) => guarded(() => readOperators(session, revisions)),
     imports: () => guarded(() => readImports(session)),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
-import type { ScanVisit } from '../store.ts';
-import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import type { ScanRange, ScanVisit } from '../store.ts';
+import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { type Location, openForReading } from './database/connection.ts';
 import { Session } from './database/session.ts';
@@ -13,12 +13,16 @@ export const PAGE = 512;
 export async function scanOrders(
   location: Location,
   visit: ScanVisit,
-  from: OrderId = INT64_MIN,
+  { from = INT64_MIN, at }: ScanRange = {},
 ): Promise<void> {
   const session = new Session(openForReading(location));
   try {
     session.run('BEGIN');
-    await visitPages(pagesById(session, 'true', from), visit);
+    if (at === undefined) await visitPages(pagesById(session, 'true', from), visit);
+    else {
+      const pages = pagesOf(from, (lowest) => session.query(AT_REVISION, [lowest, at]));
+      await visitPages(pages, visit, orderBeforeFromRow);
+    }
   } finally {
     session.close();
   }
@@ -28,27 +32,42 @@ export async function scanOrders(
 export async function visitPages(
   pages: Iterable<readonly Row[]>,
   visit: (orders: readonly Order[]) => unknown,
+  fromRow: (row: Row) => Order = orderFromRow,
 ): Promise<void> {
   for (const rows of pages) {
-    if ((await visit(rows.map(orderFromRow))) === false) return;
+    // Not by reference: map passes further arguments.
+    if ((await visit(rows.map((row) => fromRow(row)))) === false) return;
     // A page that is not full is the last.
     if (rows.length === PAGE) await nextTurn();
   }
 }
 
 /** Reads the orders that meet a condition in pages of ascending id. Takes two thirds of the time of reading row by row. */
-export function* pagesById(
+export function pagesById(
   session: Session,
   condition: string,
-  lowest: OrderId = INT64_MIN,
+  from: OrderId = INT64_MIN,
 ): Iterable<readonly Row[]> {
   const sql = `SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ? AND ${condition} ORDER BY id LIMIT ${PAGE}`;
+  return pagesOf(from, (lowest) => session.query(sql, [lowest]));
+}
+
+function* pagesOf(
+  lowest: OrderId,
+  read: (lowest: OrderId) => readonly Row[],
+): Iterable<readonly Row[]> {
   let from = lowest;
   for (;;) {
-    const rows = session.query(sql, [from]);
+    const rows = read(from);
     const last = rows.at(-1)?.[0];
     if (last !== undefined) yield rows;
     if (rows.length < PAGE || last === INT64_MAX) return;
     from = (last as bigint) + 1n;
   }
 }
+
+/** Orders as they were at a revision: those that have changed since, with what their latest event has overwritten. */
+const AT_REVISION = `SELECT ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
+  FROM orders LEFT JOIN order_events AS later ON orders.revision > ?2 AND later.revision = orders.revision
+    AND later.order_id = orders.id AND later.type <> 'placed'
+  WHERE id >= ?1 AND (orders.revision <= ?2 OR later.previous BETWEEN 1 AND ?2) ORDER BY id LIMIT ${PAGE}`;

@@ -1,8 +1,8 @@
 import { changeOf, type OrderChange } from '../../orders/change.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { LastEvent } from '../feed.ts';
-import { eventFromRow, orderFromRow } from './orders.ts';
-import { boolean, number, type Row, text } from './session.ts';
+import { eventFromRow, laterFromRow, orderFromRow } from './orders.ts';
+import { number, type Row, text } from './session.ts';
 
 /** Reads the columns order_id, type, at, by. */
 export function lastFromRow([orderId, type, at, by]: Row): LastEvent {
@@ -20,14 +20,6 @@ export function lastFromRow([orderId, type, at, by]: Row): LastEvent {
  */
 export function changeFromRow(row: Row): OrderChange {
   const event = eventFromRow(row.slice(6));
-  const [laterType, shipDateBefore, completeBefore, placedAt] = row.slice(10);
-  const later =
-    laterType === null
-      ? undefined
-      : {
-          type: laterType as OrderEventType,
-          shipDateBefore: number(shipDateBefore),
-          completeBefore: boolean(completeBefore),
-        };
-  return changeOf(orderFromRow(row), event, { later, placedAt: number(placedAt) ?? event.at });
+  const later = laterFromRow(row.slice(10));
+  return changeOf(orderFromRow(row), event, { later, placedAt: number(row[13]) ?? event.at });
 }

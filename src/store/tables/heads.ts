@@ -1,4 +1,3 @@
-import { orderAfter } from '../../orders/change.ts';
 import {
   type ChainedEvent,
   digestOf,
@@ -8,8 +7,8 @@ import {
   NO_HISTORY,
 } from '../../orders/heads.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
-import { eventFromRow, ORDER_COLUMNS, orderFromRow } from './orders.ts';
-import { boolean, number, type Row } from './session.ts';
+import { eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
+import type { Row } from './session.ts';
 
 /** Events are read for their heads in batches of about this many. */
 export const EVENTS_AT_A_TIME = 500;
@@ -78,16 +77,7 @@ export async function* computeHeads(
 /** Reads the columns of CHAINED_COLUMNS. */
 function chainedFromRow(row: Row): ChainedEvent {
   const { type, at, by } = eventFromRow(row);
-  const [laterType, shipDateBefore, completeBefore] = row.slice(10);
-  const later =
-    laterType === null
-      ? undefined
-      : {
-          type: laterType as OrderEventType,
-          shipDateBefore: number(shipDateBefore),
-          completeBefore: boolean(completeBefore),
-        };
-  return { type, at, by, order: orderAfter(orderFromRow(row.slice(4)), later) };
+  return { type, at, by, order: orderBeforeFromRow(row.slice(4)) };
 }
 
 const REPORT_EVERY_MS = 2_000;

@@ -1,3 +1,4 @@
+import { type LaterEvent, orderAfter } from '../../orders/change.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { Order, OrderStatus } from '../../orders/order.ts';
 import type { OrderEvent } from '../store.ts';
@@ -16,6 +17,24 @@ export function orderFromRow(row: Row): Order {
     shipDate: number(shipDate),
     complete: boolean(complete),
   };
+}
+
+/**
+ * Reads the columns type, ship_date_before, complete_before of the event after the one that placed an order; undefined if there
+ * is none.
+ */
+export function laterFromRow([type, shipDateBefore, completeBefore]: Row): LaterEvent | undefined {
+  if (type === null) return undefined;
+  return {
+    type: type as OrderEventType,
+    shipDateBefore: number(shipDateBefore),
+    completeBefore: boolean(completeBefore),
+  };
+}
+
+/** Reads ORDER_COLUMNS and those of `laterFromRow`. @returns the order as it was before that event, if there is one */
+export function orderBeforeFromRow(row: Row): Order {
+  return orderAfter(orderFromRow(row), laterFromRow(row.slice(6)));
 }
 
 /** Reads the columns revision, type, at, by. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '../../keys/api-key.ts';
-import type { Head } from '../../orders/heads.ts';
+import { type Head, headFrom, headText } from '../../orders/heads.ts';
 import { type FreeIds, leapAbove } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { type StoreStatus, StoreUnavailable } from '../store.ts';
@@ -48,7 +48,7 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),
     latestAt: number(latestAt),
-    head: (head ?? undefined) as Head | undefined,
+    head: head === null ? undefined : headText(head as Head),
     revision: revision!,
     mark: mark!,
     orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
@@ -62,12 +62,20 @@ export async function insertStoreRow(session: Session, status: StoreStatus): Pro
   const { storeId, environment, revision, mark, head, orders, reservedId, freeIds } = status;
   const { pending, shipped, cancelled } = orders;
   const counters = [revision, mark, pending, shipped, cancelled, reservedId, freeIds.last];
-  await session.write(SQL.insert, [true, storeId, environment, ...counters, head]);
+  await session.write(SQL.insert, [
+    ...[true, storeId, environment],
+    ...[...counters, head && headFrom(head)],
+  ]);
 }
 
 /** @throws StoreUnavailable if the row of the table store is missing */
 export async function readRevision(session: Session): Promise<bigint> {
   return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
+}
+
+/** See Store.revisionAt. */
+export async function readRevisionAt(session: Session, time: number): Promise<bigint> {
+  return requireStoreRow((await session.query(SQL.revisionAt, [time]))[0])[0] as bigint;
 }
 
 /** Returns the ids that orders without an id may be assigned. */
@@ -132,6 +140,7 @@ const SQL = {
       (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id, head)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
   revision: 'SELECT revision FROM store',
+  revisionAt: `SELECT coalesce((SELECT min(revision) - 1 FROM order_events WHERE at > $1), store.revision) FROM store`,
   limitIds: 'UPDATE store SET last_id = $1',
   keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',
   recordEnvironment: 'UPDATE store SET environment = $1 WHERE environment IS NULL',
