@@ -10,12 +10,12 @@ export async function addedUp(
     part = await read(part.next);
     sum = sumOf(sum, part);
   }
-  const { periods, cancels, store, revision } = sum;
-  return { periods, cancels, store, revision };
+  const { periods, cancels, revision, head } = sum;
+  return { periods, cancels, revision, head };
 }
 
 function sumOf(sum: Activity, part: Activity): Activity {
-  const { store, revision } = part;
+  const { revision, head } = part;
   const periods = sum.periods.map((period, index) => {
     const { placed, cancelled, shipped } = part.periods[index]!;
     return {
@@ -31,5 +31,5 @@ function sumOf(sum: Activity, part: Activity): Activity {
     byKey.set(each.by, { ...each, cancelled });
   }
   const cancels = [...byKey.values()].sort((one, other) => Number(other.cancelled - one.cancelled));
-  return { periods, cancels, store, revision };
+  return { periods, cancels, revision, head };
 }

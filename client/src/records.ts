@@ -68,10 +68,10 @@ export interface OrderPage {
   readonly orders: readonly OrderRecord[];
   /** The cursor of the next page; absent on the last page. */
   readonly next?: string;
-  /** Identifies the store and its history. */
-  readonly store: string;
   /** The revision of the store that the page shows. */
   readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
   /** A cursor for listChanges: returns the changes since this page. */
   readonly changes: string;
 }
@@ -112,18 +112,18 @@ export interface ChangePage {
   readonly next: string;
   /** Whether the store had more changes after this page. */
   readonly more: boolean;
-  /** Identifies the store and its history. */
-  readonly store: string;
   /** The current revision of the store. */
   readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
 }
 
 /** The number of orders in the store. */
 export interface Summary {
-  /** Identifies the store and its history. */
-  readonly store: string;
   /** The current revision of the store. */
   readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
   /** Orders by status. */
   readonly orders: {
     /** Neither shipped nor cancelled. */
@@ -164,10 +164,10 @@ export interface Activity {
   }[];
   /** The cursor to continue the count; absent when all events are counted. */
   readonly next?: string;
-  /** Identifies the store and its history. */
-  readonly store: string;
   /** The revision of the store up to which changes are counted. */
   readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
 }
 
 /** What went wrong. */

@@ -41,12 +41,12 @@ export function isOrder(value: unknown): value is OrderRecord {
 }
 
 export function isOrderPage(page: Unknown<OrderPage>): boolean {
-  const { orders, next, store, revision, changes } = page;
+  const { orders, next, revision, head, changes } = page;
   return (
     isArrayOf(orders, isOrder) &&
     (next === undefined || typeof next === 'string') &&
-    typeof store === 'string' &&
     typeof revision === 'bigint' &&
+    typeof head === 'string' &&
     typeof changes === 'string'
   );
 }
@@ -70,18 +70,18 @@ export function isChange(value: unknown): value is Change {
 }
 
 export function isChangePage(page: Unknown<ChangePage>): boolean {
-  const { changes, next, more, store, revision } = page;
+  const { changes, next, more, revision, head } = page;
   return (
     isArrayOf(changes, isChange) &&
     typeof next === 'string' &&
     typeof more === 'boolean' &&
-    typeof store === 'string' &&
-    typeof revision === 'bigint'
+    typeof revision === 'bigint' &&
+    typeof head === 'string'
   );
 }
 
-export function isSummary({ store, revision, orders }: Unknown<Summary>): boolean {
-  if (typeof store !== 'string' || typeof revision !== 'bigint' || !isObject(orders)) return false;
+export function isSummary({ revision, head, orders }: Unknown<Summary>): boolean {
+  if (typeof revision !== 'bigint' || typeof head !== 'string' || !isObject(orders)) return false;
   const { pending, shipped, cancelled } = orders as Unknown<Summary['orders']>;
   return [pending, shipped, cancelled].every((count) => typeof count === 'bigint');
 }

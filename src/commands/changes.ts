@@ -72,12 +72,12 @@ async function nextPage(store: Store, after: FeedStart, follow: boolean) {
 }
 
 /** Each line is a Change; the last one of a revision also has the cursor of the position after it. */
-function linesOf({ changes, position }: ChangePage): string {
+function linesOf({ changes }: ChangePage): string {
   const lines = changes.map((change, index) => {
     const { revision } = change.order;
     const isLast = changes[index + 1]?.order.revision !== revision;
     if (!isLast) return `${changeJson(change)}\n`;
-    const cursor = feedCursor(positionAfter(position.storeId, change));
+    const cursor = feedCursor(positionAfter(change));
     return `${changeJson(change).slice(0, -1)},"cursor":"${cursor}"}\n`;
   });
   return lines.join('');

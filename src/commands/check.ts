@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { headText, parseHistoryEnd } from '../orders/heads.ts';
+import { headText, parseMoment } from '../orders/heads.ts';
 import { expectEnvironment } from '../store/claim.ts';
 import { checkStore } from '../store/maintenance/inspect.ts';
 import { databaseLabel } from '../store/url.ts';
@@ -34,7 +34,7 @@ interface CheckFlags extends DatabaseFlags {
 }
 
 async function check(flags: CheckFlags): Promise<void> {
-  const asked = flags.at === undefined ? undefined : parseHistoryEnd(flags.at);
+  const asked = flags.at === undefined ? undefined : parseMoment(flags.at);
   if (flags.at !== undefined && asked === undefined) {
     throw new UsageError('--at must be a revision, a hyphen and a head of 64 hexadecimal digits');
   }

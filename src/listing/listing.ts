@@ -1,18 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Moment } from '../orders/heads.ts';
 import { type Order, orderJson } from '../orders/order.ts';
 import { type Block, withEntries } from './blocks.ts';
-
-/** A point in a store's history: reading all orders at the same moment always gives the same result. */
-export interface Moment {
-  readonly storeId: string;
-  /** Increases with every transaction that changes an order. */
-  readonly revision: bigint;
-  /**
-   * Random value written by the transaction that made the revision. A store that has lost its latest transactions
-   * reaches the same revisions again, but with different orders and different marks.
-   */
-  readonly mark: bigint;
-}
 
 /** A source of changes for a listing; implemented by Store. */
 export interface ChangeSource {
@@ -21,8 +10,7 @@ export interface ChangeSource {
    * each in ascending id; resolves to the moment of the snapshot. If `since` is undefined, visits all orders, except
    * that cancelled ones may be left out, since the caller has none to remove.
    *
-   * Resolves to undefined without a visit if `since` may not be in this store's past: the store was restored, or
-   * replaced one that had advanced further.
+   * Resolves to undefined without a visit if `since` is not in this store's past: the store was restored, or lost changes.
    */
   changes(
     since: Moment | undefined,

@@ -8,6 +8,8 @@ export interface OrderChange {
   readonly by: string | undefined;
   /** Its `revision` and `updatedAt` are those of the change. */
   readonly order: OrderRecord;
+  /** The head of the revision; only the last change of a revision has it. */
+  readonly head?: string | undefined;
 }
 
 /** The event after the first one of an order: an order that is not pending never changes again. */

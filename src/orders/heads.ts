@@ -30,11 +30,30 @@ export function headFrom(text: string): Head {
   return Buffer.from(text, 'hex');
 }
 
-/** Parses REVISION-HEAD, the head in 64 hexadecimal digits; returns undefined for any other text. */
-export function parseHistoryEnd(text: string): HistoryEnd | undefined {
+/** A state of a store, and so a position in its feed: everything up to the revision. */
+export interface Moment {
+  readonly revision: bigint;
+  /** As `headText` writes it. */
+  readonly head: string;
+}
+
+/** The moment before the first change. */
+export const BEGINNING: Moment = { revision: 0n, head: headText(FIRST_HEAD) };
+
+export function isSameMoment(one: Moment, other: Moment): boolean {
+  return one.revision === other.revision && one.head === other.head;
+}
+
+/** Formats a moment as REVISION-HEAD. */
+export function momentText({ revision, head }: Moment): string {
+  return `${revision}-${head}`;
+}
+
+/** Parses REVISION-HEAD; returns undefined for any other text. */
+export function parseMoment(text: string): Moment | undefined {
   const match = /^(\d+)-([0-9a-f]{64})$/.exec(text);
   const revision = match === null ? undefined : parseInt64(match[1]!);
-  return revision === undefined ? undefined : { revision, head: headFrom(match![2]!) };
+  return revision === undefined ? undefined : { revision, head: match![2]! };
 }
 
 /** An event, with the order as it was after it. */

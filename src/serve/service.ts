@@ -162,10 +162,11 @@ export class Service {
   async whyNotReady(): Promise<string | undefined> {
     if (this.#state.name === 'starting') return this.#state.reason;
     if (this.#state.name === 'stopping') return 'stopping';
-    const usable = () => Promise.all([this.#listing!.current(), this.#openStore!.connected()]);
+    const store = this.#openStore!;
+    const usable = () => Promise.all([store.status(), this.#listing!.current(), store.connected()]);
     try {
-      const [{ moment }] = await withTimeout(READY_WITHIN_MS, usable);
-      this.#storeId = moment.storeId;
+      const [{ storeId }] = await withTimeout(READY_WITHIN_MS, usable);
+      this.#storeId = storeId;
       return undefined;
     } catch (error) {
       if (error instanceof TimedOut) return 'the store has not answered in time';

@@ -1,6 +1,6 @@
+import type { Moment } from '../orders/heads.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import { INT64_MAX, type OrderId } from '../orders/order.ts';
-import type { FeedPosition } from './feed.ts';
 import { MAX_ROWS_READ } from './pages.ts';
 
 /** Which events to count. */
@@ -20,7 +20,8 @@ export interface ActivityPosition {
 
 /** The position at which a count continues. */
 export interface ActivityCursor extends ActivityPosition {
-  readonly storeId: string;
+  /** Of `upTo`. */
+  readonly head: string;
   /** Later revisions are not counted, so that the parts of a count are of one moment. */
   readonly upTo: bigint;
 }
@@ -45,9 +46,9 @@ export interface ActivityPage {
   /** Undefined if all events of the periods are counted. */
   readonly next: ActivityCursor | undefined;
   /** Events of all revisions up to this one are counted. */
-  readonly upTo: bigint;
+  readonly upTo: Moment;
   /** The position after everything in the store. */
-  readonly now: FeedPosition;
+  readonly now: Moment;
 }
 
 /** Events that one request may count. */
@@ -56,16 +57,14 @@ export const MAX_EVENTS_COUNTED = MAX_ROWS_READ;
 /** Maximum number of concurrent counts. Further ones would exceed the timeouts of their clients, and are rejected. */
 export const MAX_COUNTS_AT_ONCE = 8;
 
-/**
- * Returns the position to begin at: before the first period, or after `after`, whose event the engine must look up. Returns
- * undefined if `after` belongs to another store, or to a later revision than that of the store.
- */
-export function startOf(
-  { boundaries, after }: ActivityQuery,
-  { storeId, revision }: FeedPosition,
-): ActivityCursor | undefined {
-  if (after === undefined) return { ...before(boundaries[0]!), storeId, upTo: revision };
-  return after.storeId === storeId && after.upTo <= revision ? after : undefined;
+/** Returns the moment that `after` counts up to, which must be in the past of the store; undefined at the begin of a count. */
+export function countedMoment({ after }: ActivityQuery): Moment | undefined {
+  return after && { revision: after.upTo, head: after.head };
+}
+
+/** Returns the position to begin at: before the first period, or after `after`. @param now the moment of the store */
+export function startOf({ boundaries, after }: ActivityQuery, now: Moment): ActivityCursor {
+  return after ?? { ...before(boundaries[0]!), head: now.head, upTo: now.revision };
 }
 
 /** The position after all events of the periods. */

@@ -1,42 +1,25 @@
 import type { OrderChange } from '../orders/change.ts';
-import type { OrderEventType } from '../orders/lifecycle.ts';
+import { BEGINNING, type Moment } from '../orders/heads.ts';
 import type { OrderId } from '../orders/order.ts';
 
-/** The last event of a revision, which identifies the history up to that revision. */
-export interface LastEvent {
-  readonly orderId: OrderId;
-  readonly type: OrderEventType;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly by: string | undefined;
-}
-
-/** A position in the feed of changes, after all events of a revision. */
-export interface FeedPosition {
-  readonly storeId: string;
-  readonly revision: bigint;
-  /** Undefined at revision 0. */
-  readonly last: LastEvent | undefined;
-}
-
-/** Where to begin: after a position, before the first change, or after everything in the store. */
-export type FeedStart = FeedPosition | 'start' | 'now';
+/** Where to begin: after a moment, before the first change, or after everything in the store. */
+export type FeedStart = Moment | 'start' | 'now';
 
 /** Returns the position of a start. */
-export function startPosition(start: FeedStart, now: FeedPosition): FeedPosition {
+export function startPosition(start: FeedStart, now: Moment): Moment {
   if (start === 'now') return now;
-  return start === 'start' ? { ...now, revision: 0n, last: undefined } : start;
+  return start === 'start' ? BEGINNING : start;
 }
 
 /** Whole revisions of the feed, in order of revision, then order id. */
 export interface ChangePage {
   readonly changes: readonly OrderChange[];
   /** The position after the last change. */
-  readonly position: FeedPosition;
+  readonly position: Moment;
   /** Whether there were further changes. */
   readonly isMore: boolean;
   /** The position after everything in the store. */
-  readonly now: FeedPosition;
+  readonly now: Moment;
 }
 
 /** Maximum `limit` of Store.feed. */
@@ -45,8 +28,8 @@ export const MAX_CHANGES = 500;
 /** What an engine has read for a page of the feed. */
 export interface FeedRead {
   /** Where the page begins. */
-  readonly from: FeedPosition;
-  readonly now: FeedPosition;
+  readonly from: Moment;
+  readonly now: Moment;
   readonly changes: readonly OrderChange[];
   /** Whether there may be further changes. */
   readonly isCut: boolean;
@@ -65,7 +48,7 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
     const whole = wholeRevisions(changes);
     changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
   }
-  const position = changes.length === 0 ? from : positionAfter(now.storeId, changes.at(-1)!);
+  const position = changes.length === 0 ? from : positionAfter(changes.at(-1)!);
   return { changes, position, isMore: position.revision < now.revision, now };
 }
 
@@ -93,24 +76,17 @@ async function completed({ changes: first, readOn }: FeedRead): Promise<readonly
 }
 
 /**
- * Returns whether the history of a store contains the last event before a position.
- * @param now the current position of the store
- * @param event the last event of the position's revision that the store has
+ * Returns whether a moment is in the past of a store: everything up to it happened there too.
+ * @param now the current moment of the store
+ * @param head of the moment's revision, in that store; undefined if it has no such revision
  */
-export function isInHistory(
-  { storeId, revision, last }: FeedPosition,
-  now: FeedPosition,
-  event: LastEvent | undefined,
-): boolean {
-  if (storeId !== now.storeId || revision > now.revision) return false;
-  if (revision === 0n) return true;
-  if (event === undefined || last === undefined) return false;
-  const fields = ['orderId', 'type', 'at', 'by'] as const;
-  return fields.every((field) => event[field] === last[field]);
+export function isPast(moment: Moment, now: Moment, head: string | undefined): boolean {
+  if (moment.revision === now.revision) return moment.head === now.head;
+  if (moment.revision > now.revision) return false;
+  return moment.head === (moment.revision === 0n ? BEGINNING.head : head);
 }
 
 /** Returns the position after the last change of a revision. */
-export function positionAfter(storeId: string, { type, by, order }: OrderChange): FeedPosition {
-  const last = { orderId: order.id, type, at: order.updatedAt, by };
-  return { storeId, revision: order.revision, last };
+export function positionAfter({ order, head }: OrderChange): Moment {
+  return { revision: order.revision, head: head! };
 }

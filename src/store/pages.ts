@@ -1,5 +1,5 @@
+import type { Moment } from '../orders/heads.ts';
 import type { OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
-import type { FeedPosition } from './feed.ts';
 
 /** Conditions that all must hold; absent ones hold for every order. */
 export interface OrderFilter {
@@ -28,7 +28,7 @@ export interface OrderPage {
   /** The id after which the next page begins; undefined only after the last order. */
   readonly next: OrderId | undefined;
   /** Of the snapshot. */
-  readonly position: FeedPosition;
+  readonly position: Moment;
 }
 
 /** Pages, of orders or changes, that are read or wait to be read at the same time. */

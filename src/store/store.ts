@@ -1,5 +1,6 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
-import type { ChangeSource, Moment } from '../listing/listing.ts';
+import type { ChangeSource } from '../listing/listing.ts';
+import type { Moment } from '../orders/heads.ts';
 import type { FreeIds } from '../orders/ids.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
@@ -20,7 +21,9 @@ export interface OrderEvent {
   readonly by: string | undefined;
 }
 
-export interface StoreStatus extends Moment {
+export interface StoreStatus {
+  readonly storeId: string;
+  readonly revision: bigint;
   /** The environment of the store; undefined until recorded. */
   readonly environment?: Environment | undefined;
   /** Label of the database that the store was moved to, for messages; undefined if it was not moved. */
@@ -134,9 +137,7 @@ export interface Store extends ChangeSource {
 
   /**
    * See ChangeSource. Visits the orders changed after a moment, from one snapshot that contains everything that was
-   * durable at the time of the call, by whichever process it was written. A store has an id from the first time it is
-   * served. A backup has none, so it gets a new id each time it is restored or served, as does a store whose latest
-   * transactions may have been lost.
+   * durable at the time of the call, by whichever process it was written.
    */
   changes(
     since: Moment | undefined,

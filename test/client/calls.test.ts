@@ -288,7 +288,7 @@ test('a proxy that answers every page with the same one does not make a walk end
     });
   const pages = answering(`{"orders":[],"next":"same",${record}}`).pages();
   await assert.rejects(Array.fromAsync(pages), ForeignResponseError);
-  const client = answering('{"changes":[],"next":"same","more":true,"store":"s","revision":1}');
+  const client = answering('{"changes":[],"next":"same","more":true,"revision":1,"head":"h"}');
   await assert.rejects(client.listChanges({ after: 'same' }), ForeignResponseError);
 });
 

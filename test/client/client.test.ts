@@ -123,7 +123,7 @@ test('the parts of a large activity are added up', async (t) => {
   );
   const { id: by, name } = service.key;
   assert.deepEqual(cancels, [{ cancelled: 4n }, { by, name, cancelled: 1n }]);
-  assert.deepEqual([revision, Object.keys(rest)], [3n, ['store']]);
+  assert.deepEqual([revision, Object.keys(rest)], [3n, ['head']]);
 });
 
 test('v1: the list, cancelling and pets', async (t) => {

@@ -173,7 +173,7 @@ test('a response that trickles without an order or an event times out', async (t
       const isStream = String(input).includes('stream');
       states.push(isStream ? 'stream' : 'page');
       if (isStream) return comments(init!.signal!);
-      return new Response('{"changes":[],"next":"c","more":false,"store":"s","revision":1}');
+      return new Response('{"changes":[],"next":"c","more":false,"revision":1,"head":"h"}');
     },
   });
   /** A stream without an event. */
@@ -202,9 +202,9 @@ test('a replica detects changes that were lost after a page had contained them',
     ...{ id, status, revision, placedAt: RECORD.placedAt, updatedAt: RECORD.updatedAt },
   });
   const page = (orders: object[], revision: number, changes: string, next?: string) =>
-    new Response(JSON.stringify({ orders, revision, changes, next, store: 's' }));
+    new Response(JSON.stringify({ orders, revision, changes, next, head: 'h' }));
   const feed = (changes: object[], next: string) =>
-    new Response(JSON.stringify({ changes, next, more: false, store: 's', revision: 7 }));
+    new Response(JSON.stringify({ changes, next, more: false, revision: 7, head: 'h' }));
   const change = (revision: number, changed: object) => ({
     ...{ type: 'cancelled', at: RECORD.updatedAt, revision, order: changed },
   });

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  type ChangeSource,
-  Listing,
-  type Moment,
-  type Snapshot,
-} from '../../src/listing/listing.ts';
+import { type ChangeSource, Listing, type Snapshot } from '../../src/listing/listing.ts';
+import type { Moment } from '../../src/orders/heads.ts';
 import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
 import { type Order, orderJson } from '../../src/orders/order.ts';
 
@@ -34,7 +30,7 @@ class PlainStore implements ChangeSource {
       visit(changed.slice(from, from + 300).map(({ order }) => order));
       await new Promise(setImmediate);
     }
-    return { storeId: 'plain', revision, mark: 0n };
+    return { revision, head: String(revision) };
   }
 
   /** The expected list, serialized from scratch. */

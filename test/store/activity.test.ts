@@ -76,9 +76,9 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual([periods, rest.periods].map(eventsIn), [MAX_EVENTS_COUNTED, 15]);
     const sum = (type: 'placed' | 'cancelled') => periods[0]![type] + rest.periods[0]![type];
     assert.deepEqual([sum('placed'), sum('cancelled')], [MAX_EVENTS_COUNTED + 10, 5]);
-    assert.deepEqual([rest.next, rest.upTo, upTo], [undefined, 1n, 1n]);
-    // Another history does not have the event that the count stands behind.
-    for (const other of [{ upTo: 7n }, { at: next!.at + 1 }, { revision: 2n }, { storeId: 'x' }]) {
+    assert.deepEqual([rest.next, rest.upTo, upTo.revision], [undefined, upTo, 1n]);
+    // In another history the count cannot be continued.
+    for (const other of [{ upTo: 7n }, { head: '0'.repeat(64) }]) {
       const after = { ...next!, ...other };
       assert.equal(await store.activity({ boundaries, after }), undefined);
     }
@@ -117,7 +117,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(page!.periods, [{ placed: 0, cancelled: 0, shipped: 0 }]);
     assert.deepEqual([page!.cancels, page!.next], [[], undefined]);
     const orderId = 0n as OrderId;
-    const after = { storeId: 'other', upTo: 0n, at: 0, revision: 0n, orderId };
+    const after = { head: 'other', upTo: 0n, at: 0, revision: 0n, orderId };
     assert.equal(await store.activity({ boundaries: [0, 1], after }), undefined);
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { INT64_MAX } from '../../src/orders/order.ts';
-import { changed, place, testStore } from './engines.ts';
+import { changed, momentAt, place, testStore } from './engines.ts';
 
 testStore(
   'changes() returns exactly the orders that changed after a revision',
@@ -35,11 +35,13 @@ testStore(
   'changes() returns undefined for a moment outside the history of the store',
   async (_t, store) => {
     await store.apply([place({ id: 1n, status: 'pending' })]);
-    const { storeId, mark } = await store.status();
+    await store.apply([place({ id: 2n, status: 'pending' })]);
+    const { head } = await momentAt(store, 2n);
     for (const since of [
-      { storeId, revision: 2n, mark },
-      { storeId, revision: 1n, mark: mark + 1n },
-      { storeId: '0123456789abcdef', revision: 1n, mark },
+      { revision: 3n, head },
+      { revision: 2n, head: '0'.repeat(64) },
+      { revision: 1n, head },
+      { revision: 0n, head },
     ]) {
       assert.equal(await store.changes(since, () => assert.fail('visited')), undefined);
     }

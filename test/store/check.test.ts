@@ -58,14 +58,4 @@ for (const engine of ENGINES) {
       'the head of the store is not that of its last revision: it was altered',
     ]);
   });
-
-  test(`${engine.name}: each transaction that changes an order gets its own mark`, async (t) => {
-    const store = await open(t, await engine.newDatabase(t));
-    const marks = new Set<bigint>();
-    for (const id of [1n, 2n, 3n]) {
-      await store.apply([{ type: 'insertOrder', order: { id, status: 'pending' } }]);
-      marks.add((await store.status()).mark);
-    }
-    assert.equal(marks.size, 3);
-  });
 }

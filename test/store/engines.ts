@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, type TestContext, test } from 'node:test';
+import type { Moment } from '../../src/orders/heads.ts';
 import type { OrderCommand } from '../../src/orders/lifecycle.ts';
 import type { Order } from '../../src/orders/order.ts';
+import { type ChangePage, type FeedStart, positionAfter } from '../../src/store/feed.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Purpose } from '../../src/store/open-options.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
@@ -87,14 +89,22 @@ export function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
 
 /** The revision, and the orders that changed after `since`; all listed orders for 0. */
 export async function changed(store: Store, since: bigint) {
-  const { storeId, mark } = await store.status();
   const ids: bigint[] = [];
-  const moment = await store.changes(
-    since === 0n ? undefined : { storeId, revision: since, mark },
-    (orders) => ids.push(...orders.map(({ id }) => id)),
-  );
-  assert.equal(moment?.storeId, storeId);
+  const from = since === 0n ? undefined : await momentAt(store, since);
+  const moment = await store.changes(from, (orders) => ids.push(...orders.map(({ id }) => id)));
+  assert.equal(moment?.head, (await store.status()).head);
   return { revision: moment?.revision, ids };
+}
+
+/** The moment at which the store had a revision. */
+export async function momentAt(store: Store, revision: bigint): Promise<Moment> {
+  for (let after: FeedStart = 'start'; ; ) {
+    const page: ChangePage = (await store.feed(after, 500))!;
+    const last = page.changes.findLast(({ order }) => order.revision === revision);
+    if (last !== undefined) return positionAfter(last);
+    assert.ok(page.isMore, `there is no revision ${revision}`);
+    after = page.position;
+  }
 }
 
 /** Opens a store on `url`, closed after the test. */

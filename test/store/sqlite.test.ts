@@ -10,6 +10,7 @@ import { openStore } from '../../src/store/open.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/database/connection.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { momentAt } from './engines.ts';
 
 const OPTIONS = { create: true, purpose: 'service' } as const;
 
@@ -194,9 +195,8 @@ test('migrating a database of release 1.0.0 keeps the history of every order', a
     [2n, 'placed', 20, undefined],
     [2n, 'cancelled', 20, 'key_b'],
   ]);
-  const { storeId, mark } = await store.status();
   const changed: bigint[] = [];
-  await store.changes({ storeId, revision: 2n, mark }, (orders) => {
+  await store.changes(await momentAt(store, 2n), (orders) => {
     changed.push(...orders.map(({ id }) => id));
   });
   assert.deepEqual(changed, [1n, 2n, 3n]);

@@ -1,9 +1,10 @@
-import { type CodedEtags, codedEtags, matchingEtag } from '../../http/conditional.ts';
+import { type CodedEtags, codedEtags, etagName, matchingEtag } from '../../http/conditional.ts';
 import { acceptsGzip } from '../../http/content-coding.ts';
 import { inTime, timeLeft } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendHead } from '../../http/responses.ts';
-import type { Listing, Moment } from '../../listing/listing.ts';
+import type { Listing } from '../../listing/listing.ts';
+import type { Moment } from '../../orders/heads.ts';
 import type { GzipLists } from './list/gzip.ts';
 import type { ListSender } from './list/sender.ts';
 
@@ -41,12 +42,7 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
 function latestEtags(): (moment: Moment) => CodedEtags {
   let latest: { readonly moment: Moment; readonly etags: CodedEtags } | undefined;
   return (moment) => {
-    if (latest?.moment !== moment) latest = { moment, etags: listEtags(moment) };
+    if (latest?.moment !== moment) latest = { moment, etags: codedEtags(etagName(moment)) };
     return latest.etags;
   };
-}
-
-/** Lists with the same ETag are identical: the mark distinguishes histories that have the same revision. */
-function listEtags({ storeId, revision, mark }: Moment): CodedEtags {
-  return codedEtags(`${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}`);
 }

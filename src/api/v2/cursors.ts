@@ -28,9 +28,9 @@ type Boundaries = ActivityQuery['boundaries'];
 
 /** Returns the cursor with which a count of these periods continues. */
 export function activityCursor(position: ActivityCursor, boundaries: Boundaries): string {
-  const { storeId, upTo, at, revision, orderId } = position;
+  const { head, upTo, at, revision, orderId } = position;
   const numbers = [upTo, at, revision, orderId].map(String);
-  return encodeCursor([digest(boundaries.join()), storeId, ...numbers]);
+  return encodeCursor([digest(boundaries.join()), head, ...numbers]);
 }
 
 /** Returns the position at which a count continues; undefined if the cursor belongs to other periods. */
@@ -38,11 +38,11 @@ export function parseActivityCursor(
   cursor: string,
   boundaries: Boundaries,
 ): ActivityCursor | undefined {
-  const [, storeId, ...numbers] = decodeCursor(cursor) ?? [];
+  const [, head, ...numbers] = decodeCursor(cursor) ?? [];
   const [upTo, at, revision, orderId] = numbers.map(parseInt64);
-  if (storeId === undefined || upTo === undefined || at === undefined) return undefined;
+  if (head === undefined || upTo === undefined || at === undefined) return undefined;
   if (revision === undefined || orderId === undefined) return undefined;
-  const position = { storeId, upTo, at: Number(at), revision, orderId: orderId as OrderId };
+  const position = { head, upTo, at: Number(at), revision, orderId: orderId as OrderId };
   return activityCursor(position, boundaries) === cursor ? position : undefined;
 }
 

@@ -41,7 +41,7 @@ export function getActivity(contract: Contract, store: Store): RouteHandler {
 type Boundaries = ActivityQuery['boundaries'];
 
 function pageJson(page: ActivityPage, boundaries: Boundaries): string {
-  const { periods, cancels, next, upTo, now } = page;
+  const { periods, cancels, next, upTo } = page;
   const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
   return toJson({
     periods: periods.map((counts, index) => ({
@@ -51,7 +51,7 @@ function pageJson(page: ActivityPage, boundaries: Boundaries): string {
     })),
     cancels,
     ...(next !== undefined && { next: activityCursor(next, boundaries) }),
-    store: now.storeId,
-    revision: upTo,
+    revision: upTo.revision,
+    head: upTo.head,
   });
 }

@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts';
+import { etagName } from '../../http/conditional.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { toJson } from '../../json/to-json.ts';
@@ -16,10 +17,10 @@ export function getSummary(
 ): RouteHandler {
   return contract.validated('getSummary', async (exchange) => {
     const status = await inTime(exchange, () => store.status());
-    const { storeId, revision, mark, orders } = status;
-    const state = `${storeId}-${revision}-${BigInt.asUintN(64, mark).toString(16)}`;
+    const { revision, head, orders } = status;
+    const state = etagName({ revision, head: head! });
     // The setting can change without the store.
     const etag = canLoseChanges ? `"${state}-can-lose"` : `"${state}"`;
-    sendRead(exchange, etag, () => toJson({ store: storeId, revision, orders, canLoseChanges }));
+    sendRead(exchange, etag, () => toJson({ revision, head, orders, canLoseChanges }));
   });
 }

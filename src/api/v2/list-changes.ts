@@ -33,7 +33,7 @@ export function listChanges(contract: Contract, store: Store): RouteHandler {
 async function pageJson({ changes, position, isMore, now }: ChangePage): Promise<string> {
   const records = await changesJson(changes);
   return (
-    `{"changes":[${records.join()}],"next":"${feedCursor(position)}","more":${isMore},"store":"${now.storeId}",` +
-    `"revision":${now.revision}}`
+    `{"changes":[${records.join()}],"next":"${feedCursor(position)}","more":${isMore},` +
+    `"revision":${now.revision},"head":"${now.head}"}`
   );
 }

@@ -75,8 +75,8 @@ function linkTo(cursor: string, parameters: Parameters): string {
 }
 
 function pageJson({ orders, position }: OrderPage, next: string | undefined): string {
-  const { storeId, revision } = position;
+  const { revision, head } = position;
   const list = orders.map(orderRecordJson).join(',');
   const cursor = next === undefined ? '' : `"next":"${next}",`;
-  return `{"orders":[${list}],${cursor}"store":"${storeId}","revision":${revision},"changes":"${feedCursor(position)}"}`;
+  return `{"orders":[${list}],${cursor}"revision":${revision},"head":"${head}","changes":"${feedCursor(position)}"}`;
 }

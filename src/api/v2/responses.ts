@@ -1,11 +1,17 @@
-import { type CodedEtags, codedEtags, matchesEtag, matchingEtag } from '../../http/conditional.ts';
+import {
+  type CodedEtags,
+  codedEtags,
+  etagName,
+  matchesEtag,
+  matchingEtag,
+} from '../../http/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/content-coding.ts';
 import { timeLeft } from '../../http/deadline.ts';
 import type { HeaderList } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
+import type { Moment } from '../../orders/heads.ts';
 import type { OrderId, OrderRecord } from '../../orders/order.ts';
-import type { FeedPosition } from '../../store/feed.ts';
 import { orderRecordJson } from './records.ts';
 
 const JSON_TYPE = ['content-type', 'application/json'] as const;
@@ -21,8 +27,8 @@ export function orderEtag({ revision, updatedAt, status }: OrderRecord): string 
  * Returns the ETags of a response that depends on nothing but the state of the store, and on where a page ends.
  * @param end the last id of a page that is not the last
  */
-export function storeEtags({ storeId, revision, last }: FeedPosition, end?: OrderId): CodedEtags {
-  const state = `${storeId}-${revision}-${(last?.at ?? 0).toString(36)}`;
+export function storeEtags(moment: Moment, end?: OrderId): CodedEtags {
+  const state = etagName(moment);
   return codedEtags(end === undefined ? state : `${state}-${end}`);
 }
 

@@ -22,6 +22,9 @@ export class OrderList {
   /** Behind the changes that are shown; undefined before the first page. */
   #cursor: string | undefined;
   #summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Numbers of the summaries that were asked for, and of the one that is shown. */
+  #summariesAsked = 0;
+  #summaryShown = 0;
 
   constructor(screen: Screen, onOpenChanged: () => void) {
     this.#screen = screen;
@@ -75,13 +78,15 @@ export class OrderList {
   async readSummary(): Promise<void> {
     const { session } = this.#screen.state;
     if (session === undefined) return;
+    this.#summariesAsked += 1;
+    const asked = this.#summariesAsked;
     try {
       const summary = await session.client.getSummary({ signal: session.ending.signal });
       this.#screen.change((state) => {
-        const { summary: shown } = state;
-        // Responses can overtake each other.
-        const isOlder = shown?.store === summary.store && shown.revision > summary.revision;
-        if (state.session === session && !isOlder) state.summary = summary;
+        // Responses can overtake each other; what was asked for later is later.
+        if (state.session !== session || asked < this.#summaryShown) return;
+        this.#summaryShown = asked;
+        state.summary = summary;
       });
     } catch (error) {
       // The counts are read again with the next change.

@@ -1,4 +1,4 @@
-import type { HistoryEnd } from '../../orders/heads.ts';
+import type { Moment } from '../../orders/heads.ts';
 import type { Finding } from '../diagnosis.ts';
 import type { MigrationSteps } from '../migration-steps.ts';
 import { isPostgresUrl } from '../postgres/database/address.ts';
@@ -16,7 +16,7 @@ import type { Findings } from '../tables/consistency.ts';
  * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable
  */
-export async function checkStore(url: string, asked?: HistoryEnd): Promise<Findings> {
+export async function checkStore(url: string, asked?: Moment): Promise<Findings> {
   return isPostgresUrl(url) ? checkPostgres(url, asked) : checkSqlite(sqlitePath(url), asked);
 }
 

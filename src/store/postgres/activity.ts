@@ -5,6 +5,7 @@ import {
   type ActivityPage,
   type ActivityPosition,
   type ActivityQuery,
+  countedMoment,
   endOf,
   MAX_EVENTS_COUNTED,
   startOf,
@@ -13,7 +14,7 @@ import { keyNames } from '../tables/keys.ts';
 import { type Row, text } from '../tables/session.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
-import { readPosition } from './feed.ts';
+import { isInPast, readPosition } from './feed.ts';
 
 /** See Store.activity. Events never change, so the statements need no common snapshot. */
 export async function countActivity(
@@ -21,9 +22,10 @@ export async function countActivity(
   query: ActivityQuery,
 ): Promise<ActivityPage | undefined> {
   const now = await readPosition(session);
+  const counted = countedMoment(query);
+  if (counted !== undefined && !(await isInPast(session, counted, now))) return undefined;
   const start = startOf(query, now);
-  if (start === undefined || !(await hasEvent(session, query))) return undefined;
-  const { storeId, upTo } = start;
+  const { head, upTo } = start;
   const [from, end] = [valuesOf(start), valuesOf(endOf(query))];
   const [last] = await session.query(SQL.last, [...from, ...end]);
   const values = [...from, ...(last ?? end), upTo, arrayOf(query.boundaries)];
@@ -39,16 +41,10 @@ export async function countActivity(
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
-    next: last && { ...positionFrom(last), storeId, upTo },
-    upTo,
+    next: last && { ...positionFrom(last), head, upTo },
+    upTo: { revision: upTo, head },
     now,
   };
-}
-
-/** Returns whether the store has the event after which a query continues; true for a query from the start. */
-async function hasEvent(session: Session, { after }: ActivityQuery): Promise<boolean> {
-  if (after === undefined) return true;
-  return (await session.query(SQL.event, valuesOf(after))).length > 0;
 }
 
 function valuesOf({ at, revision, orderId }: ActivityPosition) {
@@ -64,7 +60,6 @@ function positionFrom([at, revision, orderId]: Row): ActivityPosition {
 }
 
 const SQL = {
-  event: 'SELECT 1 FROM order_events WHERE at = $1 AND revision = $2 AND order_id = $3 LIMIT 1',
   last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
       ORDER BY at, revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,

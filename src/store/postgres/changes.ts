@@ -1,10 +1,14 @@
 import { Mutex } from '../../concurrency/mutex.ts';
-import type { Moment } from '../../listing/listing.ts';
+import { BEGINNING, headFrom, type Moment } from '../../orders/heads.ts';
 import { byId, type Order } from '../../orders/order.ts';
+import { isPast } from '../feed.ts';
+import { headFromColumn } from '../tables/feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import type { Row } from '../tables/session.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
 import type { Connection } from './database/connection.ts';
 import { BEGIN_SNAPSHOT, type Session } from './database/session.ts';
-import { KnownMoments, MOMENT_COLUMNS, momentOf, WITNESS } from './moments.ts';
+import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
 import { BATCH, FETCH, visitFetched } from './scan.ts';
 
 type Visit = (orders: readonly Order[]) => void;
@@ -13,7 +17,6 @@ type Visit = (orders: readonly Order[]) => void;
 export class Changes {
   readonly #connection: Connection;
   readonly #mutex = new Mutex();
-  readonly #moments = new KnownMoments();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -24,8 +27,8 @@ export class Changes {
     return this.#mutex.run(async () => {
       const session = await this.#connection.session();
       return since === undefined
-        ? readInOneSnapshot(session, undefined, visit, this.#moments)
-        : readFewChanges(session, since, visit, this.#moments);
+        ? readInOneSnapshot(session, undefined, visit)
+        : readFewChanges(session, since, visit);
     });
   }
 
@@ -41,16 +44,14 @@ async function readFewChanges(
   session: Session,
   since: Moment,
   visit: Visit,
-  moments: KnownMoments,
 ): Promise<Moment | undefined> {
-  const rows = await session.query(CHANGES, [since.revision]);
-  const { moment, witness } = momentOf(session, rows[0]);
-  if (!(await moments.isPast(session, since, moment))) return undefined;
-  if (since.revision === moment.revision) return since;
-  if (rows.length > BATCH) return readInOneSnapshot(session, since, visit, moments);
+  const rows = await session.query(CHANGES, [since.revision, headFrom(since.head)]);
+  const moment = momentAfter(since, rows[0]);
+  if (moment === undefined || moment.revision === since.revision) return moment && since;
+  if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
   const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
   if (orders.length > 0) visit(orders.sort(byId));
-  return moments.add(moment, { session, witness });
+  return moment;
 }
 
 /** Visits all orders, or those changed since a moment, batch by batch. */
@@ -58,38 +59,51 @@ async function readInOneSnapshot(
   session: Session,
   since: Moment | undefined,
   visit: Visit,
-  moments: KnownMoments,
 ): Promise<Moment | undefined> {
+  const from = since ?? BEGINNING;
   try {
     const begun = Promise.all([
       session.run(BEGIN_SNAPSHOT),
-      session.query(MOMENT, [since?.revision ?? -1n]),
+      session.query(MOMENT, [from.revision, headFrom(from.head)]),
       since === undefined
         ? session.query(DECLARE_ALL)
         : session.query(DECLARE_CHANGED, [since.revision]),
       session.query(FETCH),
     ]);
     const [, [row], , first] = await begun;
-    const { moment, witness } = momentOf(session, row);
-    const isSameStore = since === undefined || since.storeId === moment.storeId;
-    if (isSameStore) {
+    const moment = momentAfter(from, row);
+    if (moment !== undefined) {
       await visitFetched(session, first, (orders) => {
         visit(since === undefined ? orders : [...orders].sort(byId));
       });
     }
     await session.run('COMMIT');
-    return isSameStore ? moments.add(moment, { session, witness }) : undefined;
+    return moment;
   } catch (error) {
     session.destroy();
     throw error;
   }
 }
 
-const MOMENT = `SELECT witness.*, ${MOMENT_COLUMNS} FROM store ${WITNESS}`;
+/**
+ * Returns the moment of a row that ends in MOMENT_COLUMNS; undefined if `since` is not in its past.
+ * @throws StoreUnavailable if the store was moved to another database
+ */
+function momentAfter(since: Moment, row: Row | undefined): Moment | undefined {
+  const [head, ...position] = requireStoreRow(row).slice(-4);
+  const moment = positionFromRow(position);
+  return isPast(since, moment, headFromColumn(head)) ? moment : undefined;
+}
+
+/** The head of revision $1, if it is $2 and not the current one, and the columns of `positionFromRow`. */
+const MOMENT_COLUMNS = `(SELECT head FROM order_events AS event
+    WHERE store.revision > $1 AND event.revision = $1 AND event.head = $2), ${POSITION_COLUMNS}`;
+
+const MOMENT = `SELECT ${MOMENT_COLUMNS} FROM store`;
 
 /** The limit makes the planner use the index, whatever number of changes it estimates. */
-const CHANGES = `SELECT changed.*, witness.*, ${MOMENT_COLUMNS}
-    FROM store ${WITNESS} LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
+const CHANGES = `SELECT changed.*, ${MOMENT_COLUMNS}
+    FROM store LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
       WHERE orders.revision > $1 ORDER BY orders.revision LIMIT ${BATCH + 1}) AS changed ON true`;
 
 const DECLARE_ALL = `DECLARE found NO SCROLL CURSOR FOR

@@ -1,13 +1,13 @@
+import type { Moment } from '../../orders/heads.ts';
 import {
   type ChangePage,
   changePage,
-  type FeedPosition,
   type FeedStart,
-  isInHistory,
+  isPast,
   MAX_CHANGES,
   startPosition,
 } from '../feed.ts';
-import { changeFromRow, lastFromRow } from '../tables/feed.ts';
+import { changeFromRow, headFromColumn, momentFromRow } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
@@ -25,14 +25,14 @@ export async function readFeed(
   const since = typeof after === 'object' ? after.revision : 0n;
   const isNow = after === 'now';
   // Pipelined, position first: events that the second statement may see in addition are left for the next page.
-  const [now, [event], rows] = await Promise.all([
+  const [now, [found], rows] = await Promise.all([
     readPosition(session),
-    session.query(SQL.last, [since]),
+    session.query(SQL.head, [since]),
     isNow ? [] : session.query(SQL.changes, [since, limit + 1]),
   ]);
   if (isNow) return { changes: [], position: now, isMore: false, now };
   const from = startPosition(after, now);
-  if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
+  if (!isPast(from, now, headFromColumn(found?.[0]))) return undefined;
   const changes = rows.map(changeFromRow).filter(({ order }) => order.revision <= now.revision);
   return changePage({
     from,
@@ -51,26 +51,24 @@ export async function readFeed(
  * Returns the position after everything in the store.
  * @throws StoreUnavailable if the store was moved to another database
  */
-export async function readPosition(session: Session): Promise<FeedPosition> {
+export async function readPosition(session: Session): Promise<Moment> {
   const [row] = await session.query(SQL.position);
   return positionFromRow(requireStoreRow(row));
 }
 
-/** The columns expected by `positionFromRow`, from `store` joined WITH_LAST. */
-export const POSITION_COLUMNS =
-  'store.id, store.revision, store.moved_to, last.order_id, last.type, last.at, last.by';
+/** Returns whether a moment is in the past of the store, which is now at `now`. */
+export async function isInPast(session: Session, moment: Moment, now: Moment): Promise<boolean> {
+  const [row] = await session.query(SQL.head, [moment.revision]);
+  return isPast(moment, now, headFromColumn(row?.[0]));
+}
 
-const LAST = `SELECT order_id, type, at, by FROM order_events WHERE revision = store.revision
-  ORDER BY order_id DESC, type = 'placed' LIMIT 1`;
-
-/** Joins the last event of the current revision. */
-export const WITH_LAST = `LEFT JOIN LATERAL (${LAST}) AS last ON true`;
+/** The columns expected by `positionFromRow`, from `store`. */
+export const POSITION_COLUMNS = 'store.revision, store.head, store.moved_to';
 
 /** @throws StoreUnavailable if the store was moved to another database */
-export function positionFromRow([storeId, revision, movedTo, ...event]: Row): FeedPosition {
+export function positionFromRow([revision, head, movedTo]: Row): Moment {
   expectNotMovedAway(movedTo);
-  const last = event[0] === null ? undefined : lastFromRow(event);
-  return { storeId: storeId as string, revision: revision as bigint, last };
+  return momentFromRow([revision!, head!]);
 }
 
 /**
@@ -79,11 +77,11 @@ export function positionFromRow([storeId, revision, movedTo, ...event]: Row): Fe
  */
 function changesStatement(condition: string, most: number): string {
   return `WITH event AS MATERIALIZED (
-        SELECT * FROM (SELECT revision, order_id, type, at, by FROM order_events WHERE ${condition}
+        SELECT * FROM (SELECT revision, order_id, type, at, by, head FROM order_events WHERE ${condition}
           ORDER BY revision, order_id, type = 'placed' DESC LIMIT ${most}) AS next LIMIT $2)
       SELECT found.id, found.status, found.pet_id, found.quantity, found.ship_date, found.complete,
         event.revision, event.type, event.at, event.by,
-        later.type, later.ship_date_before, later.complete_before, placed.at
+        later.type, later.ship_date_before, later.complete_before, placed.at, event.head
       FROM event
       CROSS JOIN LATERAL (SELECT ${ORDER_COLUMNS}, orders.revision AS latest FROM orders WHERE id = event.order_id) AS found
       LEFT JOIN LATERAL (SELECT type, ship_date_before, complete_before FROM order_events
@@ -95,9 +93,8 @@ function changesStatement(condition: string, most: number): string {
 }
 
 const SQL = {
-  position: `SELECT ${POSITION_COLUMNS} FROM store ${WITH_LAST}`,
-  last: `SELECT order_id, type, at, by FROM order_events WHERE revision = $1
-      ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
+  position: `SELECT ${POSITION_COLUMNS} FROM store`,
+  head: 'SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL',
   changes: changesStatement('revision > $1', MAX_CHANGES + 1),
   rest: changesStatement('revision = $1 AND order_id >= $3', BATCH),
 } as const;

@@ -159,8 +159,8 @@ const SQL = {
     ORDER BY revision, at, type = 'placed' DESC`,
   claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
   claimAndWrite: writeStatement({
-    claim: 'store_orders_claim_import($19, $20, $21, $22)',
+    claim: 'store_orders_claim_import($18, $19, $20, $21)',
     parts: `,
-      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $23 FROM turn)`,
+      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $22 FROM turn)`,
   }),
 } as const;

@@ -5,7 +5,7 @@ import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
-import { POSITION_COLUMNS, positionFromRow, WITH_LAST } from './feed.ts';
+import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
 
 /** See Store.record. */
 export async function readRecord(session: Session, id: OrderId): Promise<OrderRecord | undefined> {
@@ -78,8 +78,7 @@ function statementOf({ filter, isDescending }: PageQuery): string {
           AND ($7::bigint IS NULL OR ship_date < $7::bigint)
         LIMIT $3)
       SELECT found.*, all_looked_at.*, ${POSITION_COLUMNS}
-      FROM store ${WITH_LAST}
-        LEFT JOIN found ON true
+      FROM store LEFT JOIN found ON true
         LEFT JOIN LATERAL (SELECT ${isDescending ? 'min' : 'max'}(id), count(*) FROM looked
           WHERE (SELECT count(*) FROM found) < $3) AS all_looked_at ON true
       ORDER BY found.id ${order}`;

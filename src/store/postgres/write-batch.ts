@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Batch } from '../../orders/batch.ts';
 import { digestOf } from '../../orders/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
@@ -48,10 +47,9 @@ export function changeValues(batch: Batch): Value[] {
     arrayOf(events.map(({ type }) => type)),
     textArray(events.map(({ by }) => by)),
     now,
-    randomBytes(8).readBigInt64BE(),
+    digestOf(events),
     arrayOf(events.map(({ before }) => before?.shipDate)),
     arrayOf(events.map(({ before }) => before?.complete)),
-    digestOf(events),
   ];
 }
 
@@ -68,7 +66,7 @@ function placementValues({ placements, now, freeIds }: Batch): Value[] {
   ];
 }
 
-/** What a statement writes beside the changes of orders; its parameters begin at $19. */
+/** What a statement writes beside the changes of orders; its parameters begin at $18. */
 export interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
@@ -86,8 +84,8 @@ export interface WriteAlso {
 export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
   return `WITH ${claimed ?? ''}turn AS (
-        UPDATE store SET revision = revision + 1, mark = $15, pending = pending + $1, shipped = shipped + $2,
-          cancelled = cancelled + $3, head = sha256(head || $18)
+        UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
+          cancelled = cancelled + $3, head = sha256(head || $15)
         ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision, head),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
@@ -115,17 +113,17 @@ export function writeStatement(also?: WriteAlso): string {
 
 /** Records placements with their orders, and deletes some that have expired. */
 const WITH_PLACEMENTS: WriteAlso = {
-  claim: 'store_orders_claim_ids($25)',
+  claim: 'store_orders_claim_ids($24)',
   parts: `,
       remembered AS (
         INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
         SELECT p.*, turn.revision, $14
-        FROM turn, unnest($19::text[], $20::text[], $21::text[], $22::bigint[]) AS p
+        FROM turn, unnest($18::text[], $19::text[], $20::text[], $21::bigint[]) AS p
         ON CONFLICT DO NOTHING RETURNING 1),
       forgotten AS (
         DELETE FROM placements USING turn WHERE (key_id, idempotency_key) IN
-          (SELECT key_id, idempotency_key FROM placements WHERE at < $23 ORDER BY at LIMIT $24))`,
-  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($19::text[])`,
+          (SELECT key_id, idempotency_key FROM placements WHERE at < $22 ORDER BY at LIMIT $23))`,
+  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($18::text[])`,
 };
 
 const SQL = {

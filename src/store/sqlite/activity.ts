@@ -1,3 +1,4 @@
+import type { Moment } from '../../orders/heads.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import type { OrderId } from '../../orders/order.ts';
 import {
@@ -6,16 +7,16 @@ import {
   type ActivityPage,
   type ActivityPosition,
   type ActivityQuery,
+  countedMoment,
   endOf,
   MAX_EVENTS_COUNTED,
   startOf,
 } from '../activity.ts';
-import type { FeedPosition } from '../feed.ts';
 import { keyNames } from '../tables/keys.ts';
 import { text, type Value } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { inSnapshot } from './database/transaction.ts';
-import { readPosition } from './feed.ts';
+import { isInPast, readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 
 /** Events that are counted in one turn of the event loop, which takes one or two milliseconds. */
@@ -41,21 +42,20 @@ export async function countActivity(
   return {
     ...count.result(await keyNames(session, count.keys())),
     next: next && { ...start, ...next },
-    upTo: start.upTo,
+    upTo: { revision: start.upTo, head: start.head },
     now,
   };
 }
 
-/** Returns where to begin; undefined if the store does not have the event after which the query continues. */
+/** Returns where to begin; undefined if the history is not the one in which the count has begun. */
 function beginOf(
   session: Session,
   query: ActivityQuery,
-): { readonly now: FeedPosition; readonly start: ActivityCursor } | undefined {
+): { readonly now: Moment; readonly start: ActivityCursor } | undefined {
   const now = readPosition(session);
-  const start = startOf(query, now);
-  const { after } = query;
-  const isThere = after === undefined || session.query(SQL.event, valuesOf(after)).length > 0;
-  return start !== undefined && isThere ? { now, start } : undefined;
+  const counted = countedMoment(query);
+  if (counted !== undefined && !isInPast(session, counted, now)) return undefined;
+  return { now, start: startOf(query, now) };
 }
 
 /** Counts the next events. Returns where it has stopped; undefined at the end. */
@@ -79,7 +79,6 @@ function valuesOf({ at, revision, orderId }: ActivityPosition): Value[] {
 }
 
 const SQL = {
-  event: 'SELECT 1 FROM order_events WHERE at = ? AND revision = ? AND order_id = ?',
   last: `SELECT at, revision, order_id FROM order_events
     WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?)
     ORDER BY at, revision, order_id LIMIT 1 OFFSET ?`,

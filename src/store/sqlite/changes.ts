@@ -1,11 +1,10 @@
 import { Mutex } from '../../concurrency/mutex.ts';
-import type { Moment } from '../../listing/listing.ts';
+import type { Moment } from '../../orders/heads.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
-import { requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
-import { expectUsable, GUARD_COLUMNS } from './database/transaction.ts';
+import { isInPast, readPosition } from './feed.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
 
 type Visit = (orders: readonly Order[]) => void;
@@ -26,14 +25,14 @@ export class Changes {
 
   async #read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
     const session = this.#session;
-    const now = currentMoment(session);
-    if (!isPast(since, now)) return undefined;
-    if (since?.revision === now.revision) return since.mark === now.mark ? since : undefined;
+    const now = readPosition(session);
+    if (since !== undefined && !isInPast(session, since, now)) return undefined;
+    if (since?.revision === now.revision) return since;
 
     session.run('BEGIN');
     try {
-      const moment = currentMoment(session);
-      if (!isPast(since, moment)) return undefined;
+      const moment = readPosition(session);
+      if (since !== undefined && !isInPast(session, since, moment)) return undefined;
       if (since === undefined) await visitPages(pagesById(session, LISTED), visit);
       else {
         await visitPages(pagesByRevision(session, since.revision), (orders) =>
@@ -53,21 +52,6 @@ export class Changes {
   }
 }
 
-function isPast(since: Moment | undefined, now: Moment): boolean {
-  if (since === undefined) return true;
-  return since.storeId === now.storeId && since.revision <= now.revision;
-}
-
-/**
- * Returns the current moment.
- * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
- */
-function currentMoment(session: Session): Moment {
-  const [storeId, revision, mark, ...guards] = requireStoreRow(session.query(MOMENT)[0]);
-  expectUsable(guards);
-  return { storeId: storeId as string, revision: revision as bigint, mark: mark as bigint };
-}
-
 /** Reads the orders changed after a revision, in the order of their latest events. */
 function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Row[]> {
   let after = [since, INT64_MAX];
@@ -81,8 +65,6 @@ function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Ro
 }
 
 const LISTED = "status <> 'cancelled'";
-
-const MOMENT = `SELECT id, revision, mark, ${GUARD_COLUMNS} FROM store`;
 
 /**
  * Ordered by event, each order at its latest event: ordered by id, SQLite would read all orders, or block for a long

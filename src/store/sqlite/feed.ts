@@ -1,13 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type ChangePage,
-  changePage,
-  type FeedPosition,
-  type FeedStart,
-  isInHistory,
-  startPosition,
-} from '../feed.ts';
-import { changeFromRow, lastFromRow } from '../tables/feed.ts';
+import type { Moment } from '../../orders/heads.ts';
+import { type ChangePage, changePage, type FeedStart, isPast, startPosition } from '../feed.ts';
+import { changeFromRow, headFromColumn, momentFromRow } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
@@ -26,8 +20,7 @@ export async function readFeed(
     const now = readPosition(session);
     if (after === 'now') return { now, from: now, rows: [] };
     const from = startPosition(after, now);
-    const [event] = session.query(SQL.last, [from.revision]);
-    if (!isInHistory(from, now, event && lastFromRow(event))) return undefined;
+    if (!isInPast(session, from, now)) return undefined;
     return { now, from, rows: session.query(SQL.changes, [from.revision, limit + 1]) };
   });
   if (read === undefined) return undefined;
@@ -48,20 +41,22 @@ export async function readFeed(
  * Returns the position after everything in the store.
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
-export function readPosition(session: Session): FeedPosition {
-  const [storeId, revision, ...guards] = requireStoreRow(session.query(SQL.store)[0]);
+export function readPosition(session: Session): Moment {
+  const [revision, head, ...guards] = requireStoreRow(session.query(SQL.store)[0]);
   expectUsable(guards);
-  const [event] = session.query(SQL.last, [revision]);
-  return {
-    storeId: storeId as string,
-    revision: revision as bigint,
-    last: event === undefined ? undefined : lastFromRow(event),
-  };
+  return momentFromRow([revision!, head!]);
+}
+
+/** Returns whether a moment is in the past of the store, which is now at `now`. */
+export function isInPast(session: Session, moment: Moment, now: Moment): boolean {
+  // The head of the current revision is known.
+  const [row] = moment.revision < now.revision ? session.query(SQL.head, [moment.revision]) : [];
+  return isPast(moment, now, headFromColumn(row?.[0]));
 }
 
 /** The event after the first one of an order, and the one that placed it. */
 const CHANGES = `SELECT ${ORDER_COLUMNS}, event.revision, event.type, event.at, event.by,
-    later.type, later.ship_date_before, later.complete_before, placed.at
+    later.type, later.ship_date_before, later.complete_before, placed.at, event.head
   FROM order_events AS event
   CROSS JOIN orders ON orders.id = event.order_id
   LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
@@ -72,9 +67,8 @@ const CHANGES = `SELECT ${ORDER_COLUMNS}, event.revision, event.type, event.at, 
 const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`;
 
 const SQL = {
-  store: `SELECT id, revision, ${GUARD_COLUMNS} FROM store`,
-  last: `SELECT order_id, type, at, by FROM order_events WHERE revision = ?
-    ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
+  store: `SELECT revision, head, ${GUARD_COLUMNS} FROM store`,
+  head: 'SELECT head FROM order_events WHERE revision = ? AND head IS NOT NULL',
   changes: `${CHANGES} WHERE event.revision > ? ${ORDER_BY}`,
   rest: `${CHANGES} WHERE event.revision = ? AND event.order_id >= ? ${ORDER_BY}`,
 } as const;

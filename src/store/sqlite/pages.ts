@@ -1,5 +1,5 @@
+import { isSameMoment } from '../../orders/heads.ts';
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
-import type { FeedPosition } from '../feed.ts';
 import {
   isSelective,
   MAX_ROWS_READ,
@@ -45,18 +45,13 @@ export class Pages {
         readPart(this.#session, { ...query, after, limit: query.limit - orders.length }),
       );
       position ??= part.position;
-      if (!isSame(part.position, position)) break;
+      if (!isSameMoment(part.position, position)) break;
       orders.push(...part.orders);
       after = part.next;
       if (after === undefined || orders.length === query.limit) break;
     }
     return { orders, next: after, position: position! };
   }
-}
-
-/** Returns whether two positions are of the same moment. */
-function isSame(one: FeedPosition, other: FeedPosition): boolean {
-  return one.storeId === other.storeId && one.revision === other.revision;
 }
 
 /** Returns the next orders; reads up to ROWS_PER_TURN rows. */

@@ -86,7 +86,7 @@ function valuesOf(order: Order, revision: bigint): Value[] {
 
 const SQL = {
   head: 'SELECT head FROM store',
-  setRevision: `UPDATE store SET revision = revision + 1, mark = random(), pending = pending + ?,
+  setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?,
     shipped = shipped + ?, cancelled = cancelled + ?, head = ? RETURNING revision`,
   insert: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,

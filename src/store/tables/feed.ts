@@ -1,25 +1,36 @@
 import { changeOf, type OrderChange } from '../../orders/change.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { LastEvent } from '../feed.ts';
+import { type Head, headText, type Moment } from '../../orders/heads.ts';
+import { StoreUnavailable } from '../store.ts';
+import { HEADS_NOT_COMPUTED } from './heads.ts';
 import { eventFromRow, laterFromRow, orderFromRow } from './orders.ts';
-import { number, type Row, text } from './session.ts';
-
-/** Reads the columns order_id, type, at, by. */
-export function lastFromRow([orderId, type, at, by]: Row): LastEvent {
-  return {
-    orderId: orderId as bigint,
-    type: type as OrderEventType,
-    at: Number(at),
-    by: text(by),
-  };
-}
+import { type Column, number, type Row } from './session.ts';
 
 /**
  * Reads the columns of the order, of the event (revision, type, at, by), of the event after it if that placed the order (type,
- * ship_date_before, complete_before), and the time at which the order was placed if the event did not.
+ * ship_date_before, complete_before), the time at which the order was placed if the event did not, and the head.
  */
 export function changeFromRow(row: Row): OrderChange {
   const event = eventFromRow(row.slice(6));
   const later = laterFromRow(row.slice(10));
-  return changeOf(orderFromRow(row), event, { later, placedAt: number(row[13]) ?? event.at });
+  const [placedAt, head] = row.slice(13);
+  const change = changeOf(orderFromRow(row), event, {
+    later,
+    placedAt: number(placedAt) ?? event.at,
+  });
+  return { ...change, head: headFromColumn(head) };
+}
+
+/**
+ * Reads the columns revision and head of the table store.
+ * @throws StoreUnavailable if the heads of the store have not been computed
+ */
+export function momentFromRow([revision, head]: Row): Moment {
+  const text = headFromColumn(head);
+  if (text === undefined) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
+  return { revision: revision as bigint, head: text };
+}
+
+/** Reads a column that is NULL or a head. */
+export function headFromColumn(head: Column | undefined): string | undefined {
+  return head === null || head === undefined ? undefined : headText(head as Head);
 }

@@ -1,9 +1,13 @@
 import {
+  BEGINNING,
   type ChainedEvent,
   digestOf,
   type Head,
   type HistoryEnd,
   headAfter,
+  headText,
+  isSameMoment,
+  type Moment,
   NO_HISTORY,
 } from '../../orders/heads.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
@@ -114,16 +118,16 @@ export interface HeadFindings {
 export async function checkHeads(
   batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   latest: HistoryEnd,
-  asked: HistoryEnd = NO_HISTORY,
+  asked: Moment = BEGINNING,
 ): Promise<HeadFindings> {
   const altered: bigint[] = [];
   let end = NO_HISTORY;
-  let hasAsked = isSame(asked, end);
+  let hasAsked = isSameMoment(asked, BEGINNING);
   for await (const revisions of computeHeads(batches, NO_HISTORY)) {
     for (const { revision, head, stored } of revisions) {
       if (stored === undefined || !isEqual(stored, head)) altered.push(revision);
       end = { revision, head: stored ?? head };
-      hasAsked ||= isSame(asked, { revision, head });
+      hasAsked ||= asked.revision === revision && asked.head === headText(head);
     }
   }
   const problems = altered
@@ -131,14 +135,10 @@ export async function checkHeads(
     .map((revision) => `revision ${revision} is not what its head proves: it was altered`);
   const more = altered.length - problems.length;
   if (more > 0) problems.push(`${more} further revisions were altered`);
-  if (!isSame(latest, end)) {
+  if (latest.revision !== end.revision || !isEqual(latest.head, end.head)) {
     problems.push('the head of the store is not that of its last revision: it was altered');
   }
   return { problems, hasAsked };
-}
-
-function isSame(one: HistoryEnd, other: HistoryEnd): boolean {
-  return one.revision === other.revision && isEqual(one.head, other.head);
 }
 
 function isEqual(one: Head, other: Head): boolean {

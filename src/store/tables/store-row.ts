@@ -41,8 +41,7 @@ export function expectNotMovedAway(movedTo: unknown): void {
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
   const [storeId, environment, movedTo, latestAt, head, ...integers] = row;
-  const [revision, mark, pending, shipped, cancelled, reservedId, last, highest] =
-    integers as bigint[];
+  const [revision, pending, shipped, cancelled, reservedId, last, highest] = integers as bigint[];
   return {
     storeId: storeId as string,
     environment: text(environment) as Environment | undefined,
@@ -50,7 +49,6 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
     latestAt: number(latestAt),
     head: head === null ? undefined : headText(head as Head),
     revision: revision!,
-    mark: mark!,
     orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
     reservedId: reservedId!,
     freeIds: { highest: highest!, last: last! },
@@ -59,9 +57,9 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
 
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
 export async function insertStoreRow(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, environment, revision, mark, head, orders, reservedId, freeIds } = status;
+  const { storeId, environment, revision, head, orders, reservedId, freeIds } = status;
   const { pending, shipped, cancelled } = orders;
-  const counters = [revision, mark, pending, shipped, cancelled, reservedId, freeIds.last];
+  const counters = [revision, pending, shipped, cancelled, reservedId, freeIds.last];
   await session.write(SQL.insert, [
     ...[true, storeId, environment],
     ...[...counters, head && headFrom(head)],
@@ -125,7 +123,7 @@ const HIGHEST_ID: Dialects = {
 const STATUS = inBoth(
   (highestId) => `SELECT id, environment, moved_to,
       (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), head,
-      revision, mark, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
+      revision, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
     FROM store`,
 );
 
@@ -137,8 +135,8 @@ function inBoth(sql: (highestId: string) => string): Dialects {
 
 const SQL = {
   insert: `INSERT INTO store
-      (only_row, id, environment, revision, mark, pending, shipped, cancelled, reserved_id, last_id, head)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      (only_row, id, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   revision: 'SELECT revision FROM store',
   revisionAt: `SELECT coalesce((SELECT min(revision) - 1 FROM order_events WHERE at > $1), store.revision) FROM store`,
   limitIds: 'UPDATE store SET last_id = $1',

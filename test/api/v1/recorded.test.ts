@@ -14,11 +14,11 @@ interface Recorded {
   readonly response: string;
 }
 
-/** What differs from run to run: the date, the store's id and the mark of its revision. */
+/** What differs from run to run: the date, and the ETag, of which the recorded one had another form. */
 function withoutChance(response: string): string {
   return response
     .replace(/^Date: .*$/m, 'Date: …')
-    .replace(/^(etag: )"[0-9a-f]{16}-(\d+)-[0-9a-f]+(-gzip)?"/m, '$1"…-$2-…$3"');
+    .replace(/^(etag: )"(\d+)-[0-9a-f]{16}(-gzip)?"/m, '$1"…-$2-…$3"');
 }
 
 test('v1 responses equal the recorded ones, byte for byte', async (t) => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { orderEtag, storeEtags } from '../../../src/api/v2/responses.ts';
 import type { OrderRecord } from '../../../src/orders/order.ts';
-import type { FeedPosition } from '../../../src/store/feed.ts';
 
 test('different states of an order have different ETags, even if a revision is reused after a restore', () => {
   const order: OrderRecord = { id: 1n, status: 'pending', placedAt: 5, updatedAt: 5, revision: 7n };
@@ -17,15 +16,13 @@ test('different states of an order have different ETags, even if a revision is r
 });
 
 test('different states of a store have different ETags, even within a millisecond and after a failover that lost changes', () => {
-  const last = { orderId: 1n, type: 'placed', at: 5, by: undefined } as const;
-  const position: FeedPosition = { storeId: 'a', revision: 7n, last };
+  const moment = { revision: 7n, head: 'a'.repeat(64) };
   const etags = [
-    storeEtags(position),
-    storeEtags({ ...position, storeId: 'b' }),
-    storeEtags({ ...position, revision: 8n }),
-    storeEtags({ ...position, last: { ...last, at: 6 } }),
-    storeEtags(position, 1n),
-    storeEtags(position, 2n),
+    storeEtags(moment),
+    storeEtags({ ...moment, revision: 8n }),
+    storeEtags({ ...moment, head: 'b'.repeat(64) }),
+    storeEtags(moment, 1n),
+    storeEtags(moment, 2n),
   ];
   const all = etags.flatMap(({ identity, gzip }) => [identity, gzip]);
   assert.equal(new Set(all).size, 2 * etags.length);

@@ -13,9 +13,9 @@ import {
 } from '../../../http/limits.ts';
 import { sendError, sendHead } from '../../../http/responses.ts';
 import type { ApiKey } from '../../../keys/api-key.ts';
+import type { Moment } from '../../../orders/heads.ts';
 import {
   type ChangePage,
-  type FeedPosition,
   type FeedStart,
   MAX_CHANGES,
   startPosition,
@@ -40,7 +40,7 @@ export class ChangeStreams {
   readonly #parts: ChangeStreamsParts;
   readonly #streams = new Set<Stream>();
   /** The position of the live streams; undefined while there are none. */
-  #position: FeedPosition | undefined;
+  #position: Moment | undefined;
   #timers: NodeJS.Timeout[] = [];
   readonly #reads = new Mutex();
   #isPolling = false;
@@ -221,7 +221,7 @@ export class ChangeStreams {
   }
 
   /** Writes the events that a live stream does not have yet, unless its client has fallen behind. */
-  #write(stream: Stream, eventsSince: EventsSince, position: FeedPosition): void {
+  #write(stream: Stream, eventsSince: EventsSince, position: Moment): void {
     const { response } = stream;
     if (!isOpen(response)) return;
     if (response.writableLength > MAX_STREAM_BACKLOG_BYTES) {

@@ -1,4 +1,5 @@
-import { type ChangePage, type FeedPosition, positionAfter } from '../../../store/feed.ts';
+import type { Moment } from '../../../orders/heads.ts';
+import { type ChangePage, positionAfter } from '../../../store/feed.ts';
 import { feedCursor } from '../../../store/feed-cursor.ts';
 import { changesJson } from '../records.ts';
 
@@ -9,7 +10,7 @@ const RETRY_MS = 1_000;
 export type EventsSince = (revision: bigint) => Buffer;
 
 /** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
-export function openingBytes(position: FeedPosition): Buffer {
+export function openingBytes(position: Moment): Buffer {
   return Buffer.from(`retry: ${RETRY_MS}\nid: ${feedCursor(position)}\n\n`);
 }
 
@@ -20,14 +21,14 @@ export const HEARTBEAT = Buffer.from(':\n\n');
  * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last
  * event of a revision has an id.
  */
-export async function eventsOf({ changes, position }: ChangePage): Promise<EventsSince> {
+export async function eventsOf({ changes }: ChangePage): Promise<EventsSince> {
   const records = await changesJson(changes);
   const frames: { readonly revision: bigint; readonly bytes: Buffer }[] = [];
   let events: string[] = [];
   for (const [index, change] of changes.entries()) {
     const { type, order } = change;
     const isLast = changes[index + 1]?.order.revision !== order.revision;
-    const id = isLast ? `id: ${feedCursor(positionAfter(position.storeId, change))}\n` : '';
+    const id = isLast ? `id: ${feedCursor(positionAfter(change))}\n` : '';
     events.push(`${id}event: ${type}\ndata: ${records[index]}\n\n`);
     if (isLast) {
       frames.push({ revision: order.revision, bytes: Buffer.from(events.join('')) });

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { whenClosed } from '../../../http/connection/lingering-close.ts';
 import { STREAM_END_MS } from '../../../http/limits.ts';
 import type { ApiKey } from '../../../keys/api-key.ts';
-import type { FeedPosition } from '../../../store/feed.ts';
+import type { Moment } from '../../../orders/heads.ts';
 
 /** A stream, open until its response is closed. */
 export interface Stream {
   readonly response: ServerResponse;
   readonly key: ApiKey;
   /** The position after the last change that was written. */
-  position: FeedPosition;
+  position: Moment;
   /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */
   isLive: boolean;
   /** Whether earlier changes are being read for it. */

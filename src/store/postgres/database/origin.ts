@@ -53,12 +53,9 @@ export class Origin {
   async confirm(session: Session): Promise<void> {
     const superseded = this.#timelines.admit(session, await timelineOf(session));
     for (const each of superseded) each.destroy();
-    const [row] = await session.query(
-      `SELECT id, environment, pg_relation_filenode('store') FROM store`,
-    );
+    const [row] = await session.query('SELECT id, environment FROM store');
     if (row === undefined) return;
-    const [id, environment, file] = row;
-    session.file = file as string;
+    const [id, environment] = row;
     this.#expectEnvironment(text(environment));
     // Only the first of several concurrent nodes sets it.
     if (id === '') await session.write(SQL.assignId, [newStoreId()]);

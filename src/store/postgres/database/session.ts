@@ -48,8 +48,6 @@ export class Session implements TableSession {
   readonly #client: Client;
   #isLost = false;
   #hasWarned = false;
-  /** The filenode of the table store when the session began. */
-  file: string | undefined;
   /** Host and version of the server. */
   server: { readonly host: string; readonly version: string } | undefined;
   /** Called when the connection is lost or closed. */

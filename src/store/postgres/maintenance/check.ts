@@ -1,5 +1,5 @@
 import type { Environment } from '../../../keys/api-key.ts';
-import type { Head, HistoryEnd } from '../../../orders/heads.ts';
+import type { Head, Moment } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
 import { checkHeads } from '../../tables/heads.ts';
@@ -18,7 +18,7 @@ import { BULK } from '../database/time-limits.ts';
  * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
-export async function checkPostgres(url: string, asked?: HistoryEnd): Promise<Findings> {
+export async function checkPostgres(url: string, asked?: Moment): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   const session = await newSession(url, BULK, async (each) => {
     schema = await expectSchema(each);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '../../../keys/api-key.ts';
-import type { Head, HistoryEnd } from '../../../orders/heads.ts';
+import type { Head, HistoryEnd, Moment } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { type Counters, countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
@@ -22,7 +22,7 @@ const MAX_NAMED = 20;
  * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable if there is no store
  */
-export async function checkSqlite(path: string, asked?: HistoryEnd): Promise<Findings> {
+export async function checkSqlite(path: string, asked?: Moment): Promise<Findings> {
   const db = withOpenErrors(path, () => openForReading(readableLocation(path), false));
   try {
     return await findingsOf(db, asked);
@@ -33,7 +33,7 @@ export async function checkSqlite(path: string, asked?: HistoryEnd): Promise<Fin
   }
 }
 
-async function findingsOf(db: DatabaseSync, asked: HistoryEnd | undefined): Promise<Findings> {
+async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<Findings> {
   const schema = {
     has: KNOWN_MIGRATIONS - missingMigrations(db).length,
     knows: KNOWN_MIGRATIONS,
@@ -80,7 +80,7 @@ function differencesOf(db: DatabaseSync): string[] {
 async function headFindings(
   session: Session,
   latest: HistoryEnd,
-  asked: HistoryEnd | undefined,
+  asked: Moment | undefined,
 ): Promise<HeadFindings> {
   try {
     return await checkHeads(chainedRows(session, 0n), latest, asked);

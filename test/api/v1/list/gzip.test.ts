@@ -34,7 +34,7 @@ test('any compressed list is one gzip member that decompresses to the original',
       const listing = new Listing({
         changes: async (_since, visit) => {
           visit(orders);
-          return { storeId: 'x', revision: 1n, mark: 0n };
+          return { revision: 1n, head: 'x' };
         },
       });
       const snapshot = await listing.current();
@@ -61,7 +61,7 @@ test('after a change only the changed block is compressed again', async () => {
   const changed = withEntries(blocks, [{ id: 2_500n, text: undefined }]).blocks;
   const lists = new GzipLists();
   const snapshotOf = (parts: typeof blocks) => ({
-    moment: { storeId: 'x', revision: 1n, mark: 0n },
+    moment: { revision: 1n, head: 'x' },
     count: 1,
     byteLength: 99_999,
     replacedBytes: 0,
@@ -122,7 +122,7 @@ test('without time left a list is sent uncompressed', async () => {
     [],
     Array.from({ length: 500 }, (_, index) => ({ id: BigInt(index), text: '{}' })),
   );
-  const moment = { storeId: 'x', revision: 1n, mark: 0n };
+  const moment = { revision: 1n, head: 'x' };
   const sizes = { count: 500, byteLength: 1_501, replacedBytes: 0 };
   const compressed = await new GzipLists().get({ moment, ...sizes, chunks: [], blocks }, 0);
   assert.equal(compressed, undefined);

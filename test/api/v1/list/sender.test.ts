@@ -18,7 +18,7 @@ function versions(count: number, changed: number): Snapshot[] {
     chunks = chunks.map((chunk, at) => (at < changed ? Buffer.alloc(MEGABYTE, 'y') : chunk));
     const replacedBytes = index * changed * MEGABYTE;
     const byteLength = CHUNKS * MEGABYTE;
-    const moment = { storeId: 'x', revision: BigInt(index), mark: 0n };
+    const moment = { revision: BigInt(index), head: 'x' };
     return { moment, count: 1, byteLength, replacedBytes, chunks, blocks: [] };
   });
 }

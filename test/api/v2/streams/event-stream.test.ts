@@ -7,11 +7,12 @@ import { type ChangePage, positionAfter } from '../../../../src/store/feed.ts';
 const placed = (id: bigint, revision: bigint): OrderChange => ({
   ...{ type: 'placed', by: undefined },
   order: { id, status: 'pending', placedAt: 0, updatedAt: 0, revision },
+  head: 'f'.repeat(64),
 });
 
 test('the events since a revision are those of later revisions, each of them whole', async () => {
   const changes = [placed(1n, 3n), placed(2n, 3n), placed(3n, 5n), placed(4n, 6n), placed(5n, 6n)];
-  const position = positionAfter('store', changes.at(-1)!);
+  const position = positionAfter(changes.at(-1)!);
   const page: ChangePage = { changes, position, isMore: false, now: position };
   const since = await eventsOf(page);
   const ids = (revision: bigint) =>
