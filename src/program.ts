@@ -14,6 +14,7 @@ import { keysCommand } from './commands/keys.ts';
 import { listCommand } from './commands/list.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { petsCommand } from './commands/pets.ts';
+import { rechainCommand } from './commands/rechain.ts';
 import { referenceCommand } from './commands/reference.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { sampleCommand } from './commands/sample.ts';
@@ -78,6 +79,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.`,
     restoreCommand(),
     auditCommand(),
     checkCommand(),
+    rechainCommand(),
     doctorCommand(),
     copyCommand(),
     takeBackCommand(),

@@ -20,6 +20,11 @@ export type StoreCommand =
    * Undoes `moveAway`. Assigns a new store id, since the other database may have been written to under the old one.
    */
   | { readonly type: 'reactivate' }
+  /**
+   * Computes the heads of all revisions from `from` on again, after rows were changed by hand. Every moment from there on is in no
+   * store's past any more.
+   */
+  | { readonly type: 'rechain'; readonly from: bigint }
   /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
   | { readonly type: 'limitIds'; readonly last: OrderId }
   /**
@@ -80,6 +85,7 @@ interface Outcomes {
   placeOrder: PlaceOrderOutcome;
   recordEnvironment: Environment;
   moveAway: 'moved' | 'changed';
+  rechain: 'rechained';
   reactivate: 'reactivated' | 'unchanged';
   limitIds: FreeIds;
   audit: bigint;

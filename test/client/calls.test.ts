@@ -280,7 +280,7 @@ test('a response that never ends is given up after a bounded number of bytes, or
 });
 
 test('a proxy that answers every page with the same one does not make a walk endless', async () => {
-  const record = '"store":"s","revision":1,"changes":"c"';
+  const record = '"revision":1,"head":"h","changes":"c"';
   const answering = (body: string) =>
     new StoreOrders({
       ...{ baseUrl: 'http://x.example', apiKey: 'x', retries: 0 },

@@ -29,6 +29,7 @@ const COMMANDS = [
   ['restore'],
   ['check'],
   ['take-back'],
+  ['rechain'],
   ['migrate'],
   ['sample'],
 ];
@@ -236,8 +237,7 @@ test('a backup of a running service holds one consistent state', async (t) => {
   const { status, headers: restoredHeaders } = await restored.call('GET', ORDERS, headers);
   assert.equal(status, 200);
   const original = (await call('GET', ORDERS)).headers.etag;
-  const idOf = (etag: unknown) => String(etag).split('-')[0];
-  assert.notEqual(idOf(restoredHeaders.etag), idOf(original), 'a restored store has its own ETags');
+  assert.notEqual(restoredHeaders.etag, original, 'the backup is an earlier state');
 
   const again = await run(['backup', target, '--database', database]);
   assert.equal(again.code, 1);

@@ -99,5 +99,5 @@ test('after the database goes back to an older state, lists are rebuilt with new
   assert.equal((await call('DELETE', `${ORDERS}/2`)).status, 204);
   const now = await call('GET', ORDERS);
   assert.notEqual(now.headers.etag, lost.headers.etag);
-  assert.equal(String(now.headers.etag).split('-')[1], String(lost.headers.etag).split('-')[1]);
+  assert.equal(String(now.headers.etag).split('-')[0], String(lost.headers.etag).split('-')[0]);
 });

@@ -112,6 +112,7 @@ export async function runEveryCommand(
   assert.deepEqual(others, []);
   await command(['copy', '--from', database, '--to', await emptyDatabase()]);
   await command(['take-back']);
+  await command(['rechain']);
   await command(['check']);
   await command(['sample', '3']);
   await command(['reference', '--base-url', 'https://api.example']);

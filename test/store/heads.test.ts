@@ -7,7 +7,7 @@ import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../orders/arbitraries.ts';
-import { ENGINES, open, queryDatabase } from './engines.ts';
+import { ENGINES, momentAt, open, queryDatabase } from './engines.ts';
 
 /** Computes the head of a store from its feed, as a client does. */
 async function headOfFeed(store: Store): Promise<Head> {
@@ -107,6 +107,25 @@ for (const { name, newDatabase } of ENGINES) {
     const migrated = await open(t, url, 'migration');
     assert.equal((await migrated.status()).head, head);
     await migrated.close();
+    assert.deepEqual((await checkStore(url)).problems, []);
+  });
+
+  test(`${name}: after an edit by hand and a rechain, only moments before it are in the past`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    for (const own of [1n, 2n, 3n]) {
+      await store.apply([{ type: 'insertOrder', order: { id: own, status: 'pending' } }]);
+    }
+    const [before, after] = [await momentAt(store, 1n), await momentAt(store, 3n)];
+    await queryDatabase(url, 'UPDATE orders SET quantity = 7 WHERE id = 2');
+    const { firstAltered: from } = await checkStore(url);
+    assert.equal(from, 2n);
+    assert.deepEqual(await store.apply([{ type: 'rechain', from: from! }]), ['rechained']);
+    assert.deepEqual((await checkStore(url)).problems, []);
+    assert.equal((await store.feed(before, 9))!.changes.length, 2);
+    assert.equal(await store.feed(after, 9), undefined);
+    assert.equal(await store.changes(after, () => {}), undefined);
+    await store.apply([{ type: 'cancel', id: 2n }]);
     assert.deepEqual((await checkStore(url)).problems, []);
   });
 

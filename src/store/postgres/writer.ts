@@ -4,6 +4,7 @@ import type { OrderId } from '../../orders/order.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../tables/carry-out.ts';
 import type { Connection } from './database/connection.ts';
+import { rechain } from './database/heads.ts';
 import type { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
 import { changeLockedOrders, changeOrders, importOrders } from './orders.ts';
@@ -49,6 +50,7 @@ async function applyCommands(
   const orders: OrderWrites = {
     changeOrders: (each) => changeLockedOrders(session, each),
     importOrders: (command) => importOrders(session, command),
+    rechain: (from) => rechain(session, from),
   };
   if (commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type)) {
     return [await carryOutOne(session, commands[0]!, orders)];

@@ -18,7 +18,7 @@ import {
 } from './database/connection.ts';
 import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
 import { GivenIds } from './database/given-ids.ts';
-import { completeHeads, hasHeads } from './database/heads.ts';
+import { completeHeads, hasHeads, rechain } from './database/heads.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { assignStoreId, recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
@@ -129,6 +129,7 @@ function apply(
   const orders = {
     changeOrders: (each: readonly BatchCommand[]) => changeOrders(session, each),
     importOrders: (command: CommandOf<'importOrders'>) => importOrders(session, command),
+    rechain: (from: bigint) => rechain(session, from),
   };
   return inTransaction(session, () => carryOut(session, commands, orders), {
     lockWaitMs,

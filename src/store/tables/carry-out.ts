@@ -14,6 +14,8 @@ export interface OrderWrites {
   readonly changeOrders: (
     commands: readonly BatchCommand[],
   ) => Promise<(OrderOutcome | PlaceOrderOutcome)[]>;
+  /** @param from the first revision whose head is computed again */
+  readonly rechain: (from: bigint) => Promise<void>;
   readonly importOrders: (
     command: CommandOf<'importOrders'>,
   ) => Promise<OutcomeOf<CommandOf<'importOrders'>>>;
@@ -82,6 +84,9 @@ export async function carryOutOne(
       return reactivate(session);
     case 'audit':
       return recordAction(session, command.action);
+    case 'rechain':
+      await orders.rechain(command.from);
+      return 'rechained';
     case 'limitIds':
       return limitIds(session, command.last);
     case 'createKey':

@@ -16,6 +16,8 @@ export interface Findings {
   readonly head: Head | undefined;
   /** Whether the history has the revision and the head that were asked for; undefined without heads. */
   readonly hasAsked: boolean | undefined;
+  /** The first revision whose head does not match its changes; undefined if there is none, and without heads. */
+  readonly firstAltered: bigint | undefined;
   /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
   /** One line per problem; empty for a consistent store. */

@@ -107,6 +107,8 @@ export interface HeadFindings {
   readonly problems: readonly string[];
   /** Whether the history has the revision and the head that were asked for. */
   readonly hasAsked: boolean;
+  /** The first revision that was altered; undefined if there is none. */
+  readonly firstAltered: bigint | undefined;
 }
 
 /**
@@ -137,8 +139,9 @@ export async function checkHeads(
   if (more > 0) problems.push(`${more} further revisions were altered`);
   if (latest.revision !== end.revision || !isEqual(latest.head, end.head)) {
     problems.push('the head of the store is not that of its last revision: it was altered');
+    altered.push(end.revision + 1n);
   }
-  return { problems, hasAsked };
+  return { problems, hasAsked, firstAltered: altered[0] };
 }
 
 function isEqual(one: Head, other: Head): boolean {

@@ -51,11 +51,22 @@ export async function completeHeads(
   }
   await session.run('BEGIN');
   await session.query('SELECT FROM store FOR UPDATE');
+  await completeInTransaction(session, end);
+  await session.commit();
+}
+
+/** Computes the heads of all revisions from `from` on again, inside a transaction that excludes all other writers. */
+export async function rechain(session: Session, from: bigint): Promise<void> {
+  await session.write(SQL.clear, [from]);
+  await completeInTransaction(session, await lastHeaded(session));
+}
+
+async function completeInTransaction(session: Session, from: HistoryEnd): Promise<void> {
+  let end = from;
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = await writeHeads(session, revisions);
   }
   await session.write(SQL.setStoreHead, [end.head]);
-  await session.commit();
 }
 
 /** @returns the last of the revisions */
@@ -110,5 +121,6 @@ const SQL = {
     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[]) AS given (revision, order_id, type, head)
     WHERE order_events.revision = given.revision AND order_events.order_id = given.order_id
       AND order_events.type = given.type`,
+  clear: 'UPDATE order_events SET head = NULL WHERE revision >= $1',
   setStoreHead: 'UPDATE store SET head = $1',
 } as const;

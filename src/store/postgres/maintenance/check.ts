@@ -51,6 +51,7 @@ export async function checkPostgres(url: string, asked?: Moment): Promise<Findin
       revision,
       head,
       hasAsked: heads?.hasAsked,
+      firstAltered: heads?.firstAltered,
       orders,
       problems: [...problems, ...(heads?.problems ?? [])],
     };

@@ -29,18 +29,31 @@ export async function completeHeads(
 ): Promise<void> {
   const total = requireStoreRow(session.query(SQL.revision)[0])[0] as bigint;
   let end = lastHeaded(session);
-  const write = (revisions: readonly HeadedRevision[]) =>
-    inTransaction(session, lockWaitMs, () => {
-      for (const { revision, orderId, type, head } of revisions) {
-        session.write(SQL.setHead, [head, revision, orderId, type]);
-      }
-    });
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
-    write(revisions);
-    end = revisions.at(-1)!;
+    inTransaction(session, lockWaitMs, () => {
+      end = writeHeads(session, revisions);
+    });
     onProgress(end.revision, total);
   }
   inTransaction(session, lockWaitMs, () => session.write(SQL.setStoreHead, [end.head]));
+}
+
+/** Computes the heads of all revisions from `from` on again, inside a transaction. */
+export async function rechain(session: Session, from: bigint): Promise<void> {
+  session.write(SQL.clear, [from]);
+  let end = lastHeaded(session);
+  for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
+    end = writeHeads(session, revisions);
+  }
+  session.write(SQL.setStoreHead, [end.head]);
+}
+
+/** @returns the last of the revisions */
+function writeHeads(session: Session, revisions: readonly HeadedRevision[]): HistoryEnd {
+  for (const { revision, orderId, type, head } of revisions) {
+    session.write(SQL.setHead, [head, revision, orderId, type]);
+  }
+  return revisions.at(-1)!;
 }
 
 function inTransaction(session: Session, lockWaitMs: number, work: () => void): void {
@@ -83,5 +96,6 @@ const SQL = {
   chained: `SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > ?
     ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`,
   setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
+  clear: 'UPDATE order_events SET head = NULL WHERE revision >= ?',
   setStoreHead: 'UPDATE store SET head = ?',
 } as const;

@@ -61,6 +61,7 @@ async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<
     revision,
     head,
     hasAsked: heads?.hasAsked,
+    firstAltered: heads?.firstAltered,
     orders,
     problems: [...damage, ...problems, ...(heads?.problems ?? [])],
   };
@@ -87,7 +88,7 @@ async function headFindings(
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     const problem = `the events cannot be read: ${(error as Error).message}`;
-    return { problems: [problem], hasAsked: false };
+    return { problems: [problem], hasAsked: false, firstAltered: undefined };
   }
 }
 

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { actionOf } from '../store/audit.ts';
+import { checkStore } from '../store/maintenance/inspect.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig, withStore } from './database.ts';
+import { applyRecorded } from './recorded.ts';
+import { writeErr } from './terminal/output.ts';
+
+export function rechainCommand(): Command {
+  return databaseCommand(
+    'rechain',
+    'compute the heads of the history again, after rows were changed by hand',
+    'npx store-orders check\nnpx store-orders rechain',
+  ).action(rechain);
+}
+
+async function rechain(flags: DatabaseFlags): Promise<void> {
+  const { firstAltered: from } = await checkStore(databaseConfig(flags).databaseUrl);
+  if (from === undefined) {
+    writeErr('The history is what its heads prove; nothing was changed.');
+    return;
+  }
+  await withStore(flags, 'write', (store) => {
+    const action = actionOf('rechain', `from revision ${from}`);
+    return applyRecorded(store, action, [{ type: 'rechain', from }]);
+  });
+  writeErr(
+    `The heads from revision ${from} on were computed again. Cursors of changes from there on are no longer valid.`,
+  );
+}
