@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { changeJson } from '../api/v2/records.ts';
-import { type ChangePage, type FeedStart, MAX_CHANGES, positionAfter } from '../store/feed.ts';
+import { isSameMoment, type Moment, momentAfter } from '../orders/heads.ts';
+import {
+  type ChangePage,
+  type FeedStart,
+  MAX_CHANGES,
+  positionAfter,
+  startPosition,
+} from '../store/feed.ts';
 import { feedCursor, parseFeedStart } from '../store/feed-cursor.ts';
 import { isTransient, type Store } from '../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
@@ -15,6 +22,7 @@ const POLL_MS = 250;
 interface ChangesFlags extends DatabaseFlags {
   readonly after: string;
   readonly follow?: true;
+  readonly verify?: true;
 }
 
 export function changesCommand(): Command {
@@ -23,18 +31,22 @@ export function changesCommand(): Command {
     'write all changes of orders to stdout as NDJSON, in order and without gaps',
     `npx store-orders changes > changes.ndjson
 npx store-orders changes --follow --after now
-npx store-orders changes --after "$CURSOR"`,
+npx store-orders changes --after "$CURSOR" --verify`,
   )
     .option(
       '--after <cursor>',
       'the position to begin at: a "cursor" from an earlier line, "start", or "now"',
       'start',
     )
+    .option(
+      '--verify',
+      'compute the head of each page of changes, and end with 1 if it is not the one that the store has',
+    )
     .option('--follow', 'continue with new changes as they happen, until interrupted')
     .action(writeChanges);
 }
 
-async function writeChanges({ after, follow, ...flags }: ChangesFlags): Promise<void> {
+async function writeChanges({ after, follow, verify, ...flags }: ChangesFlags): Promise<void> {
   const begin = parseFeedStart(after);
   if (begin === undefined) {
     throw new UsageError(`--after must be a cursor, start or now, not "${after}"`);
@@ -49,13 +61,26 @@ async function writeChanges({ after, follow, ...flags }: ChangesFlags): Promise<
           'the cursor is no longer valid: the store was restored or lost changes; begin again at "start"',
         );
       }
+      if (verify) expectProven(startPosition(position, page.now), page);
       await writeOut(linesOf(page));
       position = page.position;
       if (page.isMore) continue;
-      if (!follow) return;
+      if (!follow) {
+        if (verify) writeErr(`Verified up to ${feedCursor(position)}.`);
+        return;
+      }
       await pause(POLL_MS);
     }
   });
+}
+
+/** @throws CommandFailed if a page of changes does not lead from one position to the next */
+function expectProven(from: Moment, { changes, position }: ChangePage): void {
+  if (isSameMoment(momentAfter(from, changes), position)) return;
+  throw new CommandFailed(
+    `the changes after revision ${from.revision} up to ${position.revision} are not those that the head of revision ` +
+      `${position.revision} proves: rows were altered; "store-orders check" names the revisions`,
+  );
 }
 
 /** Reads the next page; with `follow`, waits for a database that may become available again. */

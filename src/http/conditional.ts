@@ -61,17 +61,3 @@ function skip(pattern: RegExp, text: string, from: number): number {
   pattern.test(text);
   return pattern.lastIndex;
 }
-
-/** Digits of a head in an ETag: 64 bits. */
-const ETAG_DIGITS = 16;
-
-/** Returns the name of a moment in ETags, of which no two states have the same. */
-export function etagName({
-  revision,
-  head,
-}: {
-  readonly revision: bigint;
-  readonly head: string;
-}): string {
-  return `${revision}-${head.slice(0, ETAG_DIGITS)}`;
-}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { OrderChange } from './change.ts';
 import type { OrderEventType } from './lifecycle.ts';
 import { type Order, parseInt64 } from './order.ts';
 import { formatTimestamp } from './timestamp.ts';
@@ -88,6 +89,21 @@ export function digestOf(events: readonly ChainedEvent[]): Uint8Array {
 /** Returns the head after a revision. @param digest of the revision */
 export function headAfter(before: Head, digest: Uint8Array): Head {
   return sha256(Buffer.concat([before, digest]));
+}
+
+/** Returns the moment after changes, computed from the one before. @param changes of whole revisions, in the order of the feed */
+export function momentAfter(from: Moment, changes: readonly OrderChange[]): Moment {
+  let head = headFrom(from.head);
+  for (const revision of Map.groupBy(changes, ({ order }) => order.revision).values()) {
+    const events = revision.map(({ type, by, order }) => ({
+      type,
+      by,
+      order,
+      at: order.updatedAt,
+    }));
+    head = headAfter(head, digestOf(events));
+  }
+  return { revision: changes.at(-1)?.order.revision ?? from.revision, head: headText(head) };
 }
 
 function sha256(data: string | Uint8Array): Buffer {

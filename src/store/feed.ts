@@ -86,7 +86,11 @@ export function isPast(moment: Moment, now: Moment, head: string | undefined): b
   return moment.head === (moment.revision === 0n ? BEGINNING.head : head);
 }
 
-/** Returns the position after the last change of a revision. */
-export function positionAfter({ order, head }: OrderChange): Moment {
-  return { revision: order.revision, head: head! };
+/**
+ * Returns the position after the last change of a revision.
+ * @throws Error if that change has no head, since rows were deleted by hand
+ */
+export function positionAfter({ order: { revision }, head }: OrderChange): Moment {
+  if (head !== undefined) return { revision, head };
+  throw new Error(`revision ${revision} has no head; run "store-orders check" and "rechain"`);
 }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { NEEDS_NAMESPACES } from './needs.ts';
 import { PROGRAM, run, spawnProgram } from './program.ts';
@@ -40,6 +41,25 @@ test('changes are written as NDJSON, from the first one or after the cursor of a
   const gone = await run(['changes', '--after', all[2].cursor, ...other]);
   assert.deepEqual([gone.code, gone.stdout], [1, '']);
   assert.match(gone.stderr, /the cursor is no longer valid/);
+});
+
+test('changes --verify proves what it writes, from the start or a cursor, and detects an order that was altered', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  const database = ['--database', `sqlite:${path}`];
+  await run(['import', '-', ...database], { input: '{"id":1}\n{"id":2}\n' });
+  await run(['ship', '1', ...database]);
+  await run(['cancel', '2', ...database]);
+  const { code, stdout, stderr } = await run(['changes', '--verify', ...database]);
+  assert.equal(code, 0);
+  const all = changesIn(stdout);
+  assert.equal(stderr, `Verified up to ${all.at(-1).cursor}.\n`);
+  const rest = await run(['changes', '--verify', '--after', all[1].cursor, ...database]);
+  assert.deepEqual([rest.code, changesIn(rest.stdout).length], [0, 2]);
+  await queryDatabase(`sqlite:${path}`, 'UPDATE orders SET quantity = 7 WHERE id = 2');
+  const altered = await run(['changes', '--verify', ...database]);
+  assert.equal(altered.code, 1);
+  assert.match(altered.stderr, /the changes after revision 0 up to 3 are not those that the head/);
+  assert.equal(altered.stdout, '');
 });
 
 test('changes are written to the end, however many there are', async (t) => {

@@ -146,6 +146,35 @@ test('keep_copy.py in docs/integrating.md keeps an exact copy in a database, ove
   await tryCopy(service, copied, start);
 });
 
+test('verify_history.py in docs/integrating.md proves the changes after any cursor, and detects one that was altered', {
+  skip: NEEDS_PYTHON,
+}, async (t) => {
+  const service = await serve(t, ['--sample', '1200']);
+  const { file, env } = programAt(t, 'verify_history.py', service.origin, service.secret);
+  const verify = (...args: string[]) => promisify(execFile)('python3', [file, ...args], { env });
+  const status = async () =>
+    JSON.parse((await run(['check', '--json', '--database', service.database])).stdout);
+  const first = await status();
+  const kept = `${first.revision}-${first.head}`;
+  assert.equal((await verify()).stdout, `verified up to ${kept}\n`);
+  await run(['import', '-', '--database', service.database], {
+    input: '{"id":5000}\n{"petId":7}\n',
+  });
+  assert.equal((await run(['cancel', '5000', '--database', service.database])).code, 0);
+  const latest = await status();
+  assert.notEqual(latest.head, first.head);
+  for (const from of [[], [kept]]) {
+    assert.equal(
+      (await verify(...from)).stdout,
+      `verified up to ${latest.revision}-${latest.head}\n`,
+    );
+  }
+  const database = new DatabaseSync(service.database.slice('sqlite:'.length), { timeout: 5_000 });
+  database.exec('UPDATE orders SET quantity = 9 WHERE id = 5000');
+  database.close();
+  await assert.rejects(verify(kept), { code: 1, stderr: /are not those that .* commits to/ });
+});
+
 test('keep-copy.sh in docs/integrating.md keeps an exact copy in a file, over a kill and a bad network; a jq that rounds is refused', {
   skip: NEEDS_CURL || NEEDS_JQ,
 }, async (t) => {

@@ -186,6 +186,8 @@ for (const { name, newDatabase } of ENGINES) {
         Number(/revision (\d+) is not what/.exec(problem)?.[1]),
       );
       assert.deepEqual(named, revisions, edit);
+      // A head of a later revision proves nothing then.
+      assert.equal((await checkStore(url, { revision, head: head! })).hasAsked, false);
       await queryDatabase(url, undo);
     }
     assert.deepEqual((await checkStore(url)).problems, []);

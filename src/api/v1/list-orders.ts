@@ -1,10 +1,11 @@
-import { type CodedEtags, codedEtags, etagName, matchingEtag } from '../../http/conditional.ts';
+import { type CodedEtags, codedEtags, matchingEtag } from '../../http/conditional.ts';
 import { acceptsGzip } from '../../http/content-coding.ts';
 import { inTime, timeLeft } from '../../http/deadline.ts';
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendHead } from '../../http/responses.ts';
 import type { Listing } from '../../listing/listing.ts';
 import type { Moment } from '../../orders/heads.ts';
+import { etagName } from '../etag-name.ts';
 import type { GzipLists } from './list/gzip.ts';
 import type { ListSender } from './list/sender.ts';
 

@@ -1,10 +1,4 @@
-import {
-  type CodedEtags,
-  codedEtags,
-  etagName,
-  matchesEtag,
-  matchingEtag,
-} from '../../http/conditional.ts';
+import { type CodedEtags, codedEtags, matchesEtag, matchingEtag } from '../../http/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/content-coding.ts';
 import { timeLeft } from '../../http/deadline.ts';
 import type { HeaderList } from '../../http/errors.ts';
@@ -12,6 +6,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
 import type { Moment } from '../../orders/heads.ts';
 import type { OrderId, OrderRecord } from '../../orders/order.ts';
+import { etagName } from '../etag-name.ts';
 import { orderRecordJson } from './records.ts';
 
 const JSON_TYPE = ['content-type', 'application/json'] as const;

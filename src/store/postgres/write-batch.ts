@@ -86,7 +86,7 @@ export function writeStatement(also?: WriteAlso): string {
   return `WITH ${claimed ?? ''}turn AS (
         UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3, head = sha256(head || $15)
-        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL RETURNING revision, head),
+        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING revision, head),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
           $9::bigint[], $10::boolean[])

@@ -2,7 +2,9 @@ import type { Batch, OrderEventDraft } from '../../orders/batch.ts';
 import { digestOf, type Head, headAfter } from '../../orders/heads.ts';
 import { differingFields, type Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
+import { StoreUnavailable } from '../store.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
+import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import type { Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
 
@@ -16,8 +18,9 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   if (changed.size === 0) return 0n;
   const { pending, shipped, cancelled } = statusDeltas;
   const events = batch.eventsInOrder();
-  const [store] = session.query(SQL.head);
-  const head = headAfter(store![0] as Head, digestOf(events));
+  const before = session.query(SQL.head)[0]![0] as Head | null;
+  if (before === null) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
+  const head = headAfter(before, digestOf(events));
   const values = [pending, shipped, cancelled, head];
   const revision = session.query(SQL.setRevision, values)[0]![0] as bigint;
   // Events are inserted before their orders are updated, since `previous` is read from the orders.

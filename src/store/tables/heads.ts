@@ -129,7 +129,9 @@ export async function checkHeads(
     for (const { revision, head, stored } of revisions) {
       if (stored === undefined || !isEqual(stored, head)) altered.push(revision);
       end = { revision, head: stored ?? head };
-      hasAsked ||= asked.revision === revision && asked.head === headText(head);
+      // Proven only if nothing before was altered, since each head is computed from the stored one before.
+      const isAsked = asked.revision === revision && asked.head === headText(head);
+      hasAsked ||= isAsked && altered.length === 0;
     }
   }
   const problems = altered

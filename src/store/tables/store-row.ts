@@ -22,7 +22,7 @@ export function requireStoreRow<T extends Row>(row: T | undefined): T {
 /** The error of a statement that writes only if the store was not moved to another database, and has not written. */
 export function storeNotHere(): StoreUnavailable {
   return new StoreUnavailable(
-    'the store was moved to another database, or a copy into this database is incomplete',
+    'the store was moved to another database, or a copy into this database is incomplete, or its heads are not computed',
     'moved',
   );
 }
