@@ -43,7 +43,7 @@ async function check(flags: CheckFlags): Promise<void> {
     await checkStore(databaseUrl, asked);
   const head = found.head && headText(found.head);
   const problems = [...schemaDifferences, ...found.problems];
-  if (asked !== undefined && found.hasAsked !== true) {
+  if (asked !== undefined && found.heads?.hasAsked !== true) {
     problems.push(`the history does not contain ${flags.at}`);
   }
   expectEnvironment(databaseUrl, environment, wanted);
@@ -62,7 +62,7 @@ async function check(flags: CheckFlags): Promise<void> {
       ...(movedTo === undefined ? [] : [['moved to', movedTo]]),
       ['revision', String(revision)],
       ['head', head ?? 'not computed yet; "migrate" computes it'],
-      ...(found.hasAsked === true && asked !== undefined
+      ...(found.heads?.hasAsked === true && asked !== undefined
         ? [['at', `${flags.at} is in the history`]]
         : []),
       ...Object.entries(orders).map(([status, count]) => [status, grouped(count)]),

@@ -3,7 +3,7 @@ import { actionOf } from '../store/audit.ts';
 import { checkStore } from '../store/maintenance/inspect.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
-import { writeErr } from './terminal/output.ts';
+import { CommandFailed, writeErr } from './terminal/output.ts';
 
 export function rechainCommand(): Command {
   return databaseCommand(
@@ -14,7 +14,11 @@ export function rechainCommand(): Command {
 }
 
 async function rechain(flags: DatabaseFlags): Promise<void> {
-  const { firstAltered: from } = await checkStore(databaseConfig(flags).databaseUrl);
+  const { heads } = await checkStore(databaseConfig(flags).databaseUrl);
+  if (heads === undefined) {
+    throw new CommandFailed('the heads of the store cannot be checked; see "store-orders check"');
+  }
+  const { firstAltered: from } = heads;
   if (from === undefined) {
     writeErr('The history is what its heads prove; nothing was changed.');
     return;

@@ -118,7 +118,7 @@ for (const { name, newDatabase } of ENGINES) {
     }
     const [before, after] = [await momentAt(store, 1n), await momentAt(store, 3n)];
     await queryDatabase(url, 'UPDATE orders SET quantity = 7 WHERE id = 2');
-    const { firstAltered: from } = await checkStore(url);
+    const from = (await checkStore(url)).heads?.firstAltered;
     assert.equal(from, 2n);
     assert.deepEqual(await store.apply([{ type: 'rechain', from: from! }]), ['rechained']);
     assert.deepEqual((await checkStore(url)).problems, []);
@@ -187,11 +187,11 @@ for (const { name, newDatabase } of ENGINES) {
       );
       assert.deepEqual(named, revisions, edit);
       // A head of a later revision proves nothing then.
-      assert.equal((await checkStore(url, { revision, head: head! })).hasAsked, false);
+      assert.equal((await checkStore(url, { revision, head: head! })).heads?.hasAsked, false);
       await queryDatabase(url, undo);
     }
     assert.deepEqual((await checkStore(url)).problems, []);
-    assert.equal((await checkStore(url, { revision, head: head! })).hasAsked, true);
-    assert.equal((await checkStore(url, { revision: 3n, head: head! })).hasAsked, false);
+    assert.equal((await checkStore(url, { revision, head: head! })).heads?.hasAsked, true);
+    assert.equal((await checkStore(url, { revision: 3n, head: head! })).heads?.hasAsked, false);
   });
 }

@@ -1,6 +1,7 @@
 import type { Environment } from '../../keys/api-key.ts';
 import type { Head } from '../../orders/heads.ts';
 import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
+import type { HeadFindings } from './heads.ts';
 
 /** The result of checking a whole store. */
 export interface Findings {
@@ -14,10 +15,8 @@ export interface Findings {
   readonly revision: bigint;
   /** Undefined if it has not been computed, or if the schema is too old to have it. */
   readonly head: Head | undefined;
-  /** Whether the history has the revision and the head that were asked for; undefined without heads. */
-  readonly hasAsked: boolean | undefined;
-  /** The first revision whose head does not match its changes; undefined if there is none, and without heads. */
-  readonly firstAltered: bigint | undefined;
+  /** Undefined if the heads have not been computed, or cannot be checked. */
+  readonly heads: HeadFindings | undefined;
   /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
   /** One line per problem; empty for a consistent store. */

@@ -50,8 +50,7 @@ export async function checkPostgres(url: string, asked?: Moment): Promise<Findin
       movedTo: text(movedTo),
       revision,
       head,
-      hasAsked: heads?.hasAsked,
-      firstAltered: heads?.firstAltered,
+      heads,
       orders,
       problems: [...problems, ...(heads?.problems ?? [])],
     };

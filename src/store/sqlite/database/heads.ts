@@ -35,7 +35,8 @@ export async function completeHeads(
     });
     onProgress(end.revision, total);
   }
-  inTransaction(session, lockWaitMs, () => session.write(SQL.setStoreHead, [end.head]));
+  // Another process may have finished before, and written orders since.
+  inTransaction(session, lockWaitMs, () => session.write(SQL.setFirstStoreHead, [end.head]));
 }
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction. */
@@ -97,5 +98,6 @@ const SQL = {
     ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`,
   setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
   clear: 'UPDATE order_events SET head = NULL WHERE revision >= ?',
+  setFirstStoreHead: 'UPDATE store SET head = ? WHERE head IS NULL',
   setStoreHead: 'UPDATE store SET head = ?',
 } as const;

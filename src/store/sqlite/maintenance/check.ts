@@ -4,7 +4,7 @@ import type { Head, HistoryEnd, Moment } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { type Counters, countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
-import { checkHeads, type HeadFindings } from '../../tables/heads.ts';
+import { checkHeads } from '../../tables/heads.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
@@ -52,7 +52,17 @@ async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<
     // A column that is missing is listed already.
     (error) => isCorrupt(error) || differences.length > 0,
   );
-  const heads = head && (await headFindings(session, { revision, head }, asked));
+  const unreadable: string[] = [];
+  const readHeads = (latest: HistoryEnd) =>
+    checkHeads(chainedRows(session, 0n), latest, asked).catch((error) => {
+      // Events on corrupt pages cannot be read.
+      if (!isCorrupt(error)) throw error;
+      unreadable.push(`the events cannot be read: ${(error as Error).message}`);
+      return undefined;
+    });
+  // A column that is missing is listed already.
+  const canRead = head !== undefined && differences.length === 0;
+  const heads = canRead ? await readHeads({ revision, head }) : undefined;
   return {
     schema,
     schemaDifferences: differences,
@@ -60,10 +70,9 @@ async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<
     movedTo: (store.moved_to ?? undefined) as string | undefined,
     revision,
     head,
-    hasAsked: heads?.hasAsked,
-    firstAltered: heads?.firstAltered,
+    heads,
     orders,
-    problems: [...damage, ...problems, ...(heads?.problems ?? [])],
+    problems: [...damage, ...problems, ...unreadable, ...(heads?.problems ?? [])],
   };
 }
 
@@ -74,21 +83,6 @@ function differencesOf(db: DatabaseSync): string[] {
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     return [];
-  }
-}
-
-/** Checks the heads; events on corrupt pages cannot be read. */
-async function headFindings(
-  session: Session,
-  latest: HistoryEnd,
-  asked: Moment | undefined,
-): Promise<HeadFindings> {
-  try {
-    return await checkHeads(chainedRows(session, 0n), latest, asked);
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    const problem = `the events cannot be read: ${(error as Error).message}`;
-    return { problems: [problem], hasAsked: false, firstAltered: undefined };
   }
 }
 
