@@ -1,5 +1,5 @@
 import { Mutex } from '../../concurrency/mutex.ts';
-import type { Moment } from '../../orders/heads.ts';
+import { isSameMoment, type Moment } from '../../orders/heads.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
@@ -25,10 +25,7 @@ export class Changes {
 
   async #read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
     const session = this.#session;
-    const now = readPosition(session);
-    if (since !== undefined && !isInPast(session, since, now)) return undefined;
-    if (since?.revision === now.revision) return since;
-
+    if (since !== undefined && isSameMoment(since, readPosition(session))) return since;
     session.run('BEGIN');
     try {
       const moment = readPosition(session);

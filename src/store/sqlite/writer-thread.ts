@@ -6,7 +6,7 @@ import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
-import { HEADS_NOT_COMPUTED, headsProgress } from '../tables/heads.ts';
+import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from './database/connection.ts';
 import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
 import { GivenIds } from './database/given-ids.ts';
-import { completeHeads, hasHeads, rechain } from './database/heads.ts';
+import { completeHeads, rechain } from './database/heads.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { assignStoreId, recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
@@ -72,7 +72,7 @@ async function open() {
       if (fileIdentity(path) !== file)
         throw new StoreNotUsable('it was replaced while it was opened; try again');
       const session = new Session(db);
-      if (!hasHeads(session)) {
+      if (!(await hasHeads(session))) {
         if (!data.mayMigrate) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
         const report = (waiting: string) => port.postMessage({ waiting } satisfies Progress);
         await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));

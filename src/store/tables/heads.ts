@@ -12,7 +12,8 @@ import {
 } from '../../orders/heads.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import { eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
-import type { Row } from './session.ts';
+import type { Row, Session } from './session.ts';
+import { requireStoreRow } from './store-row.ts';
 
 /** Events are read for their heads in batches of about this many. */
 export const EVENTS_AT_A_TIME = 500;
@@ -76,6 +77,17 @@ export async function* computeHeads(
     if (found.length > 0) yield found;
   }
   if (open.length > 0) yield [complete(open)];
+}
+
+/** Returns whether the heads of all events have been computed. */
+export async function hasHeads(session: Session): Promise<boolean> {
+  return requireStoreRow((await session.query(SQL.storeHead))[0])[0] !== null;
+}
+
+/** Returns where the computed heads end. */
+export async function lastHeaded(session: Session): Promise<HistoryEnd> {
+  const [row] = await session.query(SQL.lastHeaded);
+  return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
 }
 
 /** Reads the columns of CHAINED_COLUMNS. */
@@ -149,3 +161,9 @@ export async function checkHeads(
 function isEqual(one: Head, other: Head): boolean {
   return Buffer.compare(one, other) === 0;
 }
+
+const SQL = {
+  storeHead: 'SELECT head FROM store',
+  lastHeaded:
+    'SELECT revision, head FROM order_events WHERE head IS NOT NULL ORDER BY revision DESC LIMIT 1',
+} as const;

@@ -1,13 +1,14 @@
-import { type Head, type HistoryEnd, NO_HISTORY } from '../../../orders/heads.ts';
+import type { HistoryEnd } from '../../../orders/heads.ts';
 import {
   AND_LATER,
   CHAINED_COLUMNS,
   computeHeads,
   EVENTS_AT_A_TIME,
   type HeadedRevision,
+  lastHeaded,
 } from '../../tables/heads.ts';
 import type { Row } from '../../tables/session.ts';
-import { requireStoreRow } from '../../tables/store-row.ts';
+import { readRevision } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray } from './arrays.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 
@@ -15,11 +16,6 @@ import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 const FEW = 5_000n;
 /** Passes without a lock, in case they write faster than heads are computed. */
 const MAX_PASSES = 10;
-
-/** Returns whether the heads of all events have been computed. */
-export async function hasHeads(session: Session): Promise<boolean> {
-  return requireStoreRow((await session.query(SQL.storeHead))[0])[0] !== null;
-}
 
 /**
  * Computes the heads of a store that an earlier release has written. Events never change, so most of this needs no lock, and nodes
@@ -37,7 +33,7 @@ export async function completeHeads(
   const reader = await openReader();
   try {
     for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-      const total = await revisionOf(session);
+      const total = await readRevision(session);
       if (total - end.revision < FEW) break;
       await reader.run(BEGIN_SNAPSHOT);
       for await (const revisions of computeHeads(chainedRows(reader, end.revision), end)) {
@@ -99,20 +95,7 @@ export async function* chainedRows(
   await session.run('CLOSE chained');
 }
 
-async function revisionOf(session: Session): Promise<bigint> {
-  return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
-}
-
-async function lastHeaded(session: Session): Promise<HistoryEnd> {
-  const [row] = await session.query(SQL.lastHeaded);
-  return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
-}
-
 const SQL = {
-  storeHead: 'SELECT head FROM store',
-  revision: 'SELECT revision FROM store',
-  lastHeaded:
-    'SELECT revision, head FROM order_events WHERE head IS NOT NULL ORDER BY revision DESC LIMIT 1',
   declare: `DECLARE chained NO SCROLL CURSOR FOR
     SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > $1
     ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`,

@@ -1,20 +1,16 @@
-import { type Head, type HistoryEnd, NO_HISTORY } from '../../../orders/heads.ts';
+import type { HistoryEnd } from '../../../orders/heads.ts';
 import {
   AND_LATER,
   CHAINED_COLUMNS,
   computeHeads,
   EVENTS_AT_A_TIME,
   type HeadedRevision,
+  lastHeaded,
 } from '../../tables/heads.ts';
 import type { Row } from '../../tables/session.ts';
-import { requireStoreRow } from '../../tables/store-row.ts';
-import { retryWhileBusy } from './connection.ts';
+import { readRevision } from '../../tables/store-row.ts';
 import type { Session } from './session.ts';
-
-/** Returns whether the heads of all events have been computed. */
-export function hasHeads(session: Session): boolean {
-  return requireStoreRow(session.query(SQL.storeHead)[0])[0] !== null;
-}
+import { inTransaction } from './transaction.ts';
 
 /**
  * Computes the heads of a store that an earlier release has written, in many transactions: if it is interrupted, it continues after
@@ -27,22 +23,25 @@ export async function completeHeads(
   lockWaitMs: number,
   onProgress: (done: bigint, total: bigint) => void,
 ): Promise<void> {
-  const total = requireStoreRow(session.query(SQL.revision)[0])[0] as bigint;
-  let end = lastHeaded(session);
+  const options = { lockWaitMs, evenIfMoved: true };
+  const total = await readRevision(session);
+  let end = await lastHeaded(session);
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
-    inTransaction(session, lockWaitMs, () => {
-      end = writeHeads(session, revisions);
-    });
+    end = await inTransaction(session, async () => writeHeads(session, revisions), options);
     onProgress(end.revision, total);
   }
   // Another process may have finished before, and written orders since.
-  inTransaction(session, lockWaitMs, () => session.write(SQL.setFirstStoreHead, [end.head]));
+  await inTransaction(
+    session,
+    async () => session.write(SQL.setFirstStoreHead, [end.head]),
+    options,
+  );
 }
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction. */
 export async function rechain(session: Session, from: bigint): Promise<void> {
   session.write(SQL.clear, [from]);
-  let end = lastHeaded(session);
+  let end = await lastHeaded(session);
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = writeHeads(session, revisions);
   }
@@ -55,17 +54,6 @@ function writeHeads(session: Session, revisions: readonly HeadedRevision[]): His
     session.write(SQL.setHead, [head, revision, orderId, type]);
   }
   return revisions.at(-1)!;
-}
-
-function inTransaction(session: Session, lockWaitMs: number, work: () => void): void {
-  retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
-  try {
-    work();
-    session.run('COMMIT');
-  } catch (error) {
-    if (session.isInTransaction) session.run('ROLLBACK');
-    throw error;
-  }
 }
 
 /** Reads CHAINED_COLUMNS of all events after a revision, in pages of whole revisions. */
@@ -84,16 +72,7 @@ export function* chainedRows(session: Session, after: bigint): Generator<readonl
   }
 }
 
-function lastHeaded(session: Session): HistoryEnd {
-  const [row] = session.query(SQL.lastHeaded);
-  return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
-}
-
 const SQL = {
-  storeHead: 'SELECT head FROM store',
-  revision: 'SELECT revision FROM store',
-  lastHeaded:
-    'SELECT revision, head FROM order_events WHERE head IS NOT NULL ORDER BY revision DESC LIMIT 1',
   chained: `SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > ?
     ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`,
   setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
