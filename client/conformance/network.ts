@@ -9,6 +9,7 @@ export type Step =
   | { readonly do: 'forward' | 'reset' | 'lose' | 'stall' | 'duplicate' | 'weaken' }
   | { readonly do: 'delay'; readonly ms: number }
   | { readonly do: 'cut'; readonly bytes: number }
+  | { readonly do: 'alter'; readonly from: string; readonly to: string }
   | {
       readonly do: 'answer';
       readonly status: number;
@@ -72,6 +73,10 @@ export class Network {
   ): Promise<void> {
     const { socket } = outgoing;
     switch (step.do) {
+      case 'alter':
+        // A compressed body could not be altered.
+        delete sent.incoming.headers['accept-encoding'];
+        break;
       case 'reset':
         socket!.resetAndDestroy();
         return;
@@ -106,7 +111,8 @@ export class Network {
     outgoing.flushHeaders();
     let left = step.do === 'cut' ? step.bytes : Number.POSITIVE_INFINITY;
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (!outgoing.write(chunk.subarray(0, left))) await once(outgoing, 'drain');
+      const sent = step.do === 'alter' ? altered(chunk, step) : chunk.subarray(0, left);
+      if (!outgoing.write(sent)) await once(outgoing, 'drain');
       left -= chunk.length;
       if (left <= 0) break;
     }
@@ -140,6 +146,14 @@ export class Network {
     delete response.headers.connection;
     return response;
   }
+}
+
+/** Replaces text of the same length, so that the length of the body stays. */
+function altered(
+  chunk: Buffer,
+  { from, to }: { readonly from: string; readonly to: string },
+): Buffer {
+  return Buffer.from(chunk.toString('latin1').replaceAll(from, to), 'latin1');
 }
 
 function* endless(): Generator<Buffer> {

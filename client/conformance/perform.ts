@@ -88,6 +88,7 @@ function failure(library: typeof Library, error: unknown): Result {
   }
   if (error instanceof library.UnavailableError) return { result: 'failed' };
   if (error instanceof library.ResponseError) return { result: 'refused', code: error.code };
+  if (error instanceof library.HistoryMismatchError) return { result: 'altered' };
   if (error instanceof TypeError) return { result: 'misuse' };
   throw error;
 }

@@ -26,7 +26,7 @@ export interface Call {
 
 /** The outcome of a call, as the client reports it. */
 export interface Result {
-  readonly result: 'success' | 'refused' | 'unknown' | 'not sent' | 'failed' | 'misuse';
+  readonly result: 'success' | 'refused' | 'unknown' | 'not sent' | 'failed' | 'altered' | 'misuse';
   readonly [detail: string]: unknown;
 }
 

@@ -3,6 +3,7 @@ import { Call, pause } from './call.ts';
 import { ConnectionError, TimeoutError, UnavailableError } from './errors.ts';
 import { eventsOf } from './event-stream.ts';
 import { parse } from './exact-json.ts';
+import { type Verify, verifying } from './heads.ts';
 import { LARGEST_PAGE } from './orders.ts';
 import type { Change, ChangePage } from './records.ts';
 import { open, pageBefore, read, type Tagged } from './request.ts';
@@ -22,6 +23,11 @@ export interface Batch {
 export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers'> {
   /** A cursor, `start` (the default) or `now`. */
   readonly after?: string | undefined;
+  /**
+   * Whether to prove that nothing is missing between two cursors and that nothing was altered; see "What you can prove" in
+   * the service's docs/integrating.md. By default it is proved where the runtime has SHA-256: in all but browsers over HTTP.
+   */
+  readonly verify?: boolean | undefined;
   /**
    * Called with `true` when all changes so far have been read and further ones will arrive immediately, and with `false` when
    * the connection is lost.
@@ -71,15 +77,27 @@ export async function changePage(
   return page;
 }
 
+/** Reads a page of changes as often as it takes. @throws HistoryMismatchError, and errors that a retry cannot resolve */
+export async function verifiedPage(
+  call: Call,
+  changes: ChangesQuery & { readonly after: string },
+  verify: Verify | undefined,
+): Promise<ChangePage> {
+  const page = (await persistently(call, () => changePage(call, changes)))!;
+  await verify?.(call, { after: changes.after, changes: page.changes, cursor: page.next });
+  return page;
+}
+
 /**
  * See StoreOrders.changes. Bursts are read as pages; between them, the stream is followed. Without a stream, pages are
  * polled.
  */
 export async function* followChanges(
   settings: Settings,
-  { after = 'start', headers, onLive, signal }: FollowOptions & Stoppable,
+  { after = 'start', headers, onLive, signal, verify: wanted }: FollowOptions & Stoppable,
 ): AsyncGenerator<Batch, void> {
   const call = new Call(settings, { headers, signal });
+  const verify = verifying(wanted);
   const tell = harmless(functionOf(onLive, 'onLive'));
   let isLive = false;
   const become = (live: boolean) => {
@@ -95,7 +113,7 @@ export async function* followChanges(
     for (;;) {
       for (let isMore = true; isMore; ) {
         const query = { after: cursor, limit: LARGEST_PAGE };
-        const page = (await persistently(call, () => changePage(call, query)))!;
+        const page = await verifiedPage(call, query, verify);
         cursor = page.next;
         isMore = page.more;
         if (page.changes.length > 0) yield { changes: page.changes, cursor };
@@ -112,6 +130,7 @@ export async function* followChanges(
           silentStreams = 0;
           if (batch.changes.length > 0) failures = 0;
           become(true);
+          await verify?.(call, { after: cursor, ...batch });
           cursor = batch.cursor;
           if (batch.changes.length > 0) yield batch;
         }

@@ -56,6 +56,7 @@ export {
   ForbiddenError,
   ForeignResponseError,
   GoneError,
+  HistoryMismatchError,
   InvalidRequestError,
   LimitError,
   NotFoundError,
@@ -277,7 +278,7 @@ export class StoreOrders {
    * Follows the changes of the store without gaps, until it is stopped: reads the changes after a cursor, then the stream.
    * Continues after outages of any length, and can start before the service is available.
    * @throws GoneError if the cursor is no longer valid, since the store was restored or lost changes; and other errors of the
-   *   service that a retry cannot resolve
+   *   service that a retry cannot resolve; HistoryMismatchError if the changes are not those to which a cursor commits
    */
   changes(options: FollowOptions = {}): AsyncGenerator<Batch, void> {
     return stoppable(options, (following) => followChanges(this.#settings, following));

@@ -65,6 +65,31 @@ export class ForeignResponseError extends ConnectionError {
 }
 
 /**
+ * The changes that were read are not those to which the cursor after them commits: the history of the store was altered, or
+ * the response was on its way. No retry resolves this. Nothing of these changes was yielded or stored.
+ */
+export class HistoryMismatchError extends StoreOrdersError {
+  override readonly name = 'HistoryMismatchError';
+  /** The cursor up to which the history is verified. */
+  readonly after: string;
+  /** The cursor after the changes, as the service sent it. */
+  readonly cursor: string;
+
+  constructor(
+    message: string,
+    {
+      after,
+      cursor,
+      ...details
+    }: ErrorDetails & { readonly after: string; readonly cursor: string },
+  ) {
+    super(message, details);
+    this.after = after;
+    this.cursor = cursor;
+  }
+}
+
+/**
  * It is unknown whether an order was placed, cancelled or shipped: no response of the service showed the outcome before the
  * retries were used up or the call was aborted. `cause` is the last error, or the reason of the signal. Read the order, or
  * repeat the call: a placement with the same idempotency key. If a repeated cancel or shipment rejects with a ConflictError

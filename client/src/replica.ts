@@ -1,6 +1,7 @@
 import { Call, pause } from './call.ts';
-import { changePage, type FollowOptions, followChanges } from './changes.ts';
+import { type FollowOptions, followChanges, verifiedPage } from './changes.ts';
 import { GoneError } from './errors.ts';
+import { verifying } from './heads.ts';
 import { LARGEST_PAGE, orderPage } from './orders.ts';
 import type { Change, OrderRecord } from './records.ts';
 import { backoffMs, persistently } from './retries.ts';
@@ -9,7 +10,7 @@ import type { Stoppable } from './stoppable.ts';
 
 /** The position of a copy in the changes of the store. */
 export interface ReplicaPosition {
-  /** The cursor to resume from. */
+  /** The cursor to resume from. It names the head of the store's history, so it proves what the copy was made from. */
   readonly cursor: string;
   /** The latest revision in the copy. */
   readonly revision: bigint;
@@ -103,11 +104,12 @@ export async function* keepCopy(
 async function makeCopy(
   settings: Settings,
   store: ReplicaStore,
-  { headers, signal }: ReplicaOptions & Stoppable,
+  { headers, signal, verify: wanted }: ReplicaOptions & Stoppable,
 ): Promise<ReplicaPosition> {
+  const verify = verifying(wanted);
   const call = new Call(settings, { headers, signal });
-  const changesAfter = async (after: string, limit: number) =>
-    (await persistently(call, () => changePage(call, { after, limit })))!;
+  const changesAfter = (after: string, limit: number) =>
+    verifiedPage(call, { after, limit }, verify);
   try {
     await store.reset();
     const { cursors, revision } = await copyPages(call, store);

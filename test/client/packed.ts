@@ -81,7 +81,7 @@ export async function main(database: ConstructorParameters<typeof SqliteReplica>
   const rounded: number = order.id;
   const unchanged: OrderRecord | undefined = await store.getOrder(id, { ifNoneMatch: '"a"' });
   for await (const listed of store.v1.listOrders()) await store.v1.cancelOrder(listed.id);
-  for await (const { orders } of store.replica({ onLive: undefined })) orders.get(id);
+  for await (const { orders } of store.replica({ onLive: undefined, verify: undefined })) orders.get(id);
   const durable = store.replica({ store: new SqliteReplica(database), signal: undefined });
   for await (const { revision } of durable) console.log(revision > 1n);
   await store.cancelOrder(1n, { ifMatch: undefined });
