@@ -1,23 +1,34 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type FreeIds, idsLeft } from '../orders/ids.ts';
 import { parseInt64 } from '../orders/order.ts';
 import { actionOf } from '../store/audit.ts';
+import type { CommandOf } from '../store/commands.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { applyRecorded } from './recorded.ts';
 import { grouped, table, UsageError, writeErr, writeJson, writeOut } from './terminal/output.ts';
 
 interface IdsFlags extends DatabaseFlags {
   readonly last?: string;
+  readonly skip?: true;
   readonly json?: true;
 }
 
 export function idsCommand(): Command {
   return databaseCommand(
     'ids',
-    'show the ids for new orders, or set the last one; existing ids above it are then ignored',
-    'npx store-orders ids\nnpx store-orders ids --last 8999999999999999999',
+    'show the ids for new orders, set the last one, or skip some',
+    'npx store-orders ids\nnpx store-orders ids --last 8999999999999999999\nnpx store-orders ids --skip',
   )
-    .option('--last <id>', 'the last id that may be assigned to a new order')
+    .option(
+      '--last <id>',
+      'the last id that may be assigned to a new order; existing ids above it are then ignored',
+    )
+    .addOption(
+      new Option(
+        '--skip',
+        'skip ids as after a restore, for a store that was rolled back in a way that it cannot detect',
+      ).conflicts('last'),
+    )
     .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
@@ -29,10 +40,7 @@ few or no ids are left above it. With --last, the store continues above the high
 }
 
 async function ids(flags: IdsFlags): Promise<void> {
-  const free =
-    flags.last === undefined
-      ? await withStore(flags, 'read', async (store) => (await store.status()).freeIds)
-      : await limitIds(flags, flags.last);
+  const free = await freeIdsAfter(flags);
   const { highest, last } = free;
   const left = idsLeft(free);
   const next = left > 0n ? highest + 1n : undefined;
@@ -49,13 +57,25 @@ async function ids(flags: IdsFlags): Promise<void> {
     writeErr('New orders are rejected until --last is set to an id with free ids below it.');
 }
 
-async function limitIds(flags: IdsFlags, text: string): Promise<FreeIds> {
-  const last = parseInt64(text);
-  if (last === undefined || last < 1n) {
-    throw new UsageError(`--last must be an int64 above 0, not "${text}"`);
+async function freeIdsAfter(flags: IdsFlags): Promise<FreeIds> {
+  if (flags.skip) return change(flags, '--skip', { type: 'skipIds' });
+  if (flags.last === undefined) {
+    return withStore(flags, 'read', async (store) => (await store.status()).freeIds);
   }
+  const last = parseInt64(flags.last);
+  if (last === undefined || last < 1n) {
+    throw new UsageError(`--last must be an int64 above 0, not "${flags.last}"`);
+  }
+  return change(flags, `--last ${last}`, { type: 'limitIds', last });
+}
+
+async function change(
+  flags: IdsFlags,
+  what: string,
+  command: CommandOf<'limitIds' | 'skipIds'>,
+): Promise<FreeIds> {
   const [free] = await withStore(flags, 'write', (store) =>
-    applyRecorded(store, actionOf('ids', `--last ${last}`), [{ type: 'limitIds', last }]),
+    applyRecorded(store, actionOf('ids', what), [command]),
   );
   return free!;
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { type Moment, momentText } from '../orders/heads.ts';
 import { Exchange } from './exchange.ts';
 import { errorHandler } from './failures.ts';
 import { IDLE_TIMEOUT_MS, MAX_ADMIN_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
@@ -14,15 +15,11 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>;
   /** Resolves to the reason why the process is not ready; undefined if it is ready. */
   readonly whyNotReady: () => Promise<string | undefined>;
-  /** Returns the store that the process serves, which /readyz shows. */
-  readonly served: () => Served;
-  readonly logger: Logger;
-}
-
-/** A store: its id, empty while it is not known, and its database without a password. */
-export interface Served {
-  readonly store: string;
+  /** The database of the store, without a password, which /readyz names. */
   readonly database: string;
+  /** Resolves to the head of the store; undefined while it is unavailable. */
+  readonly head: () => Promise<Moment | undefined>;
+  readonly logger: Logger;
 }
 
 export interface Admin {
@@ -58,15 +55,19 @@ export function buildAdmin(parts: AdminParts): Admin {
   };
 }
 
-function adminRoutes({ metrics, whyNotReady, served }: AdminParts): Router {
+function adminRoutes({ metrics, whyNotReady, database, head }: AdminParts): Router {
   const router = new Router([]);
   router.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
   router.addPublic('/readyz', async (exchange) => {
     const reason = await whyNotReady();
-    const { store, database } = served();
-    const what = `${store === '' ? '' : `store: ${store}\n`}database: ${database}\n`;
-    if (reason === undefined) answerText(exchange, 200, `ready\n${what}`);
-    else answerText(exchange, 503, `not ready: ${reason}\n${what}`);
+    const isReady = reason === undefined;
+    const state = isReady ? 'ready' : `not ready: ${reason}`;
+    answerText(exchange, isReady ? 200 : 503, `${state}\ndatabase: ${database}\n`);
+  });
+  router.addPublic('/head', async (exchange) => {
+    const moment = await head();
+    if (moment === undefined) answerText(exchange, 503, 'the store is unavailable\n');
+    else answerText(exchange, 200, `${momentText(moment)}\n`);
   });
   router.addPublic('/metrics', async (exchange) => {
     answerText(exchange, 200, await metrics(), METRICS_TYPE);

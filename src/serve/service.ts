@@ -5,11 +5,11 @@ import type { Logger } from 'pino';
 import { TimedOut, withTimeout } from '../concurrency/timeout.ts';
 import type { Config } from '../config/config.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Served } from '../http/admin.ts';
 import { LiveCors } from '../http/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { KeyClock } from '../keys/key-clock.ts';
 import { Listing } from '../listing/listing.ts';
+import type { Moment } from '../orders/heads.ts';
 import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
 import { databaseLabel } from '../store/url.ts';
 import { rounded } from '../telemetry/logger.ts';
@@ -52,7 +52,6 @@ export class Service {
   /** When a probe last reported ready, by performance.now(). */
   #reportedReadyAt = Number.NEGATIVE_INFINITY;
   #state: State = { name: 'starting', reason: 'starting' };
-  #storeId = '';
   /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
 
@@ -89,13 +88,12 @@ export class Service {
     this.#expectNotStopped();
     this.#openStore = store;
     this.#state = { name: 'starting', reason: 'starting: the list is being read' };
-    const { storeId, revision, orders, latestAt } = await store.status();
-    this.#storeId = storeId;
+    const { revision, head, orders, latestAt } = await store.status();
     if (latestAt !== undefined) this.#clock.notBefore(latestAt);
     this.#endings.push(watchClock(this.#clock, logger));
     const { name: engine, schema } = store.engine;
     const counts = texts({ revision, ...orders });
-    logger.info({ engine, schema, store: storeId, ...counts }, 'opened the store');
+    logger.info({ engine, schema, head, ...counts }, 'opened the store');
     return store;
   }
 
@@ -163,10 +161,9 @@ export class Service {
     if (this.#state.name === 'starting') return this.#state.reason;
     if (this.#state.name === 'stopping') return 'stopping';
     const store = this.#openStore!;
-    const usable = () => Promise.all([store.status(), this.#listing!.current(), store.connected()]);
+    const usable = () => Promise.all([this.#listing!.current(), store.connected()]);
     try {
-      const [{ storeId }] = await withTimeout(READY_WITHIN_MS, usable);
-      this.#storeId = storeId;
+      await withTimeout(READY_WITHIN_MS, usable);
       return undefined;
     } catch (error) {
       if (error instanceof TimedOut) return 'the store has not answered in time';
@@ -185,9 +182,12 @@ export class Service {
     this.#cors.allow(origins);
   }
 
-  /** Which store is served: its id, empty until it is known, and the database without its password. */
-  get served(): Served {
-    return { store: this.#storeId, database: databaseLabel(this.#config.databaseUrl) };
+  /** Resolves to the head of the store; undefined while it is unavailable. */
+  async head(): Promise<Moment | undefined> {
+    const read = () => Promise.resolve(this.#openStore?.status());
+    const status = await withTimeout(READY_WITHIN_MS, read).catch(() => undefined);
+    const { revision, head } = status ?? {};
+    return revision === undefined || head === undefined ? undefined : { revision, head };
   }
 
   /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */

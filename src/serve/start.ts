@@ -47,7 +47,8 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
   const admin = buildAdmin({
     whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),
-    served: () => service.served,
+    database,
+    head: () => service.head(),
     logger,
   });
   const shutdown = handleSignals(config, log, { service, admin, read });

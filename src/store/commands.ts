@@ -16,9 +16,7 @@ export type StoreCommand =
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
   /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `reactivate`. */
   | { readonly type: 'moveAway'; readonly to: string; readonly revision: bigint }
-  /**
-   * Undoes `moveAway`. Assigns a new store id, since the other database may have been written to under the old one.
-   */
+  /** Undoes `moveAway`. Ids leap, since the other database may have given some. */
   | { readonly type: 'reactivate' }
   /**
    * Computes the heads of all revisions from `from` on again, after rows were changed by hand. Every moment from there on is in no
@@ -27,6 +25,8 @@ export type StoreCommand =
   | { readonly type: 'rechain'; readonly from: bigint }
   /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
   | { readonly type: 'limitIds'; readonly last: OrderId }
+  /** Skips ids, for a store that begins another history in a way that it cannot detect. */
+  | { readonly type: 'skipIds' }
   /**
    * Records an action, in one transaction with the commands after it. The revisions that these make are recorded as made by it.
    * Returns the id of the record.
@@ -88,6 +88,7 @@ interface Outcomes {
   rechain: 'rechained';
   reactivate: 'reactivated' | 'unchanged';
   limitIds: FreeIds;
+  skipIds: FreeIds;
   audit: bigint;
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';

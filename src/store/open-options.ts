@@ -1,7 +1,6 @@
 /**
  * The purpose that a store is opened for:
- * - "service": to serve it. Lock waits are limited to what HTTP clients wait for. A store without an id gets one,
- *   since ETags contain it.
+ * - "service": to serve it. Lock waits are limited to what HTTP clients wait for.
  * - "migration": to bring its schema to that of this release, which a service does too.
  * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of
  *   the previous release may be running. "read" requires no write permission.

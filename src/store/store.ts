@@ -22,7 +22,6 @@ export interface OrderEvent {
 }
 
 export interface StoreStatus {
-  readonly storeId: string;
   readonly revision: bigint;
   /** The environment of the store; undefined until recorded. */
   readonly environment?: Environment | undefined;

@@ -15,9 +15,9 @@ export function registerStore(registry: Registry, database: string, store: Store
   const sizes = sharedRead(store, (opened) => opened.sizes());
   registerStatus(registry, status, {
     name: 'store_orders_store_info',
-    help: 'Always 1; the labels identify the store.',
-    labelNames: ['store', 'database'],
-    set: (gauge, { storeId }) => gauge.set({ store: storeId, database }, 1),
+    help: 'Always 1; the label names the database.',
+    labelNames: ['database'],
+    set: (gauge) => gauge.set({ database }, 1),
   });
   new Gauge({
     name: 'store_orders_schema_version',

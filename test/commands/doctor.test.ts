@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { backupStore } from '../../src/store/maintenance/backup.ts';
 import { query } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
 import { ENGINES, newPostgresDatabase, open } from '../store/engines.ts';
@@ -196,22 +197,30 @@ test('doctor names what an interrupted backup or restore has left', async (t) =>
 
 test('doctor detects that the running service has another store', async (t) => {
   const { operations, database } = await serve(t);
-  const PORTS = { PORT: '0', OPERATIONS_PORT: new URL(operations).port };
-  const own = await doctor(database, PORTS);
-  assert.deepEqual(
-    own.of('ports').map(({ level }) => level),
-    ['ok'],
-  );
-  const path = database.slice('sqlite:'.length);
-  const same = await doctor(`sqlite:${join(path, '..', '.', 'store.db')}`, PORTS);
-  assert.deepEqual(
-    same.of('ports').map(({ level }) => level),
-    ['ok'],
-  );
-  const other = await doctor(`sqlite:${newFile(t)}`, PORTS);
-  const [found] = other.of('ports');
-  assert.equal(found!.level, 'problem');
-  assert.ok(found!.found.endsWith(`serves another store, ${database}`), found!.found);
+  const store = await open(t, database);
+  const change = (id: bigint, of = store) =>
+    of.apply([{ type: 'insertOrder', order: { id, status: 'pending' } }]);
+  const portsOf = async (url: string) => {
+    const PORTS = { PORT: '0', OPERATIONS_PORT: new URL(operations).port };
+    return (await doctor(url, PORTS)).of('ports').map(({ level, found }) => `${level}: ${found}`);
+  };
+  const same = [`ok: a service is running, and ready (${operations}/readyz)`];
+  const another = [`problem: the service at ${operations} serves another store, ${database}`];
+  await change(1n);
+  const backup = newFile(t);
+  await backupStore(database, backup);
+  await change(2n);
+  const link = newFile(t);
+  symlinkSync(database.slice('sqlite:'.length), link);
+  assert.deepEqual(await portsOf(database), same);
+  assert.deepEqual(await portsOf(`sqlite:${link}`), same);
+  assert.deepEqual(await portsOf(`sqlite:${newFile(t)}`), another);
+  // The history of the service goes on after that of the backup.
+  assert.deepEqual(await portsOf(`sqlite:${backup}`), another);
+  // That of another store goes on after that of the service.
+  const ahead = await open(t, `sqlite:${backup}`);
+  for (const id of [8n, 9n]) await change(id, ahead);
+  assert.deepEqual(await portsOf(`sqlite:${backup}`), another);
 });
 
 test('doctor finds a path that cannot be a database', async (t) => {

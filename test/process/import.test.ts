@@ -328,6 +328,10 @@ test('ids that leave few for new orders are imported only with a flag, and "ids 
   for (const wrong of ['0', 'x', '-1']) {
     assert.equal((await run(['ids', '--last', wrong, ...database])).code, 2);
   }
+  assert.equal((await run(['ids', '--last', '9', '--skip', ...database])).code, 2);
+  const skipped = await run(['ids', '--skip', ...database]);
+  assert.match(skipped.stdout, /^next id {2}1000000000\n/);
+  assert.match((await run(['audit', ...database])).stdout, / ids +--skip/);
 });
 
 test('an id above the last one that the store assigns is imported, and uses up no other ids', async (t) => {

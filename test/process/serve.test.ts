@@ -122,6 +122,7 @@ test('the admin listener serves liveness, readiness and metrics', async (t) => {
   assert.equal((await get('/readyz')).status, 200);
   await call('GET', ORDERS);
   await call('DELETE', `${ORDERS}/1`);
+  assert.match((await get('/head')).body, /^2-[0-9a-f]{64}\n$/);
   const { body } = await get('/metrics');
   for (const line of [
     'store_orders_http_requests_total{operation="listOrders",version="v1",status="200"} 1',

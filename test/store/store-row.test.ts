@@ -19,15 +19,6 @@ testStore('the environment of a store is recorded once and then kept', async (_t
 });
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: a service assigns its store a unique id, which persists`, async (t) => {
-    const url = await newDatabase(t);
-    const { storeId } = await (await open(t, url, 'service')).status();
-    assert.match(storeId, /^[0-9a-f]{16}$/);
-    assert.equal((await (await open(t, url, 'service')).status()).storeId, storeId);
-    const other = await open(t, await newDatabase(t), 'service');
-    assert.notEqual((await other.status()).storeId, storeId);
-  });
-
   test(`${name}: a moved store can be neither listed nor written until it is taken back`, async (t) => {
     const url = await newDatabase(t);
     const [store, other] = [await open(t, url, 'service'), await open(t, url)];

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../../config/config.ts';
 import { urlHost } from '../../config/parsers.ts';
+import { parseMoment } from '../../orders/heads.ts';
 import { type Finding, ok, problem } from '../../store/diagnosis.ts';
 import { openStore } from '../../store/open.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store/store.ts';
@@ -19,7 +20,7 @@ export async function portsOf(config: Config): Promise<Finding[]> {
   // A ready /readyz would count as a load balancer's, and the next stop would wait for it.
   const metrics = await answerOf(`${url}/metrics`);
   const ready = /^store_orders_ready (\d)$/m.exec(metrics ?? '')?.[1];
-  const other = await otherStoreOf(metrics ?? '', config);
+  const other = await otherStoreOf(url, metrics ?? '', config);
   if (other !== undefined) {
     const found = `the service at ${url} serves another store, ${other}`;
     const advice =
@@ -38,26 +39,32 @@ export async function portsOf(config: Config): Promise<Finding[]> {
 }
 
 /** Returns the database of a service that serves another store; undefined for this one, or no service. */
-async function otherStoreOf(metrics: string, { databaseUrl }: Config): Promise<string | undefined> {
-  const [, info] = /^store_orders_store_info\{(.*)\} 1$/m.exec(metrics) ?? [];
-  if (info === undefined) return undefined;
-  const labelValue = (label: string) =>
-    new RegExp(`(?:^|,)${label}="((?:[^"\\\\]|\\\\.)*)"`)
-      .exec(info)?.[1]
-      ?.replaceAll(/\\(.)/g, '$1');
-  const database = labelValue('database');
-  if (database === databaseLabel(databaseUrl)) return undefined;
+async function otherStoreOf(
+  url: string,
+  metrics: string,
+  { databaseUrl }: Config,
+): Promise<string | undefined> {
+  const [, label] = /^store_orders_store_info\{database="(.*)"\} 1$/m.exec(metrics) ?? [];
+  const database = label?.replaceAll(/\\(.)/g, '$1');
+  if (database === undefined || database === databaseLabel(databaseUrl)) return undefined;
   // The same database can have several names.
-  return (await storeIdAt(databaseUrl)) === labelValue('store') ? undefined : database;
+  return (await hasHeadOf(url, databaseUrl)) ? undefined : database;
 }
 
-async function storeIdAt(url: string): Promise<string | undefined> {
+/** Whether the store has the history of the service at `url`: the head of the service is between two of the store. */
+async function hasHeadOf(url: string, databaseUrl: string): Promise<boolean> {
   try {
-    const store = await openStore(url, { create: false, purpose: 'read' });
-    const { storeId } = await store.status().finally(() => store.close());
-    return storeId;
+    const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
+    try {
+      const { revision } = await store.status();
+      const served = parseMoment((await answerOf(`${url}/head`))?.trim() ?? '');
+      if (served === undefined || served.revision < revision) return false;
+      return (await store.feed(served, 1)) !== undefined;
+    } finally {
+      await store.close();
+    }
   } catch (error) {
-    if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return undefined;
+    if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return false;
     throw error;
   }
 }

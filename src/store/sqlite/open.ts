@@ -79,7 +79,7 @@ async function startWriter(
   const isService = purpose === 'service';
   const lockWaitMs = isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
   const { writer, migrated } = await WriterClient.start(
-    { path, create, lockWaitMs, givesId: isService, mayMigrate: mayMigrate(purpose) },
+    { path, create, lockWaitMs, mayMigrate: mayMigrate(purpose) },
     { onLoss, onWaiting },
   );
   if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);

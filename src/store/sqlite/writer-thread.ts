@@ -20,7 +20,7 @@ import { type Failure, failureOf, isBusy, openError, storeError } from './databa
 import { GivenIds } from './database/given-ids.ts';
 import { completeHeads, rechain } from './database/heads.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
-import { assignStoreId, recordOrigin, reserveGiven } from './database/origin.ts';
+import { recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
@@ -31,8 +31,6 @@ export interface WriterData {
   readonly path: string;
   readonly create: boolean;
   readonly lockWaitMs: number;
-  /** Whether to assign an id to a store without one. */
-  readonly givesId: boolean;
   /** Whether to migrate an older schema rather than refuse it. */
   readonly mayMigrate: boolean;
 }
@@ -82,7 +80,6 @@ async function open() {
       // A new store begins at 1, also where another one was.
       if (migrated?.from === 0) given.record(0n);
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highest));
-      if (data.givesId) retryWhileBusy(lockWaitMs, () => assignStoreId(session));
       return { session, migrated, given, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
@@ -109,6 +106,7 @@ const GIVING: readonly StoreCommand['type'][] = [
   'placeOrder',
   'importOrders',
   'limitIds',
+  'skipIds',
 ];
 
 /** Records the highest id beside the database, after commands that may have changed it. */

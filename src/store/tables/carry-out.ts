@@ -7,7 +7,14 @@ import { beginImport, endImport, forgetImport, importProgress } from './imports.
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
-import { limitIds, moveAway, reactivate, readRevision, recordEnvironment } from './store-row.ts';
+import {
+  limitIds,
+  moveAway,
+  reactivate,
+  readRevision,
+  recordEnvironment,
+  skipIds,
+} from './store-row.ts';
 
 /** The commands that each engine carries out with statements of its own. */
 export interface OrderWrites {
@@ -89,6 +96,8 @@ export async function carryOutOne(
       return 'rechained';
     case 'limitIds':
       return limitIds(session, command.last);
+    case 'skipIds':
+      return skipIds(session);
     case 'createKey':
       return createKey(session, command.key);
     case 'createFirstKey':

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Environment } from '../../keys/api-key.ts';
 import { type Head, headFrom, headText } from '../../orders/heads.ts';
 import { type FreeIds, leapAbove } from '../../orders/ids.ts';
@@ -40,10 +39,9 @@ export function expectNotMovedAway(movedTo: unknown): void {
 /** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
-  const [storeId, environment, movedTo, latestAt, head, ...integers] = row;
+  const [environment, movedTo, latestAt, head, ...integers] = row;
   const [revision, pending, shipped, cancelled, reservedId, last, highest] = integers as bigint[];
   return {
-    storeId: storeId as string,
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),
     latestAt: number(latestAt),
@@ -57,11 +55,11 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
 
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
 export async function insertStoreRow(session: Session, status: StoreStatus): Promise<void> {
-  const { storeId, environment, revision, head, orders, reservedId, freeIds } = status;
+  const { environment, revision, head, orders, reservedId, freeIds } = status;
   const { pending, shipped, cancelled } = orders;
   const counters = [revision, pending, shipped, cancelled, reservedId, freeIds.last];
   await session.write(SQL.insert, [
-    ...[true, storeId, environment],
+    ...[true, environment],
     ...[...counters, head && headFrom(head)],
   ]);
 }
@@ -90,6 +88,14 @@ export async function limitIds(session: Session, last: OrderId): Promise<FreeIds
   return readFreeIds(session);
 }
 
+/** See the command `skipIds`. */
+export async function skipIds(session: Session): Promise<FreeIds> {
+  // Locks the row, so that no id is given between the read and the write.
+  await session.write(SQL.lock);
+  await session.write(SQL.reserveIds, [leapAbove(await readFreeIds(session))]);
+  return readFreeIds(session);
+}
+
 export async function recordEnvironment(
   session: Session,
   wanted: Environment,
@@ -107,12 +113,7 @@ export async function moveAway(
 }
 
 export async function reactivate(session: Session): Promise<'reactivated' | 'unchanged'> {
-  return (await session.write(SQL.reactivate, [newStoreId()])) === 0 ? 'unchanged' : 'reactivated';
-}
-
-/** Returns a random id for a store. */
-export function newStoreId(): string {
-  return randomBytes(8).toString('hex');
+  return (await session.write(SQL.reactivate)) === 0 ? 'unchanged' : 'reactivated';
 }
 
 const HIGHEST_ID: Dialects = {
@@ -121,7 +122,7 @@ const HIGHEST_ID: Dialects = {
 };
 
 const STATUS = inBoth(
-  (highestId) => `SELECT id, environment, moved_to,
+  (highestId) => `SELECT environment, moved_to,
       (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), head,
       revision, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
     FROM store`,
@@ -136,14 +137,15 @@ function inBoth(sql: (highestId: string) => string): Dialects {
 const SQL = {
   insert: `INSERT INTO store
       (only_row, id, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9)`,
   revision: 'SELECT revision FROM store',
   revisionAt: `SELECT coalesce((SELECT min(revision) - 1 FROM order_events WHERE at > $1), store.revision) FROM store`,
   limitIds: 'UPDATE store SET last_id = $1',
   keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',
+  lock: 'UPDATE store SET reserved_id = reserved_id',
+  reserveIds: 'UPDATE store SET reserved_id = $1',
   recordEnvironment: 'UPDATE store SET environment = $1 WHERE environment IS NULL',
   environment: 'SELECT environment FROM store',
   moveAway: 'UPDATE store SET moved_to = $1 WHERE revision = $2',
-  reactivate: `UPDATE store SET moved_to = NULL, id = CASE WHEN id = '' THEN '' ELSE $1 END
-    WHERE moved_to IS NOT NULL`,
+  reactivate: 'UPDATE store SET moved_to = NULL WHERE moved_to IS NOT NULL',
 } as const;

@@ -265,7 +265,8 @@ test('the admin listener closes connections beyond 32, and serves the others', a
   const admin = buildAdmin({
     whyNotReady: async () => undefined,
     metrics: async () => '',
-    served: () => ({ store: '', database: '' }),
+    database: '',
+    head: async () => undefined,
     logger: createLogger('silent', { write: () => {} }),
   });
   const { port } = await admin.listen({ host: '127.0.0.1', port: 0 });

@@ -2,7 +2,6 @@ import { ALL_IDS, leapAbove } from '../../../orders/ids.ts';
 import type { OrderId } from '../../../orders/order.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { type Column, text } from '../../tables/session.ts';
-import { newStoreId } from '../../tables/store-row.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
 
@@ -47,18 +46,14 @@ export class Origin {
 
   /**
    * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of
-   * another environment. Assigns an id to a store without one.
+   * another environment.
    * @throws StoreUnavailable
    */
   async confirm(session: Session): Promise<void> {
     const superseded = this.#timelines.admit(session, await timelineOf(session));
     for (const each of superseded) each.destroy();
-    const [row] = await session.query('SELECT id, environment FROM store');
-    if (row === undefined) return;
-    const [id, environment] = row;
-    this.#expectEnvironment(text(environment));
-    // Only the first of several concurrent nodes sets it.
-    if (id === '') await session.write(SQL.assignId, [newStoreId()]);
+    const [row] = await session.query('SELECT environment FROM store');
+    if (row !== undefined) this.#expectEnvironment(text(row[0]));
   }
 
   /**
@@ -146,7 +141,6 @@ const TABLES = `SELECT oid || '.' || 'store'::regclass::oid || '.' || pg_relatio
   FROM pg_database WHERE datname = current_database()`;
 
 const SQL = {
-  assignId: "UPDATE store SET id = $1 WHERE id = ''",
   recordOrigin: 'UPDATE store SET origin = $1 WHERE origin = $2',
   reserveIds: `UPDATE store SET reserved_id = least($1, last_id)
     WHERE store_orders_highest_id() < least($2::bigint, last_id)`,

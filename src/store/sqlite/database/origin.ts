@@ -1,6 +1,5 @@
 import { leapAbove } from '../../../orders/ids.ts';
 import type { OrderId } from '../../../orders/order.ts';
-import { newStoreId } from '../../tables/store-row.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -22,16 +21,9 @@ export function reserveGiven(session: Session, given: OrderId): void {
   session.write(SQL.reserveIds, [leapAbove({ highest: given, last })]);
 }
 
-/** Assigns an id to a store without one, durably, before a list or an ETag is served. */
-export function assignStoreId(session: Session): void {
-  if (session.query(SQL.withoutId).length > 0) session.write(SQL.assignId, [newStoreId()]);
-}
-
 const SQL = {
   origin: 'SELECT origin FROM store',
-  recordOrigin: 'UPDATE store SET origin = ?',
+  recordOrigin: 'UPDATE store SET origin = ?, backup_at = NULL',
   freeIds: 'SELECT id, last_id FROM highest_id',
   reserveIds: 'UPDATE store SET reserved_id = ?',
-  withoutId: "SELECT 1 FROM store WHERE id = ''",
-  assignId: "UPDATE store SET id = ?, backup_at = NULL WHERE id = ''",
 } as const;

@@ -151,10 +151,7 @@ export function copySqlite(path: string, target: string): void {
   );
 }
 
-/**
- * Marks a copy as a backup and clears its id. The original and each store restored from the copy reach the same
- * revisions with different orders, so each store gets an id of its own, and with it other ETags, when it is served.
- */
+/** Marks a copy as a backup. Its id is only used by releases that did not know heads, and may still serve such a copy. */
 function markAsBackup(path: string): void {
   changeDatabase(path, (db) => changeStore(db, { id: '', origin: '', backup_at: Date.now() }));
 }
@@ -162,7 +159,7 @@ function markAsBackup(path: string): void {
 /** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */
 export function makeUsable(path: string): void {
   changeDatabase(path, (db) => {
-    changeStore(db, { id: '', origin: '', backup_at: null });
+    changeStore(db, { origin: '', backup_at: null });
     db.exec('PRAGMA journal_mode = WAL');
   });
 }
