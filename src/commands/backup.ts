@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { backupStore } from '../store/maintenance/backup.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import { historyLines } from './history-lines.ts';
 import { counted, grouped, writeErr } from './terminal/output.ts';
 
 export function backupCommand(): Command {
@@ -20,6 +21,7 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   const { pending, shipped, cancelled } = findings.orders;
   const orders = counted(pending + shipped + cancelled, 'order');
   writeErr(`Wrote ${file}, ${orders} in ${grouped(bytes)} bytes, and checked it.`);
+  for (const line of historyLines(findings)) writeErr(line);
   for (const each of leftovers) {
     writeErr(
       `${each} is left from an interrupted backup. Delete it unless another backup is running.`,

@@ -40,9 +40,9 @@ async function check(flags: CheckFlags): Promise<void> {
   }
   const { databaseUrl, environment: wanted } = databaseConfig(flags);
   const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
-    await checkStore(databaseUrl, asked);
+    await checkStore(databaseUrl, { asked });
   const head = found.head && headText(found.head);
-  const problems = [...schemaDifferences, ...found.problems];
+  const problems = [...schemaDifferences, ...found.problems, ...(found.heads?.problems ?? [])];
   if (asked !== undefined && found.heads?.hasAsked !== true) {
     problems.push(`the history does not contain ${flags.at}`);
   }

@@ -3,6 +3,7 @@ import { expectEnvironment } from '../store/claim.ts';
 import { restoreStore } from '../store/maintenance/backup.ts';
 import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
+import { historyLines } from './history-lines.ts';
 import { counted, writeErr } from './terminal/output.ts';
 
 export function restoreCommand(): Command {
@@ -27,6 +28,7 @@ async function restore(file: string, flags: DatabaseFlags): Promise<void> {
     `Restored ${counted(pending + shipped + cancelled, 'order')} (${pending} pending, ${shipped} shipped, ` +
       `${cancelled} cancelled) to ${databaseLabel(databaseUrl)}.`,
   );
+  for (const line of historyLines(findings)) writeErr(line);
   writeErr(`New orders get ids from ${nextId}, so that no id is assigned twice.`);
   if (kept !== undefined)
     writeErr(`The previous database is kept as ${kept}; delete it when you no longer need it.`);

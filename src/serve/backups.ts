@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { headText, momentText } from '../orders/heads.ts';
 import { rotateStore } from '../store/maintenance/backup.ts';
 import type { LatestBackup, Rotation } from '../store/sqlite/maintenance/backup-rotation.ts';
 
@@ -44,10 +45,16 @@ export class Backups {
     let nextMs = Math.min(RETRY_MS, everyMs);
     try {
       const began = performance.now();
-      const { latest, isNew } = await rotateStore(this.#url, this.#rotation);
+      const { latest, made } = await rotateStore(this.#url, this.#rotation);
       this.#latest = latest;
       const ms = Math.round(performance.now() - began);
-      if (isNew) this.#logger.info({ ...latest, ms }, 'made and checked a backup');
+      if (made !== undefined) {
+        const { revision, head, heads } = made.findings;
+        const moment = head && momentText({ revision, head: headText(head) });
+        this.#logger.info({ ...latest, head: moment, ms }, 'made and checked a backup');
+        const problems = heads?.problems ?? [];
+        if (problems.length > 0) this.#logger.warn({ problems }, 'the history was altered by hand');
+      }
       const dueMs = (latest?.at ?? 0) + everyMs - Date.now();
       if (dueMs > 0) nextMs = dueMs;
     } catch (error) {

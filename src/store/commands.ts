@@ -19,7 +19,7 @@ export type StoreCommand =
   /** Undoes `moveAway`. Ids leap, since the other database may have given some. */
   | { readonly type: 'reactivate' }
   /**
-   * Computes the heads of all revisions from `from` on again, after rows were changed by hand. Every moment from there on is in no
+   * Computes the heads of all revisions from `from` on again, after rows were changed or deleted by hand. Every moment from there on is in no
    * store's past any more.
    */
   | { readonly type: 'rechain'; readonly from: bigint }

@@ -40,7 +40,10 @@ export interface FeedRead {
   ) => Promise<{ readonly changes: readonly OrderChange[]; readonly isCut: boolean }>;
 }
 
-/** Makes a page of whole revisions: the last one is cut off unless it is the only one, and then completed. */
+/**
+ * Makes a page of whole revisions: the last one is cut off unless it is the only one, and then completed.
+ * @throws Error if rows of the next revision, or its head, were deleted by hand
+ */
 export async function changePage(read: FeedRead): Promise<ChangePage> {
   const { from, now, isCut } = read;
   let { changes } = read;
@@ -48,7 +51,9 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
     const whole = wholeRevisions(changes);
     changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
   }
-  const position = changes.length === 0 ? from : positionAfter(changes.at(-1)!);
+  const last = changes.at(-1);
+  if (last === undefined && from.revision < now.revision) throw deletedByHand(from.revision + 1n);
+  const position = last === undefined ? from : positionAfter(last);
   return { changes, position, isMore: position.revision < now.revision, now };
 }
 
@@ -92,5 +97,9 @@ export function isPast(moment: Moment, now: Moment, head: string | undefined): b
  */
 export function positionAfter({ order: { revision }, head }: OrderChange): Moment {
   if (head !== undefined) return { revision, head };
-  throw new Error(`revision ${revision} has no head; run "store-orders check" and "rechain"`);
+  throw deletedByHand(revision);
+}
+
+function deletedByHand(revision: bigint): Error {
+  return new Error(`revision ${revision} is not complete; run "store-orders check" and "rechain"`);
 }

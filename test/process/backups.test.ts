@@ -83,6 +83,27 @@ test('a service makes backups automatically, checks them, and keeps the latest',
   assert.equal(await metric(operations, 'store_orders_backup_failures_total'), 0);
 });
 
+test('a store that was changed by hand is backed up and restored, with a warning', async (t) => {
+  const [folder, database] = [temporaryFolder(t), await newStore(t)];
+  const on = ['--database', database];
+  await run(['import', '-', ...on], { input: '{"id":1,"quantity":1}\n{"id":2}\n' });
+  const db = new DatabaseSync(database.slice('sqlite:'.length));
+  db.exec('UPDATE orders SET quantity = 7 WHERE id = 1');
+  db.close();
+  const altered = /^Warning: revision 1 is not what its head proves: it was altered\.$/m;
+  const head = /^Its head is 1-[0-9a-f]{64}\.$/m;
+  const file = join(folder, 'today.db');
+  const backup = await run(['backup', file, ...on]);
+  assert.equal(backup.code, 0, backup.stderr);
+  assert.match(backup.stderr, altered);
+  const restore = await run(['restore', file, ...on]);
+  assert.equal(restore.code, 0, restore.stderr);
+  assert.match(restore.stderr, altered);
+  assert.equal(head.exec(restore.stderr)?.[0], head.exec(backup.stderr)?.[0]);
+  const { stdout } = await serve(t, [], { database, env: settings(folder, '1h') });
+  await eventually(async () => assert.match(stdout(), /"msg":"the history was altered by hand"/));
+});
+
 test('services that share the folder make one backup, when it is due', async (t) => {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;

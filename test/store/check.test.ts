@@ -19,7 +19,8 @@ async function found(t: TestContext, engine: Engine, sql: string): Promise<reado
     db.exec(sql);
     db.close();
   }
-  return (await checkStore(url)).problems;
+  const { problems, heads } = await checkStore(url);
+  return [...problems, ...heads!.problems];
 }
 
 for (const engine of ENGINES) {

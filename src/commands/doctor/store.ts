@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { keyStatus } from '../../keys/api-key.ts';
 import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
+import { headText, momentText } from '../../orders/heads.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../orders/ids.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
@@ -21,9 +22,9 @@ export async function storeOf(config: Config): Promise<Finding[]> {
     if (!(await storeExists(databaseUrl))) {
       return [ok('store', 'it does not exist yet; the service creates it when it starts')];
     }
-    const checked = await checkStore(databaseUrl);
+    const checked = await checkStore(databaseUrl, { isSample: true });
     expectEnvironment(databaseUrl, checked.environment, environment);
-    const findings = [...contentsOf(checked), ...schemaOf(checked)];
+    const findings = [...contentsOf(checked), ...historyOf(checked), ...schemaOf(checked)];
     const { has, knows } = checked.schema;
     const problems = [...checked.schemaDifferences, ...checked.problems];
     if (has !== knows || problems.length > 0) return findings;
@@ -45,6 +46,22 @@ function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[
   return wrong.length > 0
     ? wrong
     : [ok('store', `${counts.join(', ')}; revision ${revision}, and every row is consistent`)];
+}
+
+/** A sample of the history; it may have been altered on purpose, so a store with such problems is still in use. */
+function historyOf({ revision, head, heads }: Findings): Finding[] {
+  if (head === undefined || heads === undefined) return [];
+  if (heads.problems.length === 0) {
+    return [
+      ok(
+        'history',
+        `its end and a sample are unaltered; head ${momentText({ revision, head: headText(head) })}`,
+      ),
+    ];
+  }
+  const advice =
+    'run "store-orders check" for all of it; after a correction on purpose, "store-orders rechain"';
+  return heads.problems.map((each) => problem('history', each, advice));
 }
 
 function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Finding[] {

@@ -1,4 +1,3 @@
-import type { Moment } from '../../orders/heads.ts';
 import type { Finding } from '../diagnosis.ts';
 import type { MigrationSteps } from '../migration-steps.ts';
 import { isPostgresUrl } from '../postgres/database/address.ts';
@@ -10,14 +9,14 @@ import { checkSqlite } from '../sqlite/maintenance/check.ts';
 import { diagnoseSqlite } from '../sqlite/maintenance/diagnose.ts';
 import { planSqlite } from '../sqlite/maintenance/plan.ts';
 import type { Findings } from '../tables/consistency.ts';
+import type { HistoryCheck } from '../tables/heads.ts';
 
 /**
  * Checks the whole store at `url`, of this release or an earlier one.
- * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable
  */
-export async function checkStore(url: string, asked?: Moment): Promise<Findings> {
-  return isPostgresUrl(url) ? checkPostgres(url, asked) : checkSqlite(sqlitePath(url), asked);
+export async function checkStore(url: string, history?: HistoryCheck): Promise<Findings> {
+  return isPostgresUrl(url) ? checkPostgres(url, history) : checkSqlite(sqlitePath(url), history);
 }
 
 /**

@@ -15,11 +15,11 @@ export interface Findings {
   readonly revision: bigint;
   /** Undefined if it has not been computed, or if the schema is too old to have it. */
   readonly head: Head | undefined;
-  /** Undefined if the heads have not been computed, or cannot be checked. */
+  /** Of the history; undefined if the heads have not been computed, or cannot be checked. */
   readonly heads: HeadFindings | undefined;
   /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
-  /** One line per problem; empty for a consistent store. */
+  /** One line per problem of the file and its rows; empty for a consistent store. */
   readonly problems: readonly string[];
 }
 

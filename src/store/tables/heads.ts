@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   BEGINNING,
   type ChainedEvent,
@@ -11,6 +12,7 @@ import {
   NO_HISTORY,
 } from '../../orders/heads.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
+import { INT64_MAX } from '../../orders/order.ts';
 import { eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
 import type { Row, Session } from './session.ts';
 import { requireStoreRow } from './store-row.ts';
@@ -30,6 +32,9 @@ export const AND_LATER = `JOIN orders ON orders.id = event.order_id
   LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
     AND later.revision = orders.revision AND later.order_id = orders.id`;
 
+/** Rows of CHAINED_COLUMNS, in the order of the feed. */
+type Batches = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+
 /** A revision, with the head that its events and the head before make. */
 export interface HeadedRevision {
   readonly revision: bigint;
@@ -47,11 +52,11 @@ export const HEADS_NOT_COMPUTED =
 
 /**
  * Computes the heads of the revisions after `from`, each from the head that is stored for the revision before, if one is.
- * @param batches rows of CHAINED_COLUMNS, of all events after that revision, in the order of the feed
+ * @param batches of all events after that revision
  * @returns the revisions of each batch
  */
 export async function* computeHeads(
-  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  batches: Batches,
   from: HistoryEnd,
 ): AsyncGenerator<HeadedRevision[]> {
   let before = from.head;
@@ -84,9 +89,9 @@ export async function hasHeads(session: Session): Promise<boolean> {
   return requireStoreRow((await session.query(SQL.storeHead))[0])[0] !== null;
 }
 
-/** Returns where the computed heads end. */
-export async function lastHeaded(session: Session): Promise<HistoryEnd> {
-  const [row] = await session.query(SQL.lastHeaded);
+/** Returns the latest revision that has a head, of those up to `upTo`. */
+export async function lastHeaded(session: Session, upTo = INT64_MAX): Promise<HistoryEnd> {
+  const [row] = await session.query(SQL.lastHeaded, [upTo]);
   return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
 }
 
@@ -113,7 +118,7 @@ export function headsProgress(
 /** Revisions that are named; an edit of an order alters at most two, a restored table can alter any number. */
 const MAX_NAMED = 20;
 
-/** What a check of all heads has found. */
+/** What a check of the heads has found. */
 export interface HeadFindings {
   /** One line per problem. */
   readonly problems: readonly string[];
@@ -123,39 +128,70 @@ export interface HeadFindings {
   readonly firstAltered: bigint | undefined;
 }
 
+/** How a history is checked. */
+export interface HistoryCheck {
+  /** A revision and a head that the history should have. */
+  readonly asked?: Moment | undefined;
+  /** Whether only the end and some other parts of a long history are checked, which takes a fraction of a second. */
+  readonly isSample?: boolean;
+}
+
+/** Events at the end of a history that are in a sample. */
+const SAMPLE_AT_END = 10_000;
+/** Other parts of it, of about EVENTS_AT_A_TIME each. */
+const SAMPLE_PARTS = 20;
+
 /**
- * Computes the heads of a whole history and compares them with the stored ones.
- * @param batches rows of CHAINED_COLUMNS, of all events
+ * Computes the heads of a history and compares them with the stored ones.
+ * @param read reads CHAINED_COLUMNS of all events after a revision
  * @param latest the head in the row of the table store, and its revision
- * @param asked a revision and a head that the history should have
  */
 export async function checkHeads(
-  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  session: Session,
+  read: (after: bigint) => Batches,
   latest: HistoryEnd,
-  asked: Moment = BEGINNING,
+  { asked = BEGINNING, isSample = false }: HistoryCheck,
 ): Promise<HeadFindings> {
-  const altered: bigint[] = [];
+  const altered = new Set<bigint>();
   let end = NO_HISTORY;
   let hasAsked = isSameMoment(asked, BEGINNING);
-  for await (const revisions of computeHeads(batches, NO_HISTORY)) {
-    for (const { revision, head, stored } of revisions) {
-      if (stored === undefined || !isEqual(stored, head)) altered.push(revision);
-      end = { revision, head: stored ?? head };
-      // Proven only if nothing before was altered, since each head is computed from the stored one before.
-      const isAsked = asked.revision === revision && asked.head === headText(head);
-      hasAsked ||= isAsked && altered.length === 0;
+  const parts = isSample ? await sampleOf(session) : [0n];
+  for (const [index, after] of parts.entries()) {
+    end = await lastHeaded(session, after);
+    for await (const revisions of computeHeads(read(end.revision), end)) {
+      for (const { revision, head, stored } of revisions) {
+        if (stored === undefined || !isEqual(stored, head)) altered.add(revision);
+        end = { revision, head: stored ?? head };
+        // Proven only if nothing before was altered, since each head is computed from the stored one before.
+        const isAsked = asked.revision === revision && asked.head === headText(head);
+        hasAsked ||= isAsked && altered.size === 0;
+      }
+      if (index < parts.length - 1) break;
     }
   }
-  const problems = altered
+  const problems = [...altered]
     .slice(0, MAX_NAMED)
     .map((revision) => `revision ${revision} is not what its head proves: it was altered`);
-  const more = altered.length - problems.length;
+  const more = altered.size - problems.length;
   if (more > 0) problems.push(`${more} further revisions were altered`);
   if (latest.revision !== end.revision || !isEqual(latest.head, end.head)) {
     problems.push('the head of the store is not that of its last revision: it was altered');
-    altered.push(end.revision + 1n);
+    altered.add(end.revision + 1n);
   }
-  return { problems, hasAsked, firstAltered: altered[0] };
+  const [firstAltered] = altered;
+  return { problems, hasAsked, firstAltered };
+}
+
+/**
+ * Returns the revisions after which a sample of the history is checked: some at random, for a batch of events, and the last one,
+ * for all events that follow.
+ */
+async function sampleOf(session: Session): Promise<readonly bigint[]> {
+  const [row] = await session.query(SQL.fromEnd, [SAMPLE_AT_END]);
+  if (row === undefined) return [0n];
+  const rest = row[0] as bigint;
+  const parts = Array.from({ length: SAMPLE_PARTS }, () => randomBytes(8).readBigUInt64BE() % rest);
+  return [...parts.sort((one, other) => Number(one - other)), rest];
 }
 
 function isEqual(one: Head, other: Head): boolean {
@@ -163,7 +199,8 @@ function isEqual(one: Head, other: Head): boolean {
 }
 
 const SQL = {
+  fromEnd: 'SELECT revision FROM order_events ORDER BY revision DESC LIMIT 1 OFFSET $1',
   storeHead: 'SELECT head FROM store',
   lastHeaded:
-    'SELECT revision, head FROM order_events WHERE head IS NOT NULL ORDER BY revision DESC LIMIT 1',
+    'SELECT revision, head FROM order_events WHERE head IS NOT NULL AND revision <= $1 ORDER BY revision DESC LIMIT 1',
 } as const;

@@ -54,15 +54,18 @@ export async function completeHeads(
 /** Computes the heads of all revisions from `from` on again, inside a transaction that excludes all other writers. */
 export async function rechain(session: Session, from: bigint): Promise<void> {
   await session.write(SQL.clear, [from]);
-  await completeInTransaction(session, await lastHeaded(session));
+  const { revision } = await completeInTransaction(session, await lastHeaded(session));
+  // The last revisions may have been deleted.
+  await session.write(SQL.setRevision, [revision]);
 }
 
-async function completeInTransaction(session: Session, from: HistoryEnd): Promise<void> {
+async function completeInTransaction(session: Session, from: HistoryEnd): Promise<HistoryEnd> {
   let end = from;
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = await writeHeads(session, revisions);
   }
   await session.write(SQL.setStoreHead, [end.head]);
+  return end;
 }
 
 /** @returns the last of the revisions */
@@ -85,14 +88,18 @@ export async function* chainedRows(
   after: bigint,
 ): AsyncGenerator<readonly Row[]> {
   await session.query(SQL.declare, [after]);
-  for (let rows = await session.query(SQL.fetch); rows.length > 0; ) {
-    const next = session.query(SQL.fetch);
-    // Awaited below; the empty handler prevents an unhandled rejection until then.
-    next.catch(() => {});
-    yield rows;
-    rows = await next;
+  try {
+    for (let rows = await session.query(SQL.fetch); rows.length > 0; ) {
+      const next = session.query(SQL.fetch);
+      // Awaited below; the empty handler prevents an unhandled rejection until then.
+      next.catch(() => {});
+      yield rows;
+      rows = await next;
+    }
+  } finally {
+    // After a failed read, the transaction is over, and the error of the read is thrown.
+    await session.run('CLOSE chained').catch(() => {});
   }
-  await session.run('CLOSE chained');
 }
 
 const SQL = {
@@ -106,4 +113,5 @@ const SQL = {
       AND order_events.type = given.type`,
   clear: 'UPDATE order_events SET head = NULL WHERE revision >= $1',
   setStoreHead: 'UPDATE store SET head = $1',
+  setRevision: 'UPDATE store SET revision = $1',
 } as const;

@@ -1,8 +1,8 @@
 import type { Environment } from '../../../keys/api-key.ts';
-import type { Head, Moment } from '../../../orders/heads.ts';
+import type { Head } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
-import { checkHeads } from '../../tables/heads.ts';
+import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
 import { text } from '../../tables/session.ts';
 import { requireStoreRow } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
@@ -15,10 +15,9 @@ import { BULK } from '../database/time-limits.ts';
 /**
  * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot. Writes nothing. Does
  * not check PostgreSQL's own files; PostgreSQL has tools for that.
- * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
-export async function checkPostgres(url: string, asked?: Moment): Promise<Findings> {
+export async function checkPostgres(url: string, history: HistoryCheck = {}): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   const session = await newSession(url, BULK, async (each) => {
     schema = await expectSchema(each);
@@ -42,7 +41,12 @@ export async function checkPostgres(url: string, asked?: Moment): Promise<Findin
     const heads =
       head === undefined || differences.length > 0
         ? undefined
-        : await checkHeads(chainedRows(session, 0n), { revision, head }, asked);
+        : await checkHeads(
+            session,
+            (after) => chainedRows(session, after),
+            { revision, head },
+            history,
+          );
     return {
       schema: schema!,
       schemaDifferences: differences,
@@ -52,7 +56,7 @@ export async function checkPostgres(url: string, asked?: Moment): Promise<Findin
       head,
       heads,
       orders,
-      problems: [...problems, ...(heads?.problems ?? [])],
+      problems,
     };
   } finally {
     session.destroy();

@@ -45,7 +45,8 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = writeHeads(session, revisions);
   }
-  session.write(SQL.setStoreHead, [end.head]);
+  // The last revisions may have been deleted.
+  session.write(SQL.setStore, [end.revision, end.head]);
 }
 
 /** @returns the last of the revisions */
@@ -78,5 +79,5 @@ const SQL = {
   setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
   clear: 'UPDATE order_events SET head = NULL WHERE revision >= ?',
   setFirstStoreHead: 'UPDATE store SET head = ? WHERE head IS NULL',
-  setStoreHead: 'UPDATE store SET head = ?',
+  setStore: 'UPDATE store SET revision = ?, head = ?',
 } as const;

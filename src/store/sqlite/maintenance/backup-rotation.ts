@@ -3,7 +3,14 @@ import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from '../database/errors.ts';
-import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
+import {
+  type Backup,
+  copySqlite,
+  expectFolder,
+  makeBackup,
+  partialsIn,
+  timeForName,
+} from './backup.ts';
 
 /** How backups are made at intervals. */
 export interface Rotation {
@@ -25,8 +32,8 @@ export interface LatestBackup {
 export interface Rotated {
   /** Undefined if there is none. */
   readonly latest: LatestBackup | undefined;
-  /** Whether `latest` was made now. */
-  readonly isNew: boolean;
+  /** What `latest` is, if it was made now. */
+  readonly made?: Backup;
 }
 
 /** A backup of a later time than this from now was dated by a wrong clock, and does not count. */
@@ -40,17 +47,17 @@ const CLOCK_TOLERANCE_MS = 60_000;
 export async function rotateBackups(path: string, rotation: Rotation): Promise<Rotated> {
   const { folder } = rotation;
   expectFolder(folder);
-  if (!isDue(path, rotation)) return { latest: latestBackup(path, folder), isNew: false };
+  if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
   const lock = new DatabaseSync(join(folder, '.store-orders-backup-lock'), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     // Another process may have made one meanwhile.
-    const isNew = isDue(path, rotation);
-    if (isNew) await make(path, rotation);
-    return { latest: latestBackup(path, folder), isNew };
+    if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
+    const made = await make(path, rotation);
+    return { latest: latestBackup(path, folder), made };
   } catch (error) {
     if (!isBusy(error)) throw error;
-    return { latest: latestBackup(path, folder), isNew: false };
+    return { latest: latestBackup(path, folder) };
   } finally {
     lock.close();
   }
@@ -69,14 +76,14 @@ function isDue(path: string, { folder, everyMs }: Rotation): boolean {
   return latest === undefined || latest.at + everyMs <= Date.now();
 }
 
-async function make(path: string, { folder, keep }: Rotation): Promise<void> {
+async function make(path: string, { folder, keep }: Rotation): Promise<Backup> {
   const prefix = prefixOf(path);
   // Left by a process that was killed: no other process makes a backup while the lock is held.
   for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
-  await makeBackup(join(folder, `${prefix}${timeForName()}.db`), async (partial) =>
-    copySqlite(path, partial),
-  );
+  const target = join(folder, `${prefix}${timeForName()}.db`);
+  const made = await makeBackup(target, async (partial) => copySqlite(path, partial));
   for (const { file } of backupsOf(path, folder).slice(0, -keep)) rmSync(file);
+  return made;
 }
 
 /** store-orders-3f0a94e1-2026-11-22T10-00-00-000Z.db; the digits are of the path, so that several stores can share a folder. */

@@ -1,10 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Environment } from '../../../keys/api-key.ts';
-import type { Head, HistoryEnd, Moment } from '../../../orders/heads.ts';
+import type { Head, HistoryEnd } from '../../../orders/heads.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
-import { type Counters, countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
-import { checkHeads } from '../../tables/heads.ts';
+import {
+  type Counters,
+  countedRows,
+  countsSql,
+  type Findings,
+  type SchemaVersion,
+} from '../../tables/consistency.ts';
+import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
@@ -19,13 +25,12 @@ const MAX_NAMED = 20;
 /**
  * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot.
  * Writes nothing. Takes some seconds for a million orders, and blocks the thread.
- * @param asked a revision and a head that the history should have
  * @throws StoreNotUsable if there is no store
  */
-export async function checkSqlite(path: string, asked?: Moment): Promise<Findings> {
+export async function checkSqlite(path: string, history: HistoryCheck = {}): Promise<Findings> {
   const db = withOpenErrors(path, () => openForReading(readableLocation(path), false));
   try {
-    return await findingsOf(db, asked);
+    return await findingsOf(db, history);
   } catch (error) {
     throw openError(path, error);
   } finally {
@@ -33,7 +38,7 @@ export async function checkSqlite(path: string, asked?: Moment): Promise<Finding
   }
 }
 
-async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<Findings> {
+async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Findings> {
   const schema = {
     has: KNOWN_MIGRATIONS - missingMigrations(db).length,
     knows: KNOWN_MIGRATIONS,
@@ -52,9 +57,10 @@ async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<
     // A column that is missing is listed already.
     (error) => isCorrupt(error) || differences.length > 0,
   );
+  const unlinked = unlinkedEvents(session, schema, damage.length + problems.length > 0);
   const unreadable: string[] = [];
   const readHeads = (latest: HistoryEnd) =>
-    checkHeads(chainedRows(session, 0n), latest, asked).catch((error) => {
+    checkHeads(session, (after) => chainedRows(session, after), latest, history).catch((error) => {
       // Events on corrupt pages cannot be read.
       if (!isCorrupt(error)) throw error;
       unreadable.push(`the events cannot be read: ${(error as Error).message}`);
@@ -72,9 +78,24 @@ async function findingsOf(db: DatabaseSync, asked: Moment | undefined): Promise<
     head,
     heads,
     orders,
-    problems: [...damage, ...problems, ...unreadable, ...(heads?.problems ?? [])],
+    problems: [...damage, ...problems, ...unlinked, ...unreadable],
   };
 }
+
+/** The first schema version with the column previous. */
+const PREVIOUS_SINCE = 2;
+
+/** Returns a problem if events are not linked to the one that placed their order. @param isUnsound whether problems are known */
+function unlinkedEvents(session: Session, { has }: SchemaVersion, isUnsound: boolean): string[] {
+  if (has < PREVIOUS_SINCE || isUnsound) return [];
+  const count = session.query(UNLINKED)[0]![0] as bigint;
+  return count === 0n ? [] : [`${count} events are not linked to the event before`];
+}
+
+const UNLINKED = `SELECT count(*) FROM order_events AS event
+  WHERE iif(type = 'placed', previous <> 0, NOT EXISTS (SELECT 1 FROM order_events AS placed
+    WHERE placed.revision = iif(event.previous = 0, event.revision, event.previous)
+      AND placed.order_id = event.order_id AND placed.type = 'placed'))`;
 
 /** Compares the schema; one on corrupt pages cannot be read. */
 function differencesOf(db: DatabaseSync): string[] {

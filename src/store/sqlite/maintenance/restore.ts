@@ -60,7 +60,7 @@ export async function restoreSqlite(
   target: string,
   { accept, action }: RestoreOptions,
 ): Promise<Restored> {
-  const source = await checkSqlite(file);
+  const source = await checkSqlite(file, { isSample: true });
   expectSound(source, `${file} failed the check; nothing was restored`);
   accept(source);
   const wasThere = existsSync(target);
@@ -76,7 +76,7 @@ export async function restoreSqlite(
     write: async (partial) => {
       copySqlite(file, partial);
       expectSound(
-        await checkSqlite(partial),
+        await checkSqlite(partial, { isSample: true }),
         `the copy of ${file} failed the check; nothing was restored`,
       );
       makeUsable(partial);
