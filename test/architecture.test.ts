@@ -9,7 +9,7 @@ const sourcesIn = (pattern: string) =>
   globSync(pattern, { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
 const SOURCES = sourcesIn('src/**/*.ts');
 /** The client library, a package of its own. */
-const CLIENT = sourcesIn('client/src/*.ts');
+const CLIENT = sourcesIn('client/src/**/*.ts');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const DOMAIN = ['orders', 'keys', 'pets', 'concurrency'];

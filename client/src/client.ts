@@ -8,15 +8,23 @@ import {
   timeText,
 } from './arguments.ts';
 import { calling } from './call.ts';
+import type { OperationName } from './error-codes.ts';
+import { ConflictError } from './errors.ts';
 import {
   type Batch,
   type ChangesQuery,
   changePage,
   type FollowOptions,
   followChanges,
-} from './changes.ts';
-import type { OperationName } from './error-codes.ts';
-import { ConflictError } from './errors.ts';
+} from './feed/changes.ts';
+import {
+  type Copy,
+  keepCopy,
+  keepReplica,
+  type ReplicaOptions,
+  type ReplicaStep,
+  type ReplicaStore,
+} from './feed/replica.ts';
 import { LARGEST_PAGE, type OrderQuery, orderPage, type PageQuery } from './orders.ts';
 import type {
   Activity,
@@ -27,14 +35,6 @@ import type {
   OrderRecord,
   Summary,
 } from './records.ts';
-import {
-  type Copy,
-  keepCopy,
-  keepReplica,
-  type ReplicaOptions,
-  type ReplicaStep,
-  type ReplicaStore,
-} from './replica.ts';
 import { pageBefore, read, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
@@ -47,7 +47,6 @@ import { isActivity, isHistory, isOrder, isSummary } from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 
-export type { Batch, ChangesQuery, FollowOptions } from './changes.ts';
 export type { ResponseDetails } from './errors.ts';
 export {
   AuthenticationError,
@@ -68,15 +67,16 @@ export {
   UnknownOutcomeError,
 } from './errors.ts';
 export { parse, stringify } from './exact-json.ts';
-export type { OrderFilter, OrderQuery, OrderStatus, PageQuery } from './orders.ts';
-export type * from './records.ts';
+export type { Batch, ChangesQuery, FollowOptions } from './feed/changes.ts';
 export type {
   Copy,
   ReplicaOptions,
   ReplicaPosition,
   ReplicaStep,
   ReplicaStore,
-} from './replica.ts';
+} from './feed/replica.ts';
+export type { OrderFilter, OrderQuery, OrderStatus, PageQuery } from './orders.ts';
+export type * from './records.ts';
 export type { Tagged } from './request.ts';
 export type {
   CallOptions,

@@ -1,6 +1,6 @@
 import { randomHex } from './arguments.ts';
+import type { ReplicaPosition, ReplicaStore } from './feed/replica.ts';
 import type { OrderRecord } from './records.ts';
-import type { ReplicaPosition, ReplicaStore } from './replica.ts';
 
 /** What a replica needs of a database; DatabaseSync of node:sqlite is one. */
 export interface SqliteDatabase {

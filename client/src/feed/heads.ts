@@ -1,7 +1,7 @@
-import type { Call } from './call.ts';
-import { HistoryMismatchError, StoreOrdersError } from './errors.ts';
-import { stringify } from './exact-json.ts';
-import type { Change } from './records.ts';
+import type { Call } from '../call.ts';
+import { HistoryMismatchError, StoreOrdersError } from '../errors.ts';
+import { stringify } from '../exact-json.ts';
+import type { Change } from '../records.ts';
 
 // The history of a store is a chain of hashes, and a cursor is REVISION-HEAD: it commits the service to all changes before
 // it. The form is in "What you can prove" of the service's docs/integrating.md; conformance/heads.json has vectors.

@@ -1,12 +1,12 @@
-import { Call, pause } from './call.ts';
+import { Call, pause } from '../call.ts';
+import { GoneError } from '../errors.ts';
+import { LARGEST_PAGE, orderPage } from '../orders.ts';
+import type { Change, OrderRecord } from '../records.ts';
+import { backoffMs, persistently } from '../retries.ts';
+import type { Settings } from '../settings.ts';
+import type { Stoppable } from '../stoppable.ts';
 import { type FollowOptions, followChanges, verifiedPage } from './changes.ts';
-import { GoneError } from './errors.ts';
 import { verifying } from './heads.ts';
-import { LARGEST_PAGE, orderPage } from './orders.ts';
-import type { Change, OrderRecord } from './records.ts';
-import { backoffMs, persistently } from './retries.ts';
-import type { Settings } from './settings.ts';
-import type { Stoppable } from './stoppable.ts';
 
 /** The position of a copy in the changes of the store. */
 export interface ReplicaPosition {

@@ -1,16 +1,16 @@
-import { functionOf, pageSize, plainObject, text } from './arguments.ts';
-import { Call, pause } from './call.ts';
-import { ConnectionError, TimeoutError, UnavailableError } from './errors.ts';
+import { functionOf, pageSize, plainObject, text } from '../arguments.ts';
+import { Call, pause } from '../call.ts';
+import { ConnectionError, TimeoutError, UnavailableError } from '../errors.ts';
+import { parse } from '../exact-json.ts';
+import { LARGEST_PAGE } from '../orders.ts';
+import type { Change, ChangePage } from '../records.ts';
+import { open, pageBefore, read, type Tagged } from '../request.ts';
+import { persistently, waitOut } from '../retries.ts';
+import { type CallOptions, harmless, type Settings } from '../settings.ts';
+import { isChange, isChangePage } from '../shapes.ts';
+import type { Stoppable } from '../stoppable.ts';
 import { eventsOf } from './event-stream.ts';
-import { parse } from './exact-json.ts';
 import { type Verify, verifying } from './heads.ts';
-import { LARGEST_PAGE } from './orders.ts';
-import type { Change, ChangePage } from './records.ts';
-import { open, pageBefore, read, type Tagged } from './request.ts';
-import { persistently, waitOut } from './retries.ts';
-import { type CallOptions, harmless, type Settings } from './settings.ts';
-import { isChange, isChangePage } from './shapes.ts';
-import type { Stoppable } from './stoppable.ts';
 
 /** Changes that belong together: those of one revision, or of several. */
 export interface Batch {
