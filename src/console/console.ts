@@ -51,7 +51,9 @@ export function addConsole(router: Router, rootPath: string): void {
 
 /** The scripts in a folder; their names stay as they are, so that they find each other. */
 function scriptsIn(folder: URL, path: string): FixedFile[] {
-  const names = readdirSync(folder).filter((each) => each.endsWith(EXTENSION));
+  const names = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((each) =>
+    each.endsWith(EXTENSION),
+  );
   return names.map((name) => ({
     path: `${path}/${name}`,
     type: 'text/javascript',
