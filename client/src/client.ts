@@ -1,10 +1,12 @@
 import { addedUp } from './activity.ts';
 import {
   anyEtag,
+  encodedReference,
   idempotencyKeyOf,
   int64Text,
   plainObject,
   strongEtag,
+  text,
   timeText,
 } from './arguments.ts';
 import { calling } from './call.ts';
@@ -99,6 +101,8 @@ interface IfNoneMatch {
 interface IfMatch {
   /** The ETag that the order must still have; otherwise the call rejects with OrderChangedError. */
   readonly ifMatch?: string | undefined;
+  /** The reference that the order must have; otherwise the call rejects with OrderChangedError: it is another order. */
+  readonly ifReferenceMatch?: string | undefined;
 }
 
 /** Options of a read; see IfNoneMatch. */
@@ -166,28 +170,34 @@ export class StoreOrders {
   }
 
   /**
-   * Places an order exactly once: retries send the same idempotency key.
+   * Places an order exactly once: retries send the same idempotency key. With a `reference`, an API key places one order under
+   * it, without a limit in time; repeated calls resolve to the order as it is then, with `isReplayed`.
    * @param options.idempotencyKey identifies the placement; a new key by default. Store it before the call, so that the
    *   call can be repeated after a crash.
    * @throws InvalidRequestError, UnknownOutcomeError
    */
   async placeOrder(
-    order: Omit<NewOrder, 'shipDate'> & { readonly shipDate?: Date | string | undefined },
+    order: Omit<NewOrder, 'shipDate' | 'reference'> & {
+      readonly shipDate?: Date | string | undefined;
+      readonly reference?: string | undefined;
+    },
     options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
   ): Promise<PlacedOrder> {
     const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
     const { petId, quantity } = order;
+    const reference = text(order.reference, 'reference');
     const shipDate = timeText(order.shipDate, 'shipDate');
     const fields = [
       `"petId":${int64Text(petId, 'petId')}`,
       `"quantity":${int64Text(quantity, 'quantity')}`,
       ...(shipDate === undefined ? [] : [`"shipDate":${JSON.stringify(shipDate)}`]),
+      ...(reference === undefined ? [] : [`"reference":${JSON.stringify(reference)}`]),
     ];
     const request = {
       operation: 'placeOrder',
       method: 'POST',
       path: '/v2/store/orders',
-      expects: [201],
+      expects: [200, 201],
       body: `{${fields.join()}}`,
       headers: { 'idempotency-key': idempotencyKey },
     } as const;
@@ -195,7 +205,10 @@ export class StoreOrders {
       isOrder(record) &&
       record.petId === petId &&
       record.quantity === quantity &&
-      isMoment(record.shipDate, shipDate);
+      record.reference === reference &&
+      // An order that was found by its reference may have shipped since, which changes its date.
+      (isMoment(record.shipDate, shipDate) ||
+        (reference !== undefined && record.status === 'shipped'));
     return calling(this.#settings, options, (call) =>
       repeatedChange<PlacedOrder>(call, {
         idempotencyKey,
@@ -357,7 +370,10 @@ export class StoreOrders {
   ): Promise<Tagged<OrderRecord>> {
     const body = shippedAt === undefined ? undefined : JSON.stringify({ shippedAt });
     const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
-    const headers = { 'if-match': strongEtag(options.ifMatch) };
+    const headers = {
+      'if-match': strongEtag(options.ifMatch),
+      'if-reference-match': encodedReference(options.ifReferenceMatch),
+    };
     const isEnded = (order: OrderRecord) =>
       isOrder(order) && order.id === id && order.status === status;
     const request = {

@@ -27,6 +27,7 @@ export const ERROR_CODES = {
     body_invalid: 400,
     idempotency_key_missing: 400,
     parameter_invalid: 400,
+    reference_taken: 409,
     unsupported_media_type: 415,
     idempotency_key_reused: 422,
     no_ids_left: 507,
@@ -46,6 +47,7 @@ export const ERROR_CODES = {
     order_already_shipped: 409,
     order_already_cancelled: 409,
     order_changed: 412,
+    reference_differs: 412,
     cancel_limit_reached: 429,
   },
   shipOrder: {
@@ -57,6 +59,7 @@ export const ERROR_CODES = {
     order_already_shipped: 409,
     order_already_cancelled: 409,
     order_changed: 412,
+    reference_differs: 412,
     unsupported_media_type: 415,
   },
   listChanges: { ...GENERAL, parameter_invalid: 400, cursor_invalid: 400, changes_gone: 410 },

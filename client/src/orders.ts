@@ -16,6 +16,8 @@ export type OrderStatus = (typeof STATUSES)[number];
 export interface OrderFilter {
   readonly status?: OrderStatus | readonly OrderStatus[] | undefined;
   readonly petId?: bigint | undefined;
+  /** Each API key has references of its own, so several orders can have the same. */
+  readonly reference?: string | undefined;
   readonly shipDateFrom?: Date | string | undefined;
   readonly shipDateBefore?: Date | string | undefined;
 }
@@ -61,6 +63,7 @@ function parametersOf(query: PageQuery): Readonly<Record<string, string | undefi
   return {
     status: status === undefined ? undefined : checked.join(),
     petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
+    reference: text(query.reference, 'reference'),
     shipDateFrom: timeText(query.shipDateFrom, 'shipDateFrom'),
     shipDateBefore: timeText(query.shipDateBefore, 'shipDateBefore'),
     order: oneOf(query.order, ['asc', 'desc'], 'order'),

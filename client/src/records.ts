@@ -36,6 +36,8 @@ export interface OrderRecord {
   readonly shipDate?: string;
   /** Whether the order has been fulfilled. */
   readonly complete?: boolean;
+  /** The name that the integrator has given the order; it never changes. */
+  readonly reference?: string;
   /** A pending order can become shipped or cancelled; shipped and cancelled orders never change again. */
   readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
   /** When the store recorded the order. */
@@ -54,6 +56,8 @@ export interface NewOrder {
   readonly quantity: bigint;
   /** Expected ship date, with an offset. */
   readonly shipDate?: string;
+  /** A name of your own for the order, without control characters; unique among the orders of the API key. */
+  readonly reference?: string;
 }
 
 /** How the order was shipped. */
@@ -78,6 +82,8 @@ export interface OrderPage {
 
 /** The history of an order. */
 export interface OrderHistory {
+  /** The name that the integrator has given the order; it never changes. */
+  readonly reference?: string;
   /** Oldest first. */
   readonly events: readonly {
     /** What happened. */
@@ -224,8 +230,10 @@ export type ErrorCode =
   | 'body_invalid'
   | 'cursor_invalid'
   | 'idempotency_key_missing'
+  | 'reference_taken'
   | 'changes_gone'
   | 'order_changed'
+  | 'reference_differs'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'too_many_streams'

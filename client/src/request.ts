@@ -365,7 +365,8 @@ function retryAfterOf(headers: Headers): number | undefined {
 }
 
 function urlOf({ settings: { root } }: Call, { path, query = {} }: Request): string {
-  const search = new URLSearchParams(given(query)).toString();
+  // Not "+" for a space, which is an encoding of forms.
+  const search = new URLSearchParams(given(query)).toString().replaceAll('+', '%20');
   return `${root}${path}${search === '' ? '' : `?${search}`}`;
 }
 

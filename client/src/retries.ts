@@ -20,6 +20,8 @@ const SETTLING = [
   'order_already_cancelled',
   'order_already_shipped',
   'order_changed',
+  'reference_differs',
+  'reference_taken',
   'idempotency_key_reused',
 ];
 

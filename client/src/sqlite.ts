@@ -34,7 +34,8 @@ const COLUMNS = `
   status TEXT NOT NULL,
   placed_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
-  revision INTEGER NOT NULL`;
+  revision INTEGER NOT NULL,
+  reference TEXT`;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS orders (${COLUMNS});
@@ -45,6 +46,12 @@ const SCHEMA = `
     run TEXT NOT NULL
   );
   INSERT OR IGNORE INTO replica VALUES (1, NULL, NULL, '');`;
+
+const HAS_REFERENCE = `SELECT 1 FROM pragma_table_info('orders') WHERE name = 'reference'`;
+
+/** For a replica of a release without references: its orders are copied again. */
+const ADD_REFERENCE = `ALTER TABLE orders ADD COLUMN reference TEXT;
+  UPDATE replica SET cursor = NULL, revision = NULL;`;
 
 /**
  * A replica in a SQLite database: the table `orders` has the orders of the store, times as RFC 3339 in UTC. It changes
@@ -62,7 +69,10 @@ export class SqliteReplica implements ReplicaStore {
   constructor(database: SqliteDatabase) {
     this.#database = database;
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    this.#inTransaction(() => database.exec(SCHEMA));
+    this.#inTransaction(() => {
+      database.exec(SCHEMA);
+      if (this.#prepare(HAS_REFERENCE).get() === undefined) database.exec(ADD_REFERENCE);
+    });
   }
 
   load(): ReplicaPosition | undefined {
@@ -106,14 +116,14 @@ export class SqliteReplica implements ReplicaStore {
 
   #write(table: string, orders: readonly OrderRecord[]): void {
     const statement = this.#prepare(
-      `INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     for (const order of orders) {
       const { id, petId, quantity, shipDate, complete, status, placedAt, updatedAt } = order;
       const completed = complete === undefined ? null : BigInt(complete);
       statement.run(
         ...[id, petId ?? null, quantity ?? null, shipDate ?? null, completed],
-        ...[status, placedAt, updatedAt, order.revision],
+        ...[status, placedAt, updatedAt, order.revision, order.reference ?? null],
       );
     }
   }

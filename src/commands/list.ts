@@ -63,10 +63,11 @@ function written(orders: readonly Order[], format: Format): string {
 }
 
 function tableOf(orders: readonly Order[]): string {
-  const rows = orders.map(({ id, status, petId, quantity, shipDate, complete }) => [
+  const rows = orders.map(({ id, status, petId, quantity, shipDate, complete, reference }) => [
     ...[id, status, petId ?? '', quantity ?? ''].map(String),
     shipDate === undefined ? '' : formatTimestamp(shipDate),
     String(complete ?? ''),
+    reference ?? '',
   ]);
-  return `${table([['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE'], ...rows])}\n`;
+  return `${table([['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE', 'REFERENCE'], ...rows])}\n`;
 }

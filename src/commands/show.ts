@@ -45,7 +45,10 @@ function causeOf(
   return record && operatorOf(record);
 }
 
-function record({ id, petId, quantity, shipDate, complete, status }: Order, history: ShownEvent[]) {
+function record(
+  { id, petId, quantity, shipDate, complete, status, reference }: Order,
+  history: ShownEvent[],
+) {
   return {
     id,
     petId,
@@ -53,6 +56,7 @@ function record({ id, petId, quantity, shipDate, complete, status }: Order, hist
     shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
     complete,
     status,
+    reference,
     history: history.map(({ revision, type, at, by, operator }) => ({
       revision,
       type,

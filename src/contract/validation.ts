@@ -203,6 +203,7 @@ function detailOf({ keyword, params, schema, message }: ErrorObject): string {
   if (keyword === 'type' && params.type === 'boolean') return 'must be true or false';
   if (keyword === 'minLength') return `must have at least ${params.limit} characters`;
   if (keyword === 'maxLength') return `must have at most ${params.limit} characters`;
+  if (keyword === 'pattern') return 'must not contain control characters';
   if (keyword === 'format') return `must be a ${params.format} with an offset`;
   return message ?? 'is not valid';
 }

@@ -1,5 +1,11 @@
 import { INTEGER, OtherNumber } from '../json/exact-json.ts';
-import { isInt64, ORDER_STATUSES, type OrderDraft, type OrderStatus } from '../orders/order.ts';
+import {
+  isInt64,
+  isReference,
+  ORDER_STATUSES,
+  type OrderDraft,
+  type OrderStatus,
+} from '../orders/order.ts';
 import { parseTimestamp, timestampProblem } from '../orders/timestamp.ts';
 import type { Pet } from '../pets/pet.ts';
 import type { Columns, Fields, Value } from './row.ts';
@@ -11,6 +17,7 @@ export const ORDER_COLUMNS = {
   shipDate: 'text',
   complete: 'boolean',
   status: 'text',
+  reference: 'text',
 } as const satisfies Columns;
 
 export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
@@ -30,6 +37,7 @@ export function orderOf(fields: Fields): OrderDraft {
     shipDate: reader.timestamp('shipDate'),
     complete: reader.boolean('complete'),
     status: reader.status(),
+    reference: reader.reference(),
   };
   // Otherwise the blank rows at the end of a spreadsheet would become orders.
   if (reader.isEmpty) reader.problems.push('has no value in any field');
@@ -91,6 +99,13 @@ class FieldReader {
     else if (!value.isWellFormed()) {
       this.#refuse(name, 'a string without unpaired surrogates', value);
     } else return value;
+    return undefined;
+  }
+
+  reference(): string | undefined {
+    const text = this.text('reference');
+    if (text === undefined || isReference(text)) return text;
+    this.#refuse('reference', '1 to 255 characters without control characters', text);
     return undefined;
   }
 

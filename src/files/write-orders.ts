@@ -24,14 +24,21 @@ export const WRITERS: Readonly<Record<Format, Writer>> = {
   },
   csv: {
     start: `${Object.keys(ORDER_COLUMNS).join(',')}\n`,
-    order: ({ id, petId, quantity, shipDate, complete, status }) => {
+    order: ({ id, petId, quantity, shipDate, complete, status, reference }) => {
       const date = shipDate === undefined ? '' : formatTimestamp(shipDate);
-      return `${id},${petId ?? ''},${quantity ?? ''},${date},${complete ?? ''},${status}\n`;
+      return `${id},${petId ?? ''},${quantity ?? ''},${date},${complete ?? ''},${status},${csvText(reference)}\n`;
     },
     end: '',
   },
 };
 
+/** Quotes a text where CSV needs that: RFC 4180, section 2. */
+function csvText(text = ''): string {
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 function withStatus(order: Order): string {
-  return `${orderJson(order).slice(0, -1)},"status":"${order.status}"}`;
+  const { status, reference } = order;
+  const name = reference === undefined ? '' : `,"reference":${JSON.stringify(reference)}`;
+  return `${orderJson(order).slice(0, -1)},"status":"${status}"${name}}`;
 }

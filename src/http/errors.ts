@@ -27,12 +27,17 @@ const ERRORS = {
   method_not_allowed: [405, 'This path does not support the method; see the Allow header.'],
   request_timeout: [408, 'The request did not arrive in time.'],
   order_already_shipped: [409, 'This order has already shipped and cannot be cancelled.'],
+  reference_taken: [
+    409,
+    'This API key has placed another order with this reference; its content differs.',
+  ],
   pet_lookup_gone: [410, 'The pet lookup was deprecated and its sunset date has passed.'],
   changes_gone: [
     410,
     'This cursor is no longer valid: the store was restored or lost changes. Read all orders again.',
   ],
   order_changed: [412, 'The order has changed since the ETag in If-Match was read.'],
+  reference_differs: [412, 'The order does not have the reference in If-Reference-Match.'],
   body_too_large: [413, 'The request body is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
   unsupported_media_type: [415, 'The request body must be application/json in UTF-8.'],

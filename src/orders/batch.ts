@@ -2,12 +2,20 @@ import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
 import type { ChainedEvent } from './heads.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
 import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
-import { byId, type Order, type OrderDraft, type OrderId, type OrderStatus } from './order.ts';
 import {
+  byId,
+  differingFields,
+  type Order,
+  type OrderDraft,
+  type OrderId,
+  type OrderStatus,
+} from './order.ts';
+import {
+  type KnownReference,
+  nameOfKey,
   type Placement,
   type PlaceOrderCommand,
   type PlaceOrderOutcome,
-  placementName,
 } from './placement.ts';
 
 export type BatchCommand = OrderCommand | PlaceOrderCommand;
@@ -41,8 +49,16 @@ export interface Lookups {
   readonly ids: readonly OrderId[];
   /** Placements, by API key and idempotency key. */
   readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
+  /** References of new orders, by API key. */
+  readonly references: readonly ReferenceName[];
   /** Keys whose recent cancels count. */
   readonly limitedKeys: readonly string[];
+}
+
+/** A reference of an API key. */
+export interface ReferenceName {
+  readonly by: string;
+  readonly reference: string;
 }
 
 /** The state of the store on which the outcomes of commands depend. */
@@ -52,21 +68,26 @@ export interface Known {
   /** Needed to place orders without an id. */
   readonly freeIds?: FreeIds;
   readonly placements?: readonly Placement[];
+  readonly references?: readonly KnownReference[];
   readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
 }
 
 export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const ids = new Set<OrderId>();
   const placements: PlaceOrderCommand[] = [];
+  const references: ReferenceName[] = [];
   const limitedKeys = new Set<string>();
   for (const command of commands) {
-    if (command.type === 'placeOrder') placements.push(command);
-    else ids.add(idOf(command));
+    if (command.type === 'placeOrder') {
+      const { by, draft } = command;
+      placements.push(command);
+      if (draft.reference !== undefined) references.push({ by, reference: draft.reference });
+    } else ids.add(idOf(command));
     if (command.type === 'cancel' && command.cancelsPerHour !== undefined) {
       limitedKeys.add(command.by!);
     }
   }
-  return { ids: [...ids], placements, limitedKeys: [...limitedKeys] };
+  return { ids: [...ids], placements, references, limitedKeys: [...limitedKeys] };
 }
 
 /** An event to be written. */
@@ -90,22 +111,29 @@ export class Batch {
   readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
   /** New placements; their revision is that of the batch. */
   readonly placements: Omit<Placement, 'revision'>[] = [];
+  /** API keys for which the references of new orders are unique, by order. */
+  readonly referenceKeys = new Map<OrderId, string>();
   /** By API key. */
   readonly allowances = new Map<string, CancelAllowance>();
   readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
+  /** Orders as they were placed, by API key and reference. */
+  readonly #references: Map<string, Order>;
   readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
   /** The ids that were free before. */
   readonly freeIds: FreeIds | undefined;
   #nextId: OrderId;
   readonly #lastId: OrderId;
 
-  constructor({ orders, freeIds, placements = [], cancelUses = [] }: Known) {
+  constructor({ orders, freeIds, placements = [], references = [], cancelUses = [] }: Known) {
     this.known = new Map(orders.map((known) => [known.order.id, known]));
     this.freeIds = freeIds;
     this.#lastId = (freeIds ?? ALL_IDS).last;
     this.#nextId = (freeIds?.highest ?? this.#lastId) + 1n;
     this.#placements = new Map(
-      placements.map((each) => [placementName(each.by, each.idempotencyKey), each]),
+      placements.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
+    );
+    this.#references = new Map(
+      references.map(({ by, placed }) => [nameOfKey(by, placed.reference!), placed]),
     );
     this.#cancelUses = Map.groupBy(cancelUses, ({ by }) => by);
   }
@@ -162,20 +190,35 @@ export class Batch {
     command: PlaceOrderCommand,
   ): PlaceOrderOutcome | ((revision: bigint) => PlaceOrderOutcome) {
     const { draft, by, idempotencyKey, digest } = command;
-    const name = placementName(by, idempotencyKey);
+    const name = nameOfKey(by, idempotencyKey);
     const earlier = this.#placements.get(name);
     if (earlier !== undefined) {
       if (earlier.digest !== digest) return { refusal: 'idempotency_key_reused' };
       const { id, at } = earlier;
       return (revision) => ({ id, revision: earlier.revision ?? revision, at, isReplay: true });
     }
+    const taken = this.#orderOf(command);
+    if (taken !== undefined) {
+      const isSame = differingFields(taken, { ...draft, id: taken.id }).length === 0;
+      return isSame ? { id: taken.id, isReplay: true } : { refusal: 'reference_taken' };
+    }
     const id = this.#takeId();
     if (id > this.#lastId) return { refusal: 'no_ids_left' };
-    this.#record(decide(undefined, { type: 'insertOrder', order: { ...draft, id } }, this.now), by);
+    const order = { ...draft, id };
+    this.#record(decide(undefined, { type: 'insertOrder', order }, this.now), by);
+    if (draft.reference !== undefined) {
+      this.referenceKeys.set(id, by);
+      this.#references.set(nameOfKey(by, draft.reference), order);
+    }
     const placement = { by, idempotencyKey, digest, id, at: this.now };
     this.placements.push(placement);
     this.#placements.set(name, placement);
     return (revision) => ({ id, revision, at: this.now, isReplay: false });
+  }
+
+  /** Returns the order that has the reference of a placement. */
+  #orderOf({ by, draft: { reference } }: PlaceOrderCommand): Order | undefined {
+    return reference === undefined ? undefined : this.#references.get(nameOfKey(by, reference));
   }
 
   #takeId(): OrderId {

@@ -69,14 +69,15 @@ export interface ChainedEvent {
 
 /**
  * Returns the line of an event, as it is hashed: a JSON array of type, at, by, id, petId, quantity, shipDate, complete, status and
- * reference, without spaces and with a line feed. What is absent is null; so is the reference, which orders do not have yet.
+ * reference, without spaces and with a line feed. What is absent is null.
  */
 export function eventLine({ type, at, by, order }: ChainedEvent): string {
-  const { id, petId, quantity, shipDate, complete, status } = order;
+  const { id, petId, quantity, shipDate, complete, status, reference } = order;
   const author = by === undefined ? null : JSON.stringify(by);
+  const name = reference === undefined ? null : JSON.stringify(reference);
   const shipped = shipDate === undefined ? null : `"${formatTimestamp(shipDate)}"`;
   const fields = `${id},${petId ?? null},${quantity ?? null},${shipped},${complete ?? null}`;
-  return `["${type}","${formatTimestamp(at)}",${author},${fields},"${status}",null]\n`;
+  return `["${type}","${formatTimestamp(at)}",${author},${fields},"${status}",${name}]\n`;
 }
 
 /** Returns the digest of a revision. @param events in the order of the feed */

@@ -15,6 +15,8 @@ interface ChangeOrder {
   readonly cancelsPerHour?: number | undefined;
   /** The revision that the order must still have; absent for any. */
   readonly ifRevision?: bigint | undefined;
+  /** The reference that the order must have; absent for any. */
+  readonly ifReference?: string | undefined;
 }
 
 /** Returns the id of the order that a command refers to. */
@@ -29,6 +31,7 @@ export type Refusal =
   | 'order_already_cancelled'
   | 'order_already_shipped'
   | 'order_changed'
+  | 'reference_differs'
   | 'order_differs';
 
 /** `order` is the new state of the order; present only if it changed. */
@@ -53,7 +56,9 @@ export interface KnownOrder {
  * | shipped   | unchanged/order_differs | order_already_shipped   | unchanged               |
  * | cancelled | unchanged/order_differs | order_already_cancelled | order_already_cancelled |
  *
- * The outcome of a cancel or ship that would change the order is order_changed if the revision of the order is not
+ * The outcome of a cancel or ship is reference_differs, whatever the status, if the order does not have the reference
+ * `ifReference`: it is another order than the client means.
+ * The outcome of one that would change the order is order_changed if the revision of the order is not
  * `ifRevision`: a precondition is evaluated last (RFC 9110, section 13.2.1).
  */
 export function decide(
@@ -64,11 +69,14 @@ export function decide(
   if (command.type === 'insertOrder') return insertOrder(known?.order, command.order);
   if (known === undefined) return { outcome: 'order_not_found' };
   const { order, revision } = known;
+  const { ifReference, ifRevision } = command;
+  if (ifReference !== undefined && order.reference !== ifReference) {
+    return { outcome: 'reference_differs' };
+  }
   if (order.status === 'cancelled') return { outcome: 'order_already_cancelled' };
   if (order.status === 'shipped') {
     return { outcome: command.type === 'cancel' ? 'order_already_shipped' : 'unchanged' };
   }
-  const { ifRevision } = command;
   if (ifRevision !== undefined && ifRevision !== revision) return { outcome: 'order_changed' };
   if (command.type === 'cancel') {
     return { outcome: 'cancelled', order: { ...order, status: 'cancelled' } };

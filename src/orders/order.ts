@@ -17,6 +17,8 @@ export interface Order {
   /** Expected or actual ship date, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly shipDate?: number | undefined;
   readonly complete?: boolean | undefined;
+  /** The name that an integrator has given the order; never changes. See `isReference`. */
+  readonly reference?: string | undefined;
 }
 
 /** An order with what the store has recorded about it. */
@@ -31,6 +33,14 @@ export interface OrderRecord extends Order {
 
 /** An order whose id may be left to the store. */
 export type OrderDraft = Omit<Order, 'id'> & { readonly id?: OrderId | undefined };
+
+/** Control characters, and surrogates that are not part of a pair. */
+const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+/** Returns whether a text can be a reference: 1 to 255 characters, none of them a control character. */
+export function isReference(text: string): boolean {
+  return REFERENCE.test(text);
+}
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
@@ -62,6 +72,14 @@ export function orderJson(order: Order): string {
   return `${json}}`;
 }
 
+/** Formats a text as JSON in pure ASCII. */
+export function asciiJson(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** Compares by id, for sorting. */
 export function byId(a: Pick<Order, 'id'>, b: Pick<Order, 'id'>): number {
   return a.id < b.id ? -1 : 1;
@@ -69,6 +87,8 @@ export function byId(a: Pick<Order, 'id'>, b: Pick<Order, 'id'>): number {
 
 /** Returns the names of the fields in which two orders differ; empty if they are equal. */
 export function differingFields(a: Order, b: Order): string[] {
-  const fields = ['id', 'petId', 'quantity', 'shipDate', 'complete', 'status'] as const;
+  const fields = [
+    ...(['id', 'petId', 'quantity', 'shipDate', 'complete', 'status', 'reference'] as const),
+  ];
   return fields.filter((field) => a[field] !== b[field]);
 }

@@ -1,4 +1,4 @@
-import type { OrderDraft, OrderId } from './order.ts';
+import type { Order, OrderDraft, OrderId } from './order.ts';
 
 /**
  * How long the store keeps the placement of an idempotency key; expired placements are deleted by later ones.
@@ -37,9 +37,22 @@ export type PlaceOrderOutcome =
       /** Whether the order was placed by an earlier command with the same key. */
       readonly isReplay: boolean;
     }
-  | { readonly refusal: 'idempotency_key_reused' | 'no_ids_left' };
+  /** An order with the same content was placed before with the same reference, and may have changed since. */
+  | {
+      readonly refusal?: undefined;
+      readonly id: OrderId;
+      readonly revision?: undefined;
+      readonly isReplay: true;
+    }
+  | { readonly refusal: 'idempotency_key_reused' | 'reference_taken' | 'no_ids_left' };
 
-/** Returns a text that is unique for an API key and an idempotency key. */
-export function placementName(by: string, idempotencyKey: string): string {
-  return `${by} ${idempotencyKey}`;
+/** The order of a reference, as it was placed. */
+export interface KnownReference {
+  readonly by: string;
+  readonly placed: Order;
+}
+
+/** Returns a text that is unique for an API key and one of its idempotency keys, or one of its references. */
+export function nameOfKey(by: string, name: string): string {
+  return `${by} ${name}`;
 }

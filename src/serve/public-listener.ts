@@ -158,7 +158,7 @@ function v2Handlers(
 ): Record<string, OperationHandler> {
   return {
     listOrders: listOrders(contract, store),
-    placeOrder: placeOrder(contract, submit, `${basePath}/store/orders`),
+    placeOrder: placeOrder(contract, { store, submit }, `${basePath}/store/orders`),
     getOrder: getOrder(contract, store),
     getOrderHistory: getOrderHistory(contract, store),
     cancelOrder: cancelOrder(contract, store, submit),

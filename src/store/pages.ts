@@ -5,6 +5,7 @@ import type { OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 export interface OrderFilter {
   readonly statuses?: readonly OrderStatus[] | undefined;
   readonly petId?: bigint | undefined;
+  readonly reference?: string | undefined;
   /** Milliseconds since the epoch, inclusive. */
   readonly shipDateFrom?: number | undefined;
   /** Milliseconds since the epoch, exclusive. */
@@ -37,7 +38,8 @@ export const MAX_PAGES_AT_ONCE = 200;
 /** Maximum number of rows that one request for a page may read. */
 export const MAX_ROWS_READ = 50_000;
 
-/** Returns whether rows may be read that do not match. A filter by pet alone uses an index, and reads only matching rows. */
+/** Returns whether rows may be read that do not match. A filter by pet or by reference alone uses an index, and reads only
+ * matching rows. */
 export function isSelective({ statuses, shipDateFrom, shipDateBefore }: OrderFilter): boolean {
   return statuses !== undefined || shipDateFrom !== undefined || shipDateBefore !== undefined;
 }

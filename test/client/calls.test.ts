@@ -468,3 +468,24 @@ test('stringify writes records with every digit, and parse reads them', () => {
   assert.deepEqual(parse(written), { ...record, nested: [-(2n ** 63n), 5n, null] });
   assert.equal(stringify({ id: 1n }, 2), '{\n  "id": 1\n}');
 });
+
+test('an order has one reference, under which it is placed once and never mistaken for another', async (t) => {
+  const { port, secret } = await startService(t);
+  const client = new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey: secret });
+  const order = { petId: 1n, quantity: 2n, shipDate: new Date(0), reference: 'Größe "5" 50%' };
+  const placed = await client.placeOrder(order);
+  assert.deepEqual([placed.reference, placed.isReplayed], [order.reference, false]);
+  const other = { ifReferenceMatch: 'another' };
+  await assert.rejects(client.shipOrder(placed.id, other), { code: 'reference_differs' });
+  await assert.rejects(client.cancelOrder(placed.id, { ifReferenceMatch: '' }), TypeError);
+  const shipped = await client.shipOrder(placed.id, { ifReferenceMatch: order.reference });
+  // The date of the order is now that of the shipment.
+  assert.deepEqual(await client.placeOrder(order), { ...shipped, isReplayed: true });
+  const changed = { ...order, quantity: 3n };
+  await assert.rejects(client.placeOrder(changed), { code: 'reference_taken', status: 409 });
+  const found = await Array.fromAsync(client.orders({ reference: order.reference }));
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    [placed.id],
+  );
+});

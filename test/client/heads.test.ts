@@ -62,7 +62,7 @@ function otherThan(value: unknown): unknown {
 
 const CHANGE_FIELDS = ['revision', 'type', 'at', 'by'] as const;
 const ORDER_FIELDS = [
-  ...(['id', 'petId', 'quantity', 'shipDate', 'complete', 'status'] as const),
+  ...(['id', 'petId', 'quantity', 'shipDate', 'complete', 'status', 'reference'] as const),
   ...(['updatedAt', 'revision'] as const),
 ];
 
@@ -72,7 +72,9 @@ const alteration = fc
   .map(([field, inOrder, isRemoved]) => (change: Change): Change => {
     const isOrders = inOrder && (ORDER_FIELDS as readonly string[]).includes(field);
     const record = { ...(isOrders ? change.order : change) } as Record<string, unknown>;
-    const isOptional = ['by', 'petId', 'quantity', 'shipDate', 'complete'].includes(field);
+    const isOptional = ['by', 'petId', 'quantity', 'shipDate', 'complete', 'reference'].includes(
+      field,
+    );
     if (isRemoved && isOptional) delete record[field];
     else if (isOrders || field in change || field === 'by')
       record[field] = otherThan(record[field]);

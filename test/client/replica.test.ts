@@ -17,7 +17,7 @@ function ordersIn(database: DatabaseSync, table = 'orders'): OrderRecord[] {
       ...{ id: row.id, petId: row.pet_id, quantity: row.quantity, shipDate: row.ship_date },
       complete: row.complete === null ? null : row.complete === 1n,
       ...{ status: row.status, placedAt: row.placed_at, updatedAt: row.updated_at },
-      revision: row.revision,
+      ...{ revision: row.revision, reference: row.reference },
     };
     const given = Object.entries(record).filter(([, value]) => value !== null);
     return Object.fromEntries(given) as unknown as OrderRecord;
@@ -188,4 +188,23 @@ test('after a 410 followed by an outage a new copy is made in the same map', asy
   assert.equal(value!.orders, orders);
   assert.deepEqual([...orders.values()], await allOrders(other));
   await replica.return();
+});
+
+test('a replica of a release without references is copied again, with its indexes', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: 'PO 1' });
+  const database = new DatabaseSync(':memory:');
+  const first = clientOf(service).replica({ store: new SqliteReplica(database) });
+  await takeUntilExact(first, service);
+  await first.return();
+  database.exec(
+    'CREATE INDEX by_status ON orders (status); ALTER TABLE orders DROP COLUMN reference',
+  );
+  const store = new SqliteReplica(database);
+  assert.equal(store.load(), undefined);
+  const second = clientOf(service).replica({ store });
+  await takeUntilExact(second, service);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+  assert.equal(ordersIn(database)[0]!.reference, 'PO 1');
+  await second.return();
 });

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { INT64_MAX, INT64_MIN, ORDER_STATUSES, type Order } from '../../src/orders/order.ts';
+import {
+  INT64_MAX,
+  INT64_MIN,
+  isReference,
+  ORDER_STATUSES,
+  type Order,
+} from '../../src/orders/order.ts';
 
 export const int64 = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
@@ -8,6 +14,11 @@ export const int64 = fc.oneof(
 
 /** Any millisecond that RFC 3339 can represent in UTC. */
 export const shipDate = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
+
+/** Any text that can be a reference. */
+export const reference = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 20 })
+  .filter(isReference);
 
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
@@ -20,6 +31,7 @@ export const anyOrder: fc.Arbitrary<Order> = fc.record(
     quantity: optional(fc.bigInt({ min: 0n, max: INT64_MAX })),
     shipDate: optional(shipDate),
     complete: optional(fc.boolean()),
+    reference: optional(reference),
   },
   { noNullPrototype: true },
 );

@@ -117,8 +117,8 @@ async function endOf(
 }
 
 function lineOf({ type, at, by, order }: Change): string {
-  const { id, petId, quantity, shipDate, complete, status } = order;
-  const fields = [type, at, by, id, petId, quantity, shipDate, complete, status, null];
+  const { id, petId, quantity, shipDate, complete, status, reference } = order;
+  const fields = [type, at, by, id, petId, quantity, shipDate, complete, status, reference];
   return `${stringify(fields)}\n`;
 }
 

@@ -4,7 +4,7 @@ import type { ErrorVariant } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { sendError, sendErrorWithOrder, sendProblems } from '../../http/responses.ts';
 import type { OrderCommand } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
+import { isReference, type OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
 import { type Submit, submitInTime } from '../submit.ts';
@@ -28,7 +28,12 @@ const WEAK_ETAG = {
     'is a weak ETag (W/), which never matches. A proxy has weakened it, for example by compressing the response; configure the proxy to keep ETags unchanged',
 };
 
-/** Carries out a command on one order under If-Match, and sends the order or the reason why it was not changed. */
+const MALFORMED_REFERENCE = {
+  parameter: 'If-Reference-Match',
+  detail: 'must be a reference in UTF-8, percent-encoded (RFC 3986)',
+};
+
+/** Carries out a command on one order under If-Match and If-Reference-Match, and sends the order or the reason why it was not changed. */
 export async function changeOrder(
   exchange: Exchange,
   { store, submit }: { readonly store: Store; readonly submit: Submit },
@@ -40,8 +45,16 @@ export async function changeOrder(
     sendProblems(exchange, 'parameter_invalid', [WEAK_ETAG]);
     return;
   }
+  const ifReference = referenceOf(exchange.request.headers['if-reference-match']);
+  if (ifReference === 'malformed') {
+    sendProblems(exchange, 'parameter_invalid', [MALFORMED_REFERENCE]);
+    return;
+  }
   const ifRevision = await inTime(exchange, () => revisionOf(ifMatch, store, id));
-  const outcome = await submitInTime(exchange, submit, { ...command, ifRevision });
+  const outcome = await submitInTime(exchange, submit, {
+    ...{ ...command, ifRevision },
+    ifReference: ifReference?.reference,
+  });
   if (typeof outcome === 'object') {
     sendCancelLimitReached(exchange, outcome.retryAt);
     return;
@@ -65,6 +78,7 @@ export async function changeOrder(
       break;
     case 'order_not_found':
     case 'order_changed':
+    case 'reference_differs':
       sendError(exchange, outcome);
       break;
     default:
@@ -91,6 +105,19 @@ async function sendConflict(
   else {
     const etag = ['etag', orderEtag(order)];
     sendErrorWithOrder(exchange, refusal, orderRecordJson(order), etag);
+  }
+}
+
+/** Returns the reference that the order must have; undefined without the header. */
+function referenceOf(
+  header: string | string[] | undefined,
+): { readonly reference: string } | 'malformed' | undefined {
+  if (header === undefined) return undefined;
+  try {
+    const reference = decodeURIComponent(String(header));
+    return isReference(reference) ? { reference } : 'malformed';
+  } catch {
+    return 'malformed';
   }
 }
 

@@ -19,9 +19,10 @@ export function parsePageCursor(cursor: string, walk: Walk): OrderId | undefined
 }
 
 function digestOf({ filter, isDescending }: Walk): string {
-  const { statuses, petId, shipDateFrom, shipDateBefore } = filter;
+  const { statuses, petId, reference, shipDateFrom, shipDateBefore } = filter;
   const parts = [statuses, petId, shipDateFrom, shipDateBefore, isDescending].map(String);
-  return digest(parts.join('|'));
+  // Last, since it can contain the separator; absent, the digest is that of releases that did not have it.
+  return digest([...parts, ...(reference === undefined ? [] : [reference])].join('|'));
 }
 
 type Boundaries = ActivityQuery['boundaries'];

@@ -24,7 +24,7 @@ export function getOrderHistory(contract: Contract, store: Store): RouteHandler 
       const events = history
         .filter(({ revision }) => revision <= order.revision)
         .map(({ type, at, revision, by }) => ({ type, at: formatTimestamp(at), revision, by }));
-      sendRead(exchange, orderEtag(order), () => toJson({ events }));
+      sendRead(exchange, orderEtag(order), () => toJson({ reference: order.reference, events }));
     },
   );
 }

@@ -16,6 +16,7 @@ const DEFAULT_LIMIT = 100;
 interface Parameters {
   readonly status?: readonly OrderStatus[];
   readonly petId?: bigint;
+  readonly reference?: string;
   /** RFC 3339. */
   readonly shipDateFrom?: string;
   readonly shipDateBefore?: string;
@@ -44,6 +45,7 @@ export function listOrders(contract: Contract, store: Store): RouteHandler {
 function queryOf({
   status,
   petId,
+  reference,
   order,
   limit,
   cursor,
@@ -52,7 +54,7 @@ function queryOf({
   const statuses = status && [...new Set(status)].sort();
   const shipDateFrom = time(dates.shipDateFrom);
   const shipDateBefore = time(dates.shipDateBefore);
-  const filter = { statuses, petId, shipDateFrom, shipDateBefore };
+  const filter = { statuses, petId, reference, shipDateFrom, shipDateBefore };
   const walk = { filter, isDescending: order === 'desc' };
   let after: OrderId | undefined;
   if (cursor !== undefined) {

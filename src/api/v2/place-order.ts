@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Contract } from '../../contract/contract.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
+import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import type { OrderRecord } from '../../orders/order.ts';
 import type { PlaceOrderCommand } from '../../orders/placement.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { Store } from '../../store/store.ts';
 import { type Submit, submitInTime } from '../submit.ts';
 import { sendChanged } from './responses.ts';
 
@@ -16,6 +18,7 @@ interface NewOrder {
   readonly quantity: bigint;
   /** RFC 3339. */
   readonly shipDate?: string;
+  readonly reference?: string;
 }
 
 /** Visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
@@ -24,10 +27,14 @@ const IDEMPOTENCY_KEY =
 
 /**
  * POST /store/orders: 201 once the order is durable; the same response for a repetition with the same Idempotency-Key
- * and body.
+ * and body. 200 with the order as it is now if the API key has placed it before with the same reference and content.
  * @param ordersPath path of the orders, for Location
  */
-export function placeOrder(contract: Contract, submit: Submit, ordersPath: string): RouteHandler {
+export function placeOrder(
+  contract: Contract,
+  { store, submit }: { readonly store: Store; readonly submit: Submit },
+  ordersPath: string,
+): RouteHandler {
   return contract.validated<object, NewOrder>('placeOrder', async (exchange, { body }) => {
     const idempotencyKey = idempotencyKeyOf(exchange.request);
     if (idempotencyKey === undefined) {
@@ -48,12 +55,19 @@ export function placeOrder(contract: Contract, submit: Submit, ordersPath: strin
       sendError(exchange, outcome.refusal);
       return;
     }
-    const { id, at, revision, isReplay } = outcome;
-    const order: OrderRecord = { ...command.draft, id, placedAt: at, updatedAt: at, revision };
-    sendChanged(exchange, 201, order, [
+    const { id, isReplay } = outcome;
+    const headers = [
       ...['location', `${ordersPath}/${id}`],
       ...(isReplay ? ['idempotent-replayed', 'true'] : []),
-    ]);
+    ];
+    if (outcome.revision === undefined) {
+      const order = await inTime(exchange, () => store.record(id));
+      sendChanged(exchange, 200, order!, headers);
+    } else {
+      const { at, revision } = outcome;
+      const order: OrderRecord = { ...command.draft, id, placedAt: at, updatedAt: at, revision };
+      sendChanged(exchange, 201, order, headers);
+    }
   });
 }
 
@@ -67,13 +81,20 @@ function idempotencyKeyOf(request: IncomingMessage): { key: string } | 'malforme
 }
 
 function commandFor(
-  { petId, quantity, shipDate: text }: NewOrder,
+  { petId, quantity, shipDate: text, reference }: NewOrder,
   { by, idempotencyKey }: Pick<PlaceOrderCommand, 'by' | 'idempotencyKey'>,
 ): PlaceOrderCommand {
   const shipDate = text === undefined ? undefined : parseTimestamp(text)!;
-  const digest = createHash('sha256')
-    .update([petId, quantity, shipDate].join(' '))
-    .digest('base64url');
-  const draft = { petId, quantity, shipDate, complete: false, status: 'pending' } as const;
+  // Without a reference, the digest is that of releases that did not have them.
+  const content = [petId, quantity, shipDate, ...(reference === undefined ? [] : [reference])];
+  const digest = createHash('sha256').update(content.join(' ')).digest('base64url');
+  const draft = {
+    petId,
+    quantity,
+    shipDate,
+    complete: false,
+    status: 'pending',
+    reference,
+  } as const;
   return { type: 'placeOrder', draft, by, idempotencyKey, digest };
 }

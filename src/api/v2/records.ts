@@ -1,15 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OrderChange } from '../../orders/change.ts';
-import { type OrderRecord, orderJson } from '../../orders/order.ts';
+import { asciiJson, type OrderRecord, orderJson } from '../../orders/order.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
 
 /** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
 export function orderRecordJson(record: OrderRecord): string {
-  const { status, placedAt, updatedAt, revision } = record;
+  const { reference, status, placedAt, updatedAt, revision } = record;
   const placed = formatTimestamp(placedAt);
   const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
+  const name = reference === undefined ? '' : `"reference":${asciiJson(reference)},`;
   return (
-    `${orderJson(record).slice(0, -1)},"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
+    `${orderJson(record).slice(0, -1)},${name}"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
     `"revision":${revision}}`
   );
 }

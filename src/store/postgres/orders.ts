@@ -6,8 +6,9 @@ import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import { eventFromRow, ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
+import { findReferences } from '../tables/references.ts';
 import type { Column } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
@@ -68,10 +69,11 @@ export async function changeLockedOrders(
 
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
-  const { ids, placements, limitedKeys } = lookupsOf(commands);
-  const [known, found, cancelUses, freeIds] = await Promise.all([
+  const { ids, placements, references, limitedKeys } = lookupsOf(commands);
+  const [known, found, named, cancelUses, freeIds] = await Promise.all([
     readOrders(session, ids),
     findPlacements(session, placements),
+    findReferences(session, references),
     findCancelUses(session, limitedKeys),
     placements.length === 0 ? undefined : readFreeIds(session),
   ]);
@@ -79,6 +81,7 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
   const batch = new Batch({
     orders: known.orders,
     placements: found,
+    references: named,
     cancelUses,
     ...(freeIds !== undefined && { freeIds }),
   });
@@ -145,10 +148,13 @@ interface KnownOrders {
 
 async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf(ids)]);
-  const movedTo = requireStoreRow(rows[0])[7];
+  const movedTo = requireStoreRow(rows[0])[ORDER_WIDTH + 1];
   // If none of the orders exists, the LEFT JOIN returns one row without an order.
   const found = rows.filter(([id]) => id !== null);
-  const orders = found.map((row) => ({ order: orderFromRow(row), revision: row[6] as bigint }));
+  const orders = found.map((row) => ({
+    order: orderFromRow(row),
+    revision: row[ORDER_WIDTH] as bigint,
+  }));
   return { orders, movedTo };
 }
 
@@ -159,8 +165,8 @@ const SQL = {
     ORDER BY revision, at, type = 'placed' DESC`,
   claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
   claimAndWrite: writeStatement({
-    claim: 'store_orders_claim_import($18, $19, $20, $21)',
+    claim: 'store_orders_claim_import($20, $21, $22, $23)',
     parts: `,
-      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $22 FROM turn)`,
+      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $24 FROM turn)`,
   }),
 } as const;

@@ -1,6 +1,6 @@
 import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
 import { isSelective, MAX_ROWS_READ, type OrderPage, type PageQuery } from '../pages.ts';
-import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
@@ -10,14 +10,14 @@ import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
 /** See Store.record. */
 export async function readRecord(session: Session, id: OrderId): Promise<OrderRecord | undefined> {
   const row = requireStoreRow((await session.query(RECORD, [id]))[0]);
-  expectNotMovedAway(row[9]);
+  expectNotMovedAway(row[RECORD_WIDTH]);
   return row[0] === null ? undefined : recordFromRow(row);
 }
 
 /** See Store.page. One statement, so one snapshot. */
 export async function readPage(session: Session, query: PageQuery): Promise<OrderPage> {
   const { isDescending, after, limit } = query;
-  const { statuses, petId, shipDateFrom, shipDateBefore } = query.filter;
+  const { statuses, petId, reference, shipDateFrom, shipDateBefore } = query.filter;
   const last = isDescending ? INT64_MIN : INT64_MAX;
   const first = isDescending ? INT64_MAX : INT64_MIN;
   const from = after === undefined ? first : after + (isDescending ? -1n : 1n);
@@ -32,9 +32,10 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
     statuses === undefined ? null : arrayOf(statuses),
     shipDateFrom ?? null,
     shipDateBefore ?? null,
+    reference ?? null,
   ]);
-  const position = positionFromRow(requireStoreRow(rows[0]).slice(11));
-  const [lastLookedAt, lookedAt] = rows[0]!.slice(9);
+  const position = positionFromRow(requireStoreRow(rows[0]).slice(RECORD_WIDTH + 2));
+  const [lastLookedAt, lookedAt] = rows[0]!.slice(RECORD_WIDTH);
   const found = rows.filter(([id]) => id !== null).map(recordFromRow);
   const orders = found.slice(0, limit);
   if (found.length > limit) return { orders, next: orders.at(-1)!.id, position };
@@ -47,8 +48,11 @@ const RECORD_COLUMNS = `${ORDER_COLUMNS}, revision,
   (SELECT at FROM order_events WHERE order_id = orders.id AND revision = orders.revision LIMIT 1),
   (SELECT at FROM order_events WHERE order_id = orders.id ORDER BY revision LIMIT 1)`;
 
+/** Number of RECORD_COLUMNS. */
+const RECORD_WIDTH = ORDER_WIDTH + 3;
+
 function recordFromRow(row: Row): OrderRecord {
-  const [revision, updatedAt, placedAt] = row.slice(6);
+  const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);
   return {
     ...orderFromRow(row),
     revision: revision as bigint,
@@ -65,11 +69,12 @@ const RECORD = `SELECT found.*, store.moved_to FROM store
  * to read, $3 the maximum number to return. All $2 rows are read, and counted, only if fewer than $3 match.
  */
 function statementOf({ filter, isDescending }: PageQuery): string {
-  const { petId } = filter;
+  const { petId, reference } = filter;
   const order = isDescending ? 'DESC' : 'ASC';
   return `WITH looked AS MATERIALIZED (
         SELECT * FROM orders WHERE id ${isDescending ? '<=' : '>='} $1
           ${petId === undefined ? 'AND $4::bigint IS NULL' : 'AND pet_id = $4::bigint'}
+          ${reference === undefined ? 'AND $8::text IS NULL' : 'AND reference = $8::text'}
         ORDER BY id ${order} LIMIT $2),
       found AS MATERIALIZED (
         SELECT ${RECORD_COLUMNS} FROM looked AS orders

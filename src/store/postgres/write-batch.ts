@@ -43,6 +43,8 @@ export function changeValues(batch: Batch): Value[] {
     arrayOf(orders.map(({ quantity }) => quantity)),
     arrayOf(orders.map(({ shipDate }) => shipDate)),
     arrayOf(orders.map(({ complete }) => complete)),
+    textArray(orders.map(({ reference }) => reference)),
+    textArray(orders.map(({ id }) => batch.referenceKeys.get(id))),
     arrayOf(events.map(({ id }) => id)),
     arrayOf(events.map(({ type }) => type)),
     textArray(events.map(({ by }) => by)),
@@ -66,7 +68,7 @@ function placementValues({ placements, now, freeIds }: Batch): Value[] {
   ];
 }
 
-/** What a statement writes beside the changes of orders; its parameters begin at $18. */
+/** What a statement writes beside the changes of orders; its parameters begin at $20. */
 export interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
@@ -85,15 +87,16 @@ export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
   return `WITH ${claimed ?? ''}turn AS (
         UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
-          cancelled = cancelled + $3, head = sha256(head || $15)
+          cancelled = cancelled + $3, head = sha256(head || $17)
         ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING revision, head),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
-          $9::bigint[], $10::boolean[])
-          AS g (id, known_revision, status, pet_id, quantity, ship_date, complete)),
+          $9::bigint[], $10::boolean[], $11::text[], $12::text[])
+          AS g (id, known_revision, status, pet_id, quantity, ship_date, complete, reference, reference_key)),
       placed AS (
-        INSERT INTO orders (id, status, pet_id, quantity, ship_date, complete, revision)
-        SELECT id, status, pet_id, quantity, ship_date, complete, turn.revision FROM turn, given WHERE known_revision IS NULL
+        INSERT INTO orders (id, status, pet_id, quantity, ship_date, complete, revision, reference, reference_key)
+        SELECT id, status, pet_id, quantity, ship_date, complete, turn.revision, reference, reference_key
+        FROM turn, given WHERE known_revision IS NULL
         ON CONFLICT DO NOTHING RETURNING id),
       changed AS (
         UPDATE orders SET status = given.status, pet_id = given.pet_id, quantity = given.quantity,
@@ -103,9 +106,9 @@ export function writeStatement(also?: WriteAlso): string {
         RETURNING orders.id),
       events AS (
         INSERT INTO order_events (order_id, revision, type, at, by, ship_date_before, complete_before, head)
-        SELECT e.id, turn.revision, e.type, $14, e.by, e.ship_date_before, e.complete_before,
-          CASE WHEN e.position = cardinality($11::bigint[]) THEN turn.head END
-        FROM turn, unnest($11::bigint[], $12::text[], $13::text[], $16::bigint[], $17::boolean[])
+        SELECT e.id, turn.revision, e.type, $16, e.by, e.ship_date_before, e.complete_before,
+          CASE WHEN e.position = cardinality($13::bigint[]) THEN turn.head END
+        FROM turn, unnest($13::bigint[], $14::text[], $15::text[], $18::bigint[], $19::boolean[])
           WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position))${also?.parts ?? ''}
       SELECT turn.revision, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
         (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`;
@@ -113,17 +116,17 @@ export function writeStatement(also?: WriteAlso): string {
 
 /** Records placements with their orders, and deletes some that have expired. */
 const WITH_PLACEMENTS: WriteAlso = {
-  claim: 'store_orders_claim_ids($24)',
+  claim: 'store_orders_claim_ids($26)',
   parts: `,
       remembered AS (
         INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
-        SELECT p.*, turn.revision, $14
-        FROM turn, unnest($18::text[], $19::text[], $20::text[], $21::bigint[]) AS p
+        SELECT p.*, turn.revision, $16
+        FROM turn, unnest($20::text[], $21::text[], $22::text[], $23::bigint[]) AS p
         ON CONFLICT DO NOTHING RETURNING 1),
       forgotten AS (
         DELETE FROM placements USING turn WHERE (key_id, idempotency_key) IN
-          (SELECT key_id, idempotency_key FROM placements WHERE at < $22 ORDER BY at LIMIT $23))`,
-  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($18::text[])`,
+          (SELECT key_id, idempotency_key FROM placements WHERE at < $24 ORDER BY at LIMIT $25))`,
+  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($20::text[])`,
 };
 
 const SQL = {

@@ -1,7 +1,7 @@
 import { Mutex } from '../../concurrency/mutex.ts';
 import { isSameMoment, type Moment } from '../../orders/heads.ts';
 import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
-import { ORDER_COLUMNS } from '../tables/orders.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
@@ -56,8 +56,8 @@ function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Ro
     const rows = session.query(CHANGED, after);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE) return;
-    const [id, , , , , , revision] = rows.at(-1)!;
-    after = [revision as bigint, id as bigint];
+    const last = rows.at(-1)!;
+    after = [last[ORDER_WIDTH] as bigint, last[0] as bigint];
   }
 }
 

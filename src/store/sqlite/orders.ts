@@ -7,8 +7,9 @@ import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import { eventFromRow, ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
+import { findReferences } from '../tables/references.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
@@ -21,7 +22,7 @@ export function findOrders(session: Session, ids: readonly OrderId[]): Order[] {
 /** Returns those of the orders that exist, with their revisions. */
 function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
   const rows = ids.length === 0 ? [] : session.query(SQL.find, [jsonArray(ids)]);
-  return rows.map((row) => ({ order: orderFromRow(row), revision: row[6] as bigint }));
+  return rows.map((row) => ({ order: orderFromRow(row), revision: row[ORDER_WIDTH] as bigint }));
 }
 
 /** Returns the events of an order, oldest first. */
@@ -34,10 +35,11 @@ export async function changeOrders(
   session: Session,
   commands: readonly BatchCommand[],
 ): Promise<(OrderOutcome | PlaceOrderOutcome)[]> {
-  const { ids, placements, limitedKeys } = lookupsOf(commands);
+  const { ids, placements, references, limitedKeys } = lookupsOf(commands);
   const batch = new Batch({
     orders: findKnown(session, ids),
     placements: await findPlacements(session, placements),
+    references: await findReferences(session, references),
     cancelUses: await findCancelUses(session, limitedKeys),
     ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   });

@@ -7,7 +7,7 @@ import {
   type OrderPage,
   type PageQuery,
 } from '../pages.ts';
-import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
@@ -31,7 +31,7 @@ export class Pages {
   /** See Store.record. */
   record(id: OrderId): OrderRecord | undefined {
     const row = requireStoreRow(this.#session.query(RECORD, [id])[0]);
-    expectUsable(row.slice(9));
+    expectUsable(row.slice(ORDER_WIDTH + 3));
     return row[0] === null ? undefined : recordFromRow(row);
   }
 
@@ -80,12 +80,18 @@ interface Range {
   readonly direction: 'ASC' | 'DESC';
 }
 
-function rangeOf({ petId }: OrderFilter, isDescending: boolean, after: OrderId | undefined): Range {
+function rangeOf(
+  { petId, reference }: OrderFilter,
+  isDescending: boolean,
+  after: OrderId | undefined,
+): Range {
   const begin: Condition = isDescending
     ? [after === undefined ? 'id <= ?' : 'id < ?', after ?? INT64_MAX]
     : [after === undefined ? 'id >= ?' : 'id > ?', after ?? INT64_MIN];
   const pet: Condition[] = petId === undefined ? [] : [['pet_id = ?', petId]];
-  return { conditions: [begin, ...pet], direction: isDescending ? 'DESC' : 'ASC' };
+  // The planner prefers the order of ids to the index of references without the sign.
+  const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
+  return { conditions: [begin, ...pet, ...named], direction: isDescending ? 'DESC' : 'ASC' };
 }
 
 /** Returns the id of the last row to read; undefined if that is the last row of the range. */
@@ -129,7 +135,7 @@ const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision,
 const RECORD = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store LEFT JOIN orders ON orders.id = ?`;
 
 function recordFromRow(row: Row): OrderRecord {
-  const [revision, updatedAt, placedAt] = row.slice(6);
+  const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);
   return {
     ...orderFromRow(row),
     revision: revision as bigint,

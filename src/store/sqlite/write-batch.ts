@@ -28,8 +28,10 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   const restated: Order[] = [];
   for (const order of changed.values()) {
     const before = known.get(order.id)?.order;
-    if (before === undefined) session.write(SQL.insert, valuesOf(order, revision));
-    else if (isRestated(before, order)) restated.push(order);
+    if (before === undefined) {
+      const key = batch.referenceKeys.get(order.id);
+      session.write(SQL.insert, [...valuesOf(order, revision), order.reference, key]);
+    } else if (isRestated(before, order)) restated.push(order);
     else session.write(SQL.update, valuesOf(order, revision));
   }
   for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
@@ -81,7 +83,7 @@ function isRestated(before: Order, after: Order): boolean {
   return differingFields(before, after).every((field) => field === 'status');
 }
 
-/** Returns the parameters of `insert` and `update`, in order. */
+/** Returns the parameters of `update`, which are the first ones of `insert`. */
 function valuesOf(order: Order, revision: bigint): Value[] {
   const { id, status, petId, quantity, shipDate, complete } = order;
   return [status, petId, quantity, shipDate, complete, revision, id];
@@ -91,8 +93,9 @@ const SQL = {
   head: 'SELECT head FROM store',
   setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?,
     shipped = shipped + ?, cancelled = cancelled + ?, head = ? RETURNING revision`,
-  insert: `INSERT INTO orders (status, pet_id, quantity, ship_date, complete, revision, id)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  insert: `INSERT INTO orders
+      (status, pet_id, quantity, ship_date, complete, revision, id, reference, reference_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, revision = ?
     WHERE id = ?`,
   setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,

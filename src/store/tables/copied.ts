@@ -38,6 +38,8 @@ export const TABLES: readonly Table[] = [
       ship_date: 'integer',
       complete: 'boolean',
       revision: 'integer',
+      reference: 'text',
+      reference_key: 'text',
     },
     key: ['id'],
   },

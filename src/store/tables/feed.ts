@@ -2,7 +2,7 @@ import { changeOf, type OrderChange } from '../../orders/change.ts';
 import { type Head, headText, type Moment } from '../../orders/heads.ts';
 import { StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from './heads.ts';
-import { eventFromRow, laterFromRow, orderFromRow } from './orders.ts';
+import { eventFromRow, laterFromRow, ORDER_WIDTH, orderFromRow } from './orders.ts';
 import { type Column, number, type Row } from './session.ts';
 
 /**
@@ -10,9 +10,9 @@ import { type Column, number, type Row } from './session.ts';
  * ship_date_before, complete_before), the time at which the order was placed if the event did not, and the head.
  */
 export function changeFromRow(row: Row): OrderChange {
-  const event = eventFromRow(row.slice(6));
-  const later = laterFromRow(row.slice(10));
-  const [placedAt, head] = row.slice(13);
+  const event = eventFromRow(row.slice(ORDER_WIDTH));
+  const later = laterFromRow(row.slice(ORDER_WIDTH + 4));
+  const [placedAt, head] = row.slice(ORDER_WIDTH + 7);
   const change = changeOf(orderFromRow(row), event, {
     later,
     placedAt: number(placedAt) ?? event.at,

@@ -63,7 +63,7 @@ export async function* computeHeads(
   const complete = (rows: readonly Row[]): HeadedRevision => {
     const last = rows.at(-1)!;
     const head = headAfter(before, digestOf(rows.map(chainedFromRow)));
-    const stored = (last[13] ?? undefined) as Head | undefined;
+    const stored = (last.at(-1) ?? undefined) as Head | undefined;
     before = stored ?? head;
     const { revision, type } = eventFromRow(last);
     return { revision, orderId: last[4] as bigint, type, head, stored };

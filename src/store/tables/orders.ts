@@ -5,10 +5,13 @@ import type { OrderEvent } from '../store.ts';
 import { boolean, integer, number, type Row, text } from './session.ts';
 
 /** The columns expected by `orderFromRow`. */
-export const ORDER_COLUMNS = 'orders.id, status, pet_id, quantity, ship_date, complete';
+export const ORDER_COLUMNS =
+  'orders.id, status, pet_id, quantity, ship_date, complete, orders.reference';
+/** Number of ORDER_COLUMNS. */
+export const ORDER_WIDTH = 7;
 
 export function orderFromRow(row: Row): Order {
-  const [id, status, petId, quantity, shipDate, complete] = row;
+  const [id, status, petId, quantity, shipDate, complete, reference] = row;
   return {
     id: id as bigint,
     status: status as OrderStatus,
@@ -16,6 +19,7 @@ export function orderFromRow(row: Row): Order {
     quantity: integer(quantity),
     shipDate: number(shipDate),
     complete: boolean(complete),
+    reference: text(reference),
   };
 }
 
@@ -34,7 +38,7 @@ export function laterFromRow([type, shipDateBefore, completeBefore]: Row): Later
 
 /** Reads ORDER_COLUMNS and those of `laterFromRow`. @returns the order as it was before that event, if there is one */
 export function orderBeforeFromRow(row: Row): Order {
-  return orderAfter(orderFromRow(row), laterFromRow(row.slice(6)));
+  return orderAfter(orderFromRow(row), laterFromRow(row.slice(ORDER_WIDTH)));
 }
 
 /** Reads the columns revision, type, at, by. */

@@ -210,3 +210,35 @@ testService(
     );
   },
 );
+
+testService(
+  'with If-Reference-Match an order is changed only if it has the reference',
+  async (t) => {
+    const { call, store } = await startService(t);
+    const reference = 'Bestellung 50% Ü';
+    await place(store, { ...pending(1n), reference }, pending(2n));
+    const cancel = (id: number, value: string) =>
+      call('POST', `${ORDERS}/${id}/cancel`, { 'if-reference-match': value });
+    for (const [id, wrong] of [
+      [1, 'Bestellung'],
+      [1, encodeURIComponent(`${reference} `)],
+      [2, encodeURIComponent(reference)],
+    ] as const) {
+      const answer = await cancel(id, wrong);
+      assert.deepEqual([answer.status, code(answer)], [412, 'reference_differs'], wrong);
+    }
+    for (const malformed of ['50%', '%FF', '', '%00', 'a'.repeat(256)]) {
+      const answer = await cancel(1, malformed);
+      const [problem] = JSON.parse(answer.body).errors;
+      assert.deepEqual([answer.status, problem.parameter], [400, 'If-Reference-Match'], malformed);
+    }
+    assert.equal((await cancel(9, 'x')).status, 404);
+    const right = await cancel(1, encodeURIComponent(reference));
+    assert.deepEqual([right.status, JSON.parse(right.body).reference], [200, reference]);
+    // A cancelled order of another reference is not presented as the result of this request.
+    assert.equal(code(await cancel(1, 'other')), 'reference_differs');
+    assert.equal(code(await cancel(1, encodeURIComponent(reference))), 'order_already_cancelled');
+    const ship = { 'if-reference-match': 'x' };
+    assert.equal((await call('POST', `${ORDERS}/2/ship`, ship)).status, 412);
+  },
+);

@@ -144,3 +144,88 @@ testService('when int64 has no ids left, nothing is placed', async (t) => {
   assert.deepEqual([status, JSON.parse(body).code], [507, 'no_ids_left']);
   assert.equal((await service.store.status()).orders.pending, 1n);
 });
+
+const withReference = (reference: string, body = BODY) =>
+  `${body.slice(0, -1)},"reference":${JSON.stringify(reference)}}`;
+
+testService(
+  'an API key places one order under a reference, and gets it as it is later',
+  async (t) => {
+    const service = await startService(t);
+    const body = withReference('Bestellung "Ü" 1/2 😀');
+    const first = await placeOrder(service, 'k1', body);
+    assert.equal(first.status, 201);
+    assert.equal(JSON.parse(first.body).reference, 'Bestellung "Ü" 1/2 😀');
+    // Another Idempotency-Key, as after a crash of the integrator's program.
+    const second = await placeOrder(service, 'k2', body);
+    assert.deepEqual([second.status, second.body], [200, first.body]);
+    assert.equal(second.headers['idempotent-replayed'], 'true');
+    assert.equal(second.headers.location, first.headers.location);
+    assert.equal(second.headers.etag, first.headers.etag);
+    await service.store.apply([{ type: 'ship', id: 1n, at: 5 }]);
+    const third = await placeOrder(service, 'k3', body);
+    const { status, shipDate, reference } = JSON.parse(third.body);
+    assert.deepEqual(
+      [third.status, status, shipDate],
+      [200, 'shipped', '1970-01-01T00:00:00.005Z'],
+    );
+    // The first Idempotency-Key returns the first response.
+    assert.deepEqual((await placeOrder(service, 'k1', body)).body, first.body);
+
+    const other = await placeOrder(service, 'k4', body.replace('"quantity":2', '"quantity":3'));
+    assert.deepEqual([other.status, JSON.parse(other.body).code], [409, 'reference_taken']);
+    const reused = await placeOrder(service, 'k1', withReference('another'));
+    assert.equal(reused.status, 422);
+
+    const filter = `?reference=${encodeURIComponent(reference)}`;
+    const found = await service.call('GET', `${ORDERS}${filter}`);
+    assert.deepEqual(JSON.parse(found.body).orders, [JSON.parse(third.body)]);
+    const none = await service.call('GET', `${ORDERS}?reference=x`);
+    assert.deepEqual(JSON.parse(none.body).orders, []);
+    const history = await service.call('GET', `${ORDERS}/1/history`);
+    assert.equal(JSON.parse(history.body).reference, reference);
+    const v1 = await service.call('GET', '/v1/store/orders');
+    assert.ok(!v1.body.includes('reference'));
+  },
+);
+
+testService('a reference is 1 to 255 characters without control characters', async (t) => {
+  const service = await startService(t);
+  for (const reference of ['😀'.repeat(255), ' ', '=1+1']) {
+    assert.equal(
+      (
+        await placeOrder(
+          service,
+          reference.slice(-1).codePointAt(0)!.toString(),
+          withReference(reference),
+        )
+      ).status,
+      201,
+    );
+  }
+  for (const reference of ['', '😀'.repeat(256), 'a\nb', '\u0000', '\u0085', '\ud800']) {
+    const answer = await placeOrder(service, 'k', withReference(reference));
+    const [problem] = JSON.parse(answer.body).errors;
+    assert.deepEqual([answer.status, problem.pointer], [400, '/reference'], reference);
+  }
+});
+
+testService('pages with a filter by reference follow each other', async (t) => {
+  const service = await startService(t);
+  const orders = Array.from({ length: 5 }, (_, id) => ({
+    ...pending(BigInt(id)),
+    reference: id === 2 ? 'b' : 'a|b',
+  }));
+  await place(service.store, ...orders);
+  const ids: number[] = [];
+  for (let cursor = ''; ; ) {
+    const path = `${ORDERS}?reference=a%7Cb&order=desc&limit=3${cursor}`;
+    const { orders: found, next } = JSON.parse((await service.call('GET', path)).body);
+    ids.push(...found.map(({ id }: { id: number }) => id));
+    if (next === undefined) break;
+    cursor = `&cursor=${next}`;
+    const other = await service.call('GET', `${ORDERS}?reference=b&order=desc&limit=3${cursor}`);
+    assert.equal(JSON.parse(other.body).code, 'cursor_invalid');
+  }
+  assert.deepEqual(ids, [4, 3, 1, 0]);
+});

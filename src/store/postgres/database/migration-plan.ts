@@ -20,8 +20,8 @@ export interface MigrationPlan {
   readonly locks: readonly TableLock[];
 }
 
-/** An index is one statement that begins a line, on columns. */
-const INDEX = /^CREATE INDEX (\w+) ON (\w+) \([\w, ]+\);$/gm;
+/** An index is one statement that begins a line, on columns, for all rows or some. */
+const INDEX = /^CREATE (?:UNIQUE )?INDEX (\w+) ON (\w+) \([\w, ]+\)(?: WHERE [^;]+)?;$/gm;
 
 /** Statements that lock a table, each at the beginning of a line. */
 const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [
@@ -35,7 +35,7 @@ export function planMigration(sql: string, hasTable: (name: string) => boolean):
   const indexes: IndexPlan[] = [];
   const transaction = sql.replaceAll(INDEX, (statement, name, table) => {
     if (!hasTable(table)) return statement;
-    const concurrently = statement.replace('CREATE INDEX', 'CREATE INDEX CONCURRENTLY');
+    const concurrently = statement.replace(' INDEX ', ' INDEX CONCURRENTLY ');
     indexes.push({ name, table, sql: concurrently });
     return '';
   });
