@@ -6,6 +6,7 @@ import { isSameMoment, type Moment, momentAfter } from '../orders/heads.ts';
 import {
   type ChangePage,
   type FeedStart,
+  HistoryIncomplete,
   MAX_CHANGES,
   positionAfter,
   startPosition,
@@ -43,7 +44,11 @@ npx store-orders changes --after "$CURSOR" --verify`,
       'compute the head of each page of changes, and end with 1 if it is not the one that the store has',
     )
     .option('--follow', 'continue with new changes as they happen, until interrupted')
-    .action(writeChanges);
+    .action((flags: ChangesFlags) =>
+      writeChanges(flags).catch((error) => {
+        throw error instanceof HistoryIncomplete ? new CommandFailed(error.message) : error;
+      }),
+    );
 }
 
 async function writeChanges({ after, follow, verify, ...flags }: ChangesFlags): Promise<void> {
@@ -74,9 +79,10 @@ async function writeChanges({ after, follow, verify, ...flags }: ChangesFlags): 
   });
 }
 
-/** @throws CommandFailed if a page of changes does not lead from one position to the next */
-function expectProven(from: Moment, { changes, position }: ChangePage): void {
-  if (isSameMoment(momentAfter(from, changes), position)) return;
+/** @throws CommandFailed if a page of changes does not lead from one position to the next, or the last one to that of the store */
+function expectProven(from: Moment, { changes, position, isMore, now }: ChangePage): void {
+  const isEnd = isMore || isSameMoment(position, now);
+  if (isEnd && isSameMoment(momentAfter(from, changes), position)) return;
   throw new CommandFailed(
     `the changes after revision ${from.revision} up to ${position.revision} are not those that the head of revision ` +
       `${position.revision} proves: rows were altered; "store-orders check" names the revisions`,

@@ -36,7 +36,9 @@ interface CheckFlags extends DatabaseFlags {
 async function check(flags: CheckFlags): Promise<void> {
   const asked = flags.at === undefined ? undefined : parseMoment(flags.at);
   if (flags.at !== undefined && asked === undefined) {
-    throw new UsageError('--at must be a revision, a hyphen and a head of 64 hexadecimal digits');
+    throw new UsageError(
+      '--at must be a revision, a hyphen and a head of 64 hexadecimal digits in lower case',
+    );
   }
   const { databaseUrl, environment: wanted } = databaseConfig(flags);
   const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
@@ -44,7 +46,12 @@ async function check(flags: CheckFlags): Promise<void> {
   const head = found.head && headText(found.head);
   const problems = [...schemaDifferences, ...found.problems, ...(found.heads?.problems ?? [])];
   if (asked !== undefined && found.heads?.hasAsked !== true) {
-    problems.push(`the history does not contain ${flags.at}`);
+    const isUnknown = head === undefined;
+    problems.push(
+      isUnknown
+        ? `it cannot be verified that the history contains ${flags.at}`
+        : `the history does not contain ${flags.at}`,
+    );
   }
   expectEnvironment(databaseUrl, environment, wanted);
   const store = databaseLabel(databaseUrl);

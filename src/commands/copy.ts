@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { contentOf } from '../config/database-url.ts';
 import { actionOf } from '../store/audit.ts';
 import { copyStore } from '../store/maintenance/copy.ts';
+import { checkStore } from '../store/maintenance/inspect.ts';
 import { databaseLabel, databaseUrlProblem } from '../store/url.ts';
 import { warnOfPassword } from './database.ts';
 import { grouped, UsageError, writeErr } from './terminal/output.ts';
@@ -75,6 +76,8 @@ async function copy(flags: CopyFlags): Promise<void> {
       `Copied ${grouped(count)} orders (${each}) to ${databaseLabel(to)}, and verified them.`,
     );
     writeErr(`Both stores have the head ${revision}-${head}.`);
+    const { heads } = await checkStore(to, { isSample: true });
+    for (const problem of heads?.problems ?? []) writeErr(`Warning: ${problem}.`);
   } catch (error) {
     progress.end();
     throw error;

@@ -3,10 +3,11 @@ import type { Findings } from '../store/tables/consistency.ts';
 
 /** Returns the head of a store, to be kept, and what a check has found in its history: lines for the operator. */
 export function historyLines({ revision, head, heads }: Findings): string[] {
-  if (head === undefined) return [];
   const altered = heads?.problems ?? [];
   return [
-    `Its head is ${momentText({ revision, head: headText(head) })}.`,
+    ...(head === undefined
+      ? []
+      : [`Its head is ${momentText({ revision, head: headText(head) })}.`]),
     ...altered.map((problem) => `Warning: ${problem}.`),
   ];
 }

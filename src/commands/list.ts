@@ -63,11 +63,13 @@ function written(orders: readonly Order[], format: Format): string {
 }
 
 function tableOf(orders: readonly Order[]): string {
+  const hasReferences = orders.some(({ reference }) => reference !== undefined);
   const rows = orders.map(({ id, status, petId, quantity, shipDate, complete, reference }) => [
     ...[id, status, petId ?? '', quantity ?? ''].map(String),
     shipDate === undefined ? '' : formatTimestamp(shipDate),
     String(complete ?? ''),
-    reference ?? '',
+    ...(hasReferences ? [reference ?? ''] : []),
   ]);
-  return `${table([['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE', 'REFERENCE'], ...rows])}\n`;
+  const header = ['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE'];
+  return `${table([[...header, ...(hasReferences ? ['REFERENCE'] : [])], ...rows])}\n`;
 }

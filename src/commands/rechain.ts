@@ -18,6 +18,11 @@ async function rechain(flags: DatabaseFlags): Promise<void> {
   if (heads === undefined) {
     throw new CommandFailed('the heads of the store cannot be checked; see "store-orders check"');
   }
+  if (heads.isIncomplete) {
+    throw new CommandFailed(
+      'there are events whose orders were deleted; delete these events first, or restore the orders',
+    );
+  }
   const { firstAltered: from } = heads;
   if (from === undefined) {
     writeErr('The history is what its heads prove; nothing was changed.');

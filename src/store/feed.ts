@@ -42,7 +42,7 @@ export interface FeedRead {
 
 /**
  * Makes a page of whole revisions: the last one is cut off unless it is the only one, and then completed.
- * @throws Error if rows of the next revision, or its head, were deleted by hand
+ * @throws HistoryIncomplete if rows of the next revision, or its head, were deleted by hand
  */
 export async function changePage(read: FeedRead): Promise<ChangePage> {
   const { from, now, isCut } = read;
@@ -52,7 +52,8 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
     changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
   }
   const last = changes.at(-1);
-  if (last === undefined && from.revision < now.revision) throw deletedByHand(from.revision + 1n);
+  if (last === undefined && from.revision < now.revision)
+    throw new HistoryIncomplete(from.revision + 1n);
   const position = last === undefined ? from : positionAfter(last);
   return { changes, position, isMore: position.revision < now.revision, now };
 }
@@ -93,13 +94,18 @@ export function isPast(moment: Moment, now: Moment, head: string | undefined): b
 
 /**
  * Returns the position after the last change of a revision.
- * @throws Error if that change has no head, since rows were deleted by hand
+ * @throws HistoryIncomplete if that change has no head, since rows were deleted by hand
  */
 export function positionAfter({ order: { revision }, head }: OrderChange): Moment {
   if (head !== undefined) return { revision, head };
-  throw deletedByHand(revision);
+  throw new HistoryIncomplete(revision);
 }
 
-function deletedByHand(revision: bigint): Error {
-  return new Error(`revision ${revision} is not complete; run "store-orders check" and "rechain"`);
+/** Rows of a revision were deleted by hand, so the feed cannot go on. The message is for the operator. */
+export class HistoryIncomplete extends Error {
+  override readonly name = 'HistoryIncomplete';
+
+  constructor(revision: bigint) {
+    super(`revision ${revision} is not complete; run "store-orders check"`);
+  }
 }

@@ -62,6 +62,33 @@ test('changes --verify proves what it writes, from the start or a cursor, and de
   assert.equal(altered.stdout, '');
 });
 
+test('edits of the heads by hand are found by changes --verify, and reported by copy and rechain', async (t) => {
+  const folder = temporaryFolder(t);
+  const url = `sqlite:${join(folder, 'a.db')}`;
+  const database = ['--database', url];
+  await run(['import', '-', ...database], { input: '{"id":1}\n{"id":2}\n' });
+  await run(['cancel', '2', ...database]);
+  await queryDatabase(url, 'UPDATE store SET head = zeroblob(32)');
+  assert.equal((await run(['changes', '--verify', ...database])).code, 1);
+  const copied = await run(['copy', '--from', url, '--to', `sqlite:${join(folder, 'b.db')}`]);
+  assert.equal(copied.code, 0, copied.stderr);
+  assert.match(copied.stderr, /^Warning: the head of the store is not that of its last revision/m);
+  await run(['take-back', ...database]);
+  assert.equal((await run(['rechain', ...database])).code, 0);
+  assert.equal((await run(['changes', '--verify', ...database])).code, 0);
+  await queryDatabase(url, 'UPDATE order_events SET head = NULL WHERE revision = 1');
+  const missing = await run(['changes', ...database]);
+  assert.deepEqual([missing.code, missing.stdout], [1, '']);
+  assert.match(
+    missing.stderr,
+    /^store-orders: revision 1 is not complete; run "store-orders check"$/m,
+  );
+  await queryDatabase(url, 'DELETE FROM orders WHERE id = 2');
+  const incomplete = await run(['rechain', ...database]);
+  assert.deepEqual([incomplete.code, incomplete.stdout], [1, '']);
+  assert.match(incomplete.stderr, /events whose orders were deleted/);
+});
+
 test('changes are written to the end, however many there are', async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
   const ids = Array.from({ length: 5_001 }, (_, index) => index + 1);

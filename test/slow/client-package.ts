@@ -20,9 +20,12 @@ before((t) => {
 test('the package has the compiled library and its types, and nothing else', () => {
   const installed = join(project, 'node_modules/@store-orders/client');
   assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
-  const files = readdirSync(join(installed, 'dist'));
+  const dist = readdirSync(join(installed, 'dist'), { recursive: true, withFileTypes: true });
+  const files = dist
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
   assert.ok(files.every((file) => /\.d\.ts$|\.js$/.test(file)));
-  const bytes = files.map((file) => readFileSync(join(installed, 'dist', file)).length);
+  const bytes = files.map((file) => readFileSync(file).length);
   assert.ok(bytes.reduce((sum, each) => sum + each, 0) < 160_000);
 });
 

@@ -117,7 +117,8 @@ function workerdConfig(
   { origin, secret, port }: { origin: string; secret: string; port: number },
 ): string {
   const dist = 'node_modules/@store-orders/client/dist';
-  const files = readdirSync(join(project, dist)).filter((name) => name.endsWith('.js'));
+  const all = readdirSync(join(project, dist), { encoding: 'utf8', recursive: true });
+  const files = all.filter((name) => name.endsWith('.js'));
   const modules = files.map((name) => {
     // Relative imports are resolved against the name of the module.
     const module = name === 'client.js' ? '@store-orders/client' : `@store-orders/${name}`;

@@ -35,7 +35,7 @@ for (const engine of ENGINES) {
       [
         '1 orders lack the event of their last change',
         '1 events belong to no order',
-        'revision 2 is not what its head proves: it was altered',
+        'revision 1 is not what its head proves: it was altered',
       ],
     );
     assert.deepEqual(

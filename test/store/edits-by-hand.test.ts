@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BEGINNING, isSameMoment, type Moment, momentAfter } from '../../src/orders/heads.ts';
 import type { Order } from '../../src/orders/order.ts';
+import { actionOf } from '../../src/store/audit.ts';
+import type { StoreCommand } from '../../src/store/commands.ts';
 import type { ChangePage } from '../../src/store/feed.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -24,10 +26,11 @@ async function fill(store: Store): Promise<void> {
   await store.apply([{ type: 'cancel', id: 8n, by: 'key_a' }]);
   await store.apply([insert(10n), { type: 'cancel', id: 10n }]);
   await store.apply([insert(11n, { ...ORDER, status: 'shipped' })]);
-  await store.apply([insert(12n, { status: 'pending' })]);
+  // By a command, so that the last revision is an operator's.
+  await recorded(store, insert(12n, { status: 'pending' }));
 }
 
-const TABLES = ['order_events', 'orders', 'store'];
+const TABLES = ['order_events', 'orders', 'store', 'operator_revisions'];
 
 /** An edit of the tables, and the revisions that it alters; none if the row of the table store or the links differ. */
 type Edit = readonly [sql: string, altered: readonly number[]];
@@ -82,6 +85,10 @@ const EDITS: readonly Edit[] = [
   events('ship_date_before = 0', 'revision = 3', 1),
   events(`head = (SELECT head FROM order_events WHERE revision = 1)`, 'revision = 3', 3, 4),
   events('head = NULL', 'revision = 4', 4),
+  events('head = (SELECT head FROM store)', 'revision = 2 AND order_id = 8', 2),
+  ['DELETE FROM orders WHERE id = 12', [7]],
+  ['UPDATE store SET revision = 3', []],
+  ['UPDATE store SET head = NULL', []],
   ['UPDATE store SET revision = 6', []],
   ['UPDATE store SET head = (SELECT head FROM order_events WHERE revision = 1)', []],
 ];
@@ -92,6 +99,12 @@ const OF_SQLITE: readonly Edit[] = [
   events('previous = 2', 'revision = 3'),
   events('previous = 6', 'revision = 7'),
 ];
+
+/** Applies a command as one of an operator. */
+const recorded = (store: Store, command: StoreCommand) =>
+  store.apply([{ type: 'audit', action: actionOf('test', 'by hand') }, command]);
+
+const rechained = (store: Store, from: bigint) => recorded(store, { type: 'rechain', from });
 
 /** Whether a client that reads the changes again, and has kept the last cursor, finds that something was altered. */
 async function isFoundByFollower(store: Store, kept: Moment): Promise<boolean> {
@@ -131,6 +144,13 @@ for (const engine of ENGINES) {
       // The links are not in what the heads prove.
       const isLink = sql.includes('previous');
       assert.equal(await isFoundByFollower(store, kept), !isLink, sql);
+      if (heads!.firstAltered !== undefined && !heads!.isIncomplete) {
+        await rechained(store, heads!.firstAltered);
+        assert.deepEqual((await checkStore(url)).heads!.problems, [], sql);
+        // Commands go on, and their revisions are recorded.
+        await recorded(store, { type: 'insertOrder', order: { id: 99n, status: 'pending' } });
+        assert.deepEqual((await checkStore(url)).heads!.problems, [], sql);
+      }
       for (const table of TABLES) {
         await queryDatabase(url, `DELETE FROM ${table}`);
         await queryDatabase(url, `INSERT INTO ${table} SELECT * FROM kept_${table}`);

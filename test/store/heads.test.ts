@@ -100,8 +100,11 @@ for (const { name, newDatabase } of ENGINES) {
     await queryDatabase(url, 'UPDATE order_events SET head = NULL WHERE revision > 7');
     await queryDatabase(url, 'UPDATE store SET head = NULL');
     await assert.rejects(open(t, url, 'write'), /run "store-orders migrate"/);
+    assert.match((await problemsIn(url)).join(), /heads .* have not all been computed/);
     const migrated = await open(t, url, 'migration');
     assert.equal((await migrated.status()).head, head);
+    const [record] = await migrated.audit(1);
+    assert.equal(record!.what, 'computed the heads of the revisions from 8 to 20');
     await migrated.close();
     assert.deepEqual(await problemsIn(url), []);
   });

@@ -58,7 +58,9 @@ async function hasHeadOf(url: string, databaseUrl: string): Promise<boolean> {
     try {
       const { revision } = await store.status();
       const served = parseMoment((await answerOf(`${url}/head`))?.trim() ?? '');
-      if (served === undefined || served.revision < revision) return false;
+      // All stores begin alike.
+      if (served === undefined || served.revision === 0n) return false;
+      if (served.revision < revision) return false;
       return (await store.feed(served, 1)) !== undefined;
     } finally {
       await store.close();

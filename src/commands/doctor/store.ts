@@ -50,8 +50,8 @@ function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[
 
 /** A sample of the history; it may have been altered on purpose, so a store with such problems is still in use. */
 function historyOf({ revision, head, heads }: Findings): Finding[] {
-  if (head === undefined || heads === undefined) return [];
-  if (heads.problems.length === 0) {
+  if (heads === undefined) return [];
+  if (head !== undefined && heads.problems.length === 0) {
     return [
       ok(
         'history',
@@ -61,7 +61,7 @@ function historyOf({ revision, head, heads }: Findings): Finding[] {
   }
   const advice =
     'run "store-orders check" for all of it; after a correction on purpose, "store-orders rechain"';
-  return heads.problems.map((each) => problem('history', each, advice));
+  return heads.problems.map((each) => warning('history', each, advice));
 }
 
 function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Finding[] {

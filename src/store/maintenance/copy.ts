@@ -35,7 +35,7 @@ export interface CopyOptions {
 
 /**
  * Copies the store at `from` to the database at `to`, which must be empty or contain an interrupted copy: orders,
- * histories, keys, pets, unfinished imports, the revision and the store id. The copy becomes a usable store only
+ * histories, keys, pets, unfinished imports, the revision and its head. The copy becomes a usable store only
  * after all of it was read back and found to be the same.
  * @returns the status of the copied store
  * @throws StoreNotUsable, StoreUnavailable

@@ -54,7 +54,10 @@ async function carryOutRecorded(
   const auditId = await recordAction(session, action);
   const first = (await readRevision(session)) + 1n;
   const outcomes = await carryOutAll(session, commands, orders);
-  await recordOperator(session, { first, last: await readRevision(session) }, auditId);
+  // No other command makes revisions; a rechain can set the revision to that of events of others.
+  if (commands.every(isBatchCommand)) {
+    await recordOperator(session, { first, last: await readRevision(session) }, auditId);
+  }
   return [auditId, ...outcomes];
 }
 

@@ -15,7 +15,7 @@ export interface Findings {
   readonly revision: bigint;
   /** Undefined if it has not been computed, or if the schema is too old to have it. */
   readonly head: Head | undefined;
-  /** Of the history; undefined if the heads have not been computed, or cannot be checked. */
+  /** Of the history; undefined if it cannot be checked, such as in an older schema. */
   readonly heads: HeadFindings | undefined;
   /** Counted from the rows, to be compared with the store's own counters. */
   readonly orders: Readonly<Record<OrderStatus, bigint>>;

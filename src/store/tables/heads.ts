@@ -13,6 +13,8 @@ import {
 } from '../../orders/heads.ts';
 import type { OrderEventType } from '../../orders/lifecycle.ts';
 import { INT64_MAX } from '../../orders/order.ts';
+import { actionOf } from '../audit.ts';
+import { recordAction } from './audit.ts';
 import { eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
 import type { Row, Session } from './session.ts';
 import { requireStoreRow } from './store-row.ts';
@@ -24,11 +26,12 @@ export const EVENTS_AT_A_TIME = 500;
  * Columns of an event, of its order, and of the event after it if that placed the order; rows are in the order of the feed. To
  * be selected from `order_events AS event`, joined with AND_LATER.
  */
-export const CHAINED_COLUMNS = `event.revision, event.type, event.at, event.by, ${ORDER_COLUMNS},
+export const CHAINED_COLUMNS = `event.revision, event.type, event.at, event.by,
+  ${ORDER_COLUMNS.replace('orders.id', 'event.order_id')},
   later.type, later.ship_date_before, later.complete_before, event.head`;
 
-/** Joins the order of an event, and the event after the one that placed it. */
-export const AND_LATER = `JOIN orders ON orders.id = event.order_id
+/** Joins the order of an event, which was deleted by hand if it is missing, and the event after the one that placed it. */
+export const AND_LATER = `LEFT JOIN orders ON orders.id = event.order_id
   LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
     AND later.revision = orders.revision AND later.order_id = orders.id`;
 
@@ -44,11 +47,22 @@ export interface HeadedRevision {
   readonly head: Head;
   /** The head that is stored; undefined if there is none. */
   readonly stored: Head | undefined;
+  /** Whether rows were changed by hand so that `head` does not show it: an order is missing, or another event has a head too. */
+  readonly isBroken: boolean;
+  /** Whether an order is missing. */
+  readonly isIncomplete: boolean;
 }
 
 /** Message for the operator if heads were not computed yet, for purposes that may not do it. */
 export const HEADS_NOT_COMPUTED =
   'the heads of its history have not all been computed; run "store-orders migrate"';
+
+/** Records that heads were computed, so that heads that were deleted by hand leave a trace. Inside a transaction. */
+export async function recordHeads(session: Session, from: bigint, to: bigint): Promise<void> {
+  if (to === from) return;
+  const what = `computed the heads of the revisions from ${from + 1n} to ${to}`;
+  await recordAction(session, actionOf('migrate', what));
+}
 
 /**
  * Computes the heads of the revisions after `from`, each from the head that is stored for the revision before, if one is.
@@ -62,11 +76,16 @@ export async function* computeHeads(
   let before = from.head;
   const complete = (rows: readonly Row[]): HeadedRevision => {
     const last = rows.at(-1)!;
-    const head = headAfter(before, digestOf(rows.map(chainedFromRow)));
-    const stored = (last.at(-1) ?? undefined) as Head | undefined;
+    const known = rows.filter((row) => row[STATUS] !== null);
+    const head = headAfter(before, digestOf(known.map(chainedFromRow)));
+    const stored = headOf(last);
     before = stored ?? head;
+    const isIncomplete = known.length < rows.length;
     const { revision, type } = eventFromRow(last);
-    return { revision, orderId: last[4] as bigint, type, head, stored };
+    return {
+      ...{ revision, orderId: last[4] as bigint, type, head, stored, isIncomplete },
+      isBroken: isIncomplete || rows.slice(0, -1).some((row) => headOf(row) !== undefined),
+    };
   };
   /** Rows of the latest revision, of which the next batch may have more. */
   let open: Row[] = [];
@@ -82,6 +101,13 @@ export async function* computeHeads(
     if (found.length > 0) yield found;
   }
   if (open.length > 0) yield [complete(open)];
+}
+
+/** Position of the status in CHAINED_COLUMNS; null if there is no order. */
+const STATUS = 5;
+
+function headOf(row: Row): Head | undefined {
+  return (row.at(-1) ?? undefined) as Head | undefined;
 }
 
 /** Returns whether the heads of all events have been computed. */
@@ -107,7 +133,7 @@ const REPORT_EVERY_MS = 2_000;
 export function headsProgress(
   report: (line: string) => void,
 ): (done: bigint, total: bigint) => void {
-  let nextAt = performance.now();
+  let nextAt = performance.now() + REPORT_EVERY_MS;
   return (done, total) => {
     if (performance.now() < nextAt) return;
     nextAt = performance.now() + REPORT_EVERY_MS;
@@ -126,6 +152,8 @@ export interface HeadFindings {
   readonly hasAsked: boolean;
   /** The first revision that was altered; undefined if there is none. */
   readonly firstAltered: bigint | undefined;
+  /** Whether there are events without their orders, which `rechain` cannot mend. */
+  readonly isIncomplete: boolean;
 }
 
 /** How a history is checked. */
@@ -144,42 +172,67 @@ const SAMPLE_PARTS = 20;
 /**
  * Computes the heads of a history and compares them with the stored ones.
  * @param read reads CHAINED_COLUMNS of all events after a revision
- * @param latest the head in the row of the table store, and its revision
+ * @param latest the head in the row of the table store, and its revision; undefined if not all heads have been computed
  */
 export async function checkHeads(
   session: Session,
   read: (after: bigint) => Batches,
-  latest: HistoryEnd,
+  latest: HistoryEnd | undefined,
   { asked = BEGINNING, isSample = false }: HistoryCheck,
 ): Promise<HeadFindings> {
-  const altered = new Set<bigint>();
+  const altered = new Altered();
+  let isIncomplete = false;
   let end = NO_HISTORY;
   let hasAsked = isSameMoment(asked, BEGINNING);
   const parts = isSample ? await sampleOf(session) : [0n];
   for (const [index, after] of parts.entries()) {
     end = await lastHeaded(session, after);
     for await (const revisions of computeHeads(read(end.revision), end)) {
-      for (const { revision, head, stored } of revisions) {
-        if (stored === undefined || !isEqual(stored, head)) altered.add(revision);
+      for (const { revision, head, stored, ...found } of revisions) {
+        const isEdited = stored === undefined ? latest !== undefined : !isEqual(stored, head);
+        if (isEdited || found.isBroken) altered.add(revision);
+        isIncomplete ||= found.isIncomplete;
         end = { revision, head: stored ?? head };
         // Proven only if nothing before was altered, since each head is computed from the stored one before.
         const isAsked = asked.revision === revision && asked.head === headText(head);
-        hasAsked ||= isAsked && altered.size === 0;
+        hasAsked ||= isAsked && altered.count === 0;
       }
       if (index < parts.length - 1) break;
     }
   }
-  const problems = [...altered]
-    .slice(0, MAX_NAMED)
-    .map((revision) => `revision ${revision} is not what its head proves: it was altered`);
-  const more = altered.size - problems.length;
-  if (more > 0) problems.push(`${more} further revisions were altered`);
-  if (latest.revision !== end.revision || !isEqual(latest.head, end.head)) {
+  const problems = altered.problems();
+  if (latest === undefined) problems.push(HEADS_NOT_COMPUTED);
+  else if (latest.revision !== end.revision || !isEqual(latest.head, end.head)) {
     problems.push('the head of the store is not that of its last revision: it was altered');
     altered.add(end.revision + 1n);
   }
-  const [firstAltered] = altered;
-  return { problems, hasAsked, firstAltered };
+  return { problems, hasAsked, firstAltered: altered.first, isIncomplete };
+}
+
+/** Revisions that were altered, added in ascending order; of a sample, some twice. */
+class Altered {
+  count = 0;
+  readonly #named: bigint[] = [];
+  #last: bigint | undefined;
+
+  get first(): bigint | undefined {
+    return this.#named[0];
+  }
+
+  add(revision: bigint): void {
+    if (this.#last !== undefined && revision <= this.#last) return;
+    this.#last = revision;
+    this.count += 1;
+    if (this.#named.length < MAX_NAMED) this.#named.push(revision);
+  }
+
+  problems(): string[] {
+    const lines = this.#named.map(
+      (revision) => `revision ${revision} is not what its head proves: it was altered`,
+    );
+    const more = this.count - lines.length;
+    return more > 0 ? [...lines, `${more} further revisions were altered`] : lines;
+  }
 }
 
 /**

@@ -6,11 +6,13 @@ import {
   EVENTS_AT_A_TIME,
   type HeadedRevision,
   lastHeaded,
+  recordHeads,
 } from '../../tables/heads.ts';
 import type { Row } from '../../tables/session.ts';
 import { readRevision } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray } from './arrays.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
+import { BULK } from './time-limits.ts';
 
 /** Nodes of an earlier release write meanwhile: once so few revisions are left, they wait for them. */
 const FEW = 5_000n;
@@ -29,7 +31,8 @@ export async function completeHeads(
   openReader: () => Promise<Session>,
   onProgress: (done: bigint, total: bigint) => void,
 ): Promise<void> {
-  let end = await lastHeaded(session);
+  const begin = await lastHeaded(session);
+  let end = begin;
   const reader = await openReader();
   try {
     for (let pass = 0; pass < MAX_PASSES; pass += 1) {
@@ -47,16 +50,22 @@ export async function completeHeads(
   }
   await session.run('BEGIN');
   await session.query('SELECT FROM store FOR UPDATE');
-  await completeInTransaction(session, end);
+  end = await completeInTransaction(session, end);
+  await session.write(SQL.setStoreHead, [end.head]);
+  await recordHeads(session, begin.revision, end.revision);
   await session.commit();
 }
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction that excludes all other writers. */
 export async function rechain(session: Session, from: bigint): Promise<void> {
+  // As long as this takes: an operator waits for it.
+  await session.run(`SET LOCAL statement_timeout = ${BULK.statement}`);
   await session.write(SQL.clear, [from]);
-  const { revision } = await completeInTransaction(session, await lastHeaded(session));
-  // The last revisions may have been deleted.
-  await session.write(SQL.setRevision, [revision]);
+  const end = await completeInTransaction(session, await lastHeaded(session));
+  // The last revisions may have been deleted, with what operators have recorded for them.
+  await session.write(SQL.clearStore);
+  await session.write(SQL.setStore, [end.revision, end.head]);
+  await session.write(SQL.forget, [end.revision]);
 }
 
 async function completeInTransaction(session: Session, from: HistoryEnd): Promise<HistoryEnd> {
@@ -64,7 +73,6 @@ async function completeInTransaction(session: Session, from: HistoryEnd): Promis
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = await writeHeads(session, revisions);
   }
-  await session.write(SQL.setStoreHead, [end.head]);
   return end;
 }
 
@@ -111,7 +119,10 @@ const SQL = {
     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[]) AS given (revision, order_id, type, head)
     WHERE order_events.revision = given.revision AND order_events.order_id = given.order_id
       AND order_events.type = given.type`,
-  clear: 'UPDATE order_events SET head = NULL WHERE revision >= $1',
+  clear: 'UPDATE order_events SET head = NULL WHERE revision >= $1 AND head IS NOT NULL',
+  // The trigger without_head refuses a higher revision with the same head.
+  clearStore: 'UPDATE store SET head = NULL',
   setStoreHead: 'UPDATE store SET head = $1',
-  setRevision: 'UPDATE store SET revision = $1',
+  setStore: 'UPDATE store SET revision = $1, head = $2',
+  forget: 'DELETE FROM operator_revisions WHERE revision > $1',
 } as const;

@@ -39,12 +39,12 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
     );
     const head = headOf(text(hexHead));
     const heads =
-      head === undefined || differences.length > 0
+      !isCurrent || differences.length > 0
         ? undefined
         : await checkHeads(
             session,
             (after) => chainedRows(session, after),
-            { revision, head },
+            head && { revision, head },
             history,
           );
     return {

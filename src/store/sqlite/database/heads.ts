@@ -6,6 +6,7 @@ import {
   EVENTS_AT_A_TIME,
   type HeadedRevision,
   lastHeaded,
+  recordHeads,
 } from '../../tables/heads.ts';
 import type { Row } from '../../tables/session.ts';
 import { readRevision } from '../../tables/store-row.ts';
@@ -25,7 +26,8 @@ export async function completeHeads(
 ): Promise<void> {
   const options = { lockWaitMs, evenIfMoved: true };
   const total = await readRevision(session);
-  let end = await lastHeaded(session);
+  const begin = await lastHeaded(session);
+  let end = begin;
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = await inTransaction(session, async () => writeHeads(session, revisions), options);
     onProgress(end.revision, total);
@@ -33,7 +35,10 @@ export async function completeHeads(
   // Another process may have finished before, and written orders since.
   await inTransaction(
     session,
-    async () => session.write(SQL.setFirstStoreHead, [end.head]),
+    async () => {
+      session.write(SQL.setFirstStoreHead, [end.head]);
+      await recordHeads(session, begin.revision, end.revision);
+    },
     options,
   );
 }
@@ -45,8 +50,9 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = writeHeads(session, revisions);
   }
-  // The last revisions may have been deleted.
+  // The last revisions may have been deleted, with what operators have recorded for them.
   session.write(SQL.setStore, [end.revision, end.head]);
+  session.write(SQL.forget, [end.revision]);
 }
 
 /** @returns the last of the revisions */
@@ -67,7 +73,6 @@ export function* chainedRows(session: Session, after: bigint): Generator<readonl
     if (page.length > 0) {
       yield page;
       after = page.at(-1)![0] as bigint;
-      limit = EVENTS_AT_A_TIME;
     } else limit *= 2;
     if (!isCut) return;
   }
@@ -77,7 +82,8 @@ const SQL = {
   chained: `SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > ?
     ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`,
   setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
-  clear: 'UPDATE order_events SET head = NULL WHERE revision >= ?',
+  clear: 'UPDATE order_events SET head = NULL WHERE revision >= ? AND head IS NOT NULL',
+  forget: 'DELETE FROM operator_revisions WHERE revision > ?',
   setFirstStoreHead: 'UPDATE store SET head = ? WHERE head IS NULL',
   setStore: 'UPDATE store SET revision = ?, head = ?',
 } as const;

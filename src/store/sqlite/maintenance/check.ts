@@ -59,7 +59,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
   );
   const unlinked = unlinkedEvents(session, schema, damage.length + problems.length > 0);
   const unreadable: string[] = [];
-  const readHeads = (latest: HistoryEnd) =>
+  const readHeads = (latest: HistoryEnd | undefined) =>
     checkHeads(session, (after) => chainedRows(session, after), latest, history).catch((error) => {
       // Events on corrupt pages cannot be read.
       if (!isCorrupt(error)) throw error;
@@ -67,8 +67,8 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
       return undefined;
     });
   // A column that is missing is listed already.
-  const canRead = head !== undefined && differences.length === 0;
-  const heads = canRead ? await readHeads({ revision, head }) : undefined;
+  const canRead = isCurrent && differences.length === 0;
+  const heads = canRead ? await readHeads(head && { revision, head }) : undefined;
   return {
     schema,
     schemaDifferences: differences,
