@@ -262,6 +262,25 @@ test('a list that could not be read is read again, and followed', async (t) => {
   await live(page);
 });
 
+test('orders are found by their reference, which is text whatever it contains', async (t) => {
+  const service = await startService(t);
+  const reference = '<b>&amp;"\u202eפ/ü';
+  await place(service.store, pending(1n), { ...pending(2n), reference }, pending(3n));
+  const { page, problems } = await signedIn(t, browser, service);
+  await page.getByLabel('Reference').fill(reference);
+  await page.keyboard.press('Enter');
+  await page.getByText('That is all.').waitFor();
+  await row(page, 3).waitFor({ state: 'detached' });
+  assert.deepEqual(await ids(page), ['2']);
+  assert.equal(new URL(page.url()).searchParams.get('reference'), reference);
+  await page.getByRole('link', { name: '2', exact: true }).click();
+  await page.locator('aside').getByText(reference, { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await row(page, 3).waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test('a text that is not an id is not used as a filter, and the page reports it', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));

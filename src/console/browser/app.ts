@@ -54,12 +54,13 @@ export class App {
       const petId = idIn(form, 'pet');
       if (value.trim() !== '' && petId === undefined) return;
       const [from, before] = ['from', 'before'].map((name) => fieldOf(form, name).value);
-      const view = { ...this.#screen.state.view, petId };
+      const reference = fieldOf(form, 'reference').value.trim();
+      const view = { ...this.#screen.state.view, petId, reference };
       this.#go(viewOf(searchOf({ ...view, shipFrom: from!, shipBefore: before! })), 'replace');
     },
     clearFilters: () => {
       const { view } = this.#screen.state;
-      this.#go({ ...view, petId: undefined, shipFrom: '', shipBefore: '' });
+      this.#go({ ...view, petId: undefined, reference: '', shipFrom: '', shipBefore: '' });
     },
     more: () => void this.#readMore(),
     reload: () => void this.#list.read(),

@@ -10,6 +10,8 @@ export interface View {
   /** All if empty. */
   readonly statuses: readonly OrderStatus[];
   readonly petId: bigint | undefined;
+  /** Empty for any. */
+  readonly reference: string;
   /** Days of the reader, as YYYY-MM-DD. */
   readonly shipFrom: string;
   readonly shipBefore: string;
@@ -30,6 +32,7 @@ export function viewOf(search: string): View {
   return {
     statuses: STATUSES.filter((status) => asked.includes(status)),
     petId: parseId(query.get('pet') ?? ''),
+    reference: query.get('reference') ?? '',
     shipFrom: day('from'),
     shipBefore: day('before'),
     order: parseId(query.get('order') ?? ''),
@@ -38,10 +41,12 @@ export function viewOf(search: string): View {
 }
 
 /** Writes a view as the query of a URL. */
-export function searchOf({ statuses, petId, shipFrom, shipBefore, order, days }: View): string {
+export function searchOf(view: View): string {
+  const { statuses, petId, reference, shipFrom, shipBefore, order, days } = view;
   const query = new URLSearchParams();
   if (statuses.length > 0) query.set('status', statuses.join());
   if (petId !== undefined) query.set('pet', String(petId));
+  if (reference !== '') query.set('reference', reference);
   if (shipFrom !== '') query.set('from', shipFrom);
   if (shipBefore !== '') query.set('before', shipBefore);
   if (order !== undefined) query.set('order', String(order));
@@ -50,24 +55,27 @@ export function searchOf({ statuses, petId, shipFrom, shipBefore, order, days }:
 }
 
 /** Returns the filters of a view, for pages of orders, newest first. */
-export function orderQuery({ statuses, petId, shipFrom, shipBefore }: View): OrderQuery {
+export function orderQuery(view: View): OrderQuery {
+  const { statuses, petId, reference, shipFrom, shipBefore } = view;
   const [from, before] = [dayStart(shipFrom), dayStart(shipBefore)];
   return {
     order: 'desc',
     limit: 50,
     ...(statuses.length > 0 && { status: statuses }),
     ...(petId !== undefined && { petId }),
+    ...(reference !== '' && { reference }),
     ...(from !== undefined && { shipDateFrom: from }),
     ...(before !== undefined && { shipDateBefore: before }),
   };
 }
 
 /** Whether an order is one of those that a view shows. */
-export function isShown({ status, petId, shipDate }: OrderRecord, view: View): boolean {
+export function isShown({ status, petId, shipDate, reference }: OrderRecord, view: View): boolean {
   const [from, before] = [dayStart(view.shipFrom), dayStart(view.shipBefore)];
   const at = shipDate === undefined ? Number.NaN : Date.parse(shipDate);
   if (view.statuses.length > 0 && !view.statuses.some((each) => each === status)) return false;
   if (view.petId !== undefined && petId !== view.petId) return false;
+  if (view.reference !== '' && reference !== view.reference) return false;
   if (from !== undefined && !(at >= from.getTime())) return false;
   return before === undefined || at < before.getTime();
 }

@@ -89,9 +89,12 @@ function counts({ summary, view }: State, actions: Actions) {
 }
 
 function filters({ view }: State, actions: Actions) {
-  const isFiltered = view.petId !== undefined || view.shipFrom !== '' || view.shipBefore !== '';
+  const { petId, reference, shipFrom, shipBefore } = view;
+  const isFiltered =
+    petId !== undefined || [reference, shipFrom, shipBefore].some((each) => each !== '');
   return html`<form class="filters" aria-label="Filters" @change=${actions.filter} @submit=${actions.filter}>
     <label>Pet <input name="pet" inputmode="numeric" autocomplete="off" size="12" .value=${String(view.petId ?? '')} /></label>
+    <label>Reference <input name="reference" maxlength="255" autocomplete="off" size="16" dir="auto" .value=${view.reference} /></label>
     <label>Ships from <input name="from" type="date" .value=${view.shipFrom} /></label>
     <label>before <input name="before" type="date" .value=${view.shipBefore} /></label>
     ${isFiltered ? html`<button type="button" class="quiet" @click=${actions.clearFilters}>Clear</button>` : nothing}
@@ -192,13 +195,15 @@ function details(state: State, { id, order, events, problem }: Detail, actions: 
   </aside>`;
 }
 
-function fields({ status, petId, quantity, shipDate, complete, placedAt, revision }: TaggedOrder) {
+function fields(order: TaggedOrder) {
+  const { status, petId, quantity, shipDate, complete, reference, placedAt, revision } = order;
   return html`<dl>
     <dt>Status</dt><dd><span class="status ${status}">${status}</span></dd>
     <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
     <dt>Quantity</dt><dd>${quantity ?? 'none'}</dd>
     <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exactTime(shipDate)}</dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'yes' : 'no'}</dd>
+    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
     <dt>Placed</dt><dd>${exactTime(placedAt)}</dd>
     <dt>Revision</dt><dd>${revision}</dd>
   </dl>`;
