@@ -69,7 +69,13 @@ export {
   UnknownOutcomeError,
 } from './errors.ts';
 export { parse, stringify } from './exact-json.ts';
-export type { Batch, ChangesQuery, FollowOptions } from './feed/changes.ts';
+export type {
+  Batch,
+  ChangesFilter,
+  ChangesQuery,
+  ChangeType,
+  FollowOptions,
+} from './feed/changes.ts';
 export type {
   Copy,
   ReplicaOptions,

@@ -1,5 +1,6 @@
 import type { OrderChange } from '../orders/change.ts';
 import { BEGINNING, type Moment } from '../orders/heads.ts';
+import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { OrderId } from '../orders/order.ts';
 
 /** Where to begin: after a moment, before the first change, or after everything in the store. */
@@ -56,6 +57,63 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
     throw new HistoryIncomplete(from.revision + 1n);
   const position = last === undefined ? from : positionAfter(last);
   return { changes, position, isMore: position.revision < now.revision, now };
+}
+
+/** Conditions that a change must meet; absent ones are met by every change. */
+export interface FeedFilter {
+  readonly petId?: bigint | undefined;
+  readonly types?: readonly OrderEventType[] | undefined;
+  /** Id of the API key that made the change. */
+  readonly by?: string | undefined;
+}
+
+export function matches(
+  { petId, types, by }: FeedFilter,
+  change: Pick<OrderChange, 'type' | 'by' | 'order'>,
+): boolean {
+  if (petId !== undefined && change.order.petId !== petId) return false;
+  if (types !== undefined && !types.includes(change.type)) return false;
+  return by === undefined || change.by === by;
+}
+
+/** Maximum number of changes that are read for a filtered page, whether or not they match. */
+const MAX_CHANGES_EXAMINED = 5_000;
+
+/**
+ * Reads a page of the changes that match a filter. Its position is after all changes that were examined, so it moves on even if
+ * none matches. A revision is never split: a page has more than `limit` changes only if they are of one revision.
+ * @param read see Store.feed
+ * @returns undefined if `after` is not in the past of the store
+ */
+export async function filteredPage(
+  read: (after: FeedStart, limit: number) => Promise<ChangePage | undefined>,
+  after: FeedStart,
+  { filter, limit }: { readonly filter: FeedFilter; readonly limit: number },
+): Promise<ChangePage | undefined> {
+  const found: OrderChange[] = [];
+  let position = after;
+  for (let examined = 0; ; ) {
+    const page = await read(position, MAX_CHANGES);
+    if (page === undefined) return undefined;
+    for (const revision of Map.groupBy(page.changes, ({ order }) => order.revision).values()) {
+      const matching = revision.filter((change) => matches(filter, change));
+      if (found.length > 0 && found.length + matching.length > limit) {
+        return {
+          changes: found,
+          position: startPosition(position, page.now),
+          isMore: true,
+          now: page.now,
+        };
+      }
+      found.push(...matching);
+      position = positionAfter(revision.at(-1)!);
+    }
+    position = page.position;
+    examined += page.changes.length;
+    if (!page.isMore || found.length >= limit || examined >= MAX_CHANGES_EXAMINED) {
+      return { ...page, changes: found };
+    }
+  }
 }
 
 /** Returns the changes without those of the last revision. */

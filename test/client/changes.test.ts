@@ -156,3 +156,32 @@ test('a replica is exact in every step, while orders change and when the store i
   assert.deepEqual(new Map((await third).value!.orders), await ordersOf(other));
   await replica.return();
 });
+
+test('changes can be filtered, and are followed from the same cursors', async (t) => {
+  const service = await startService(t);
+  const pet = (id: bigint) => ({ ...pending(id), petId: id % 2n });
+  await place(service.store, pet(1n), pet(2n), pet(3n));
+  const client = clientOf(service);
+  const lives: boolean[] = [];
+  const following = readUntil(
+    client.changes({
+      petId: 1n,
+      type: ['placed', 'cancelled'],
+      onLive: (live) => lives.push(live),
+    }),
+    (read) => changesOf(read).length === 3,
+  );
+  while (lives.length === 0) await pause(5);
+  await service.store.apply([{ type: 'cancel', id: 2n }]);
+  await service.store.apply([{ type: 'ship', id: 1n }]);
+  await service.store.apply([{ type: 'cancel', id: 3n, by: 'key_a' }]);
+  const read = await following;
+  const summary = (batches: readonly Batch[]) =>
+    changesOf(batches).map(({ type, order }) => `${type} ${order.id}`);
+  assert.deepEqual(summary(read), ['placed 1', 'placed 3', 'cancelled 3']);
+  assert.equal(read.at(-1)!.cursor, (await client.listChanges({ after: 'now' })).next);
+  const [own] = await readUntil(client.changes({ by: 'key_a', type: 'cancelled' }), () => true);
+  assert.deepEqual(summary([own!]), ['cancelled 3']);
+  await assert.rejects(client.changes({ petId: 1n, verify: true }).next(), TypeError);
+  await assert.rejects(client.changes({ type: 'lost' as never }).next(), TypeError);
+});

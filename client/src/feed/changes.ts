@@ -1,4 +1,4 @@
-import { functionOf, pageSize, plainObject, text } from '../arguments.ts';
+import { functionOf, int64Text, oneOf, pageSize, plainObject, text } from '../arguments.ts';
 import { Call, pause } from '../call.ts';
 import { ConnectionError, TimeoutError, UnavailableError } from '../errors.ts';
 import { parse } from '../exact-json.ts';
@@ -20,12 +20,13 @@ export interface Batch {
   readonly cursor: string;
 }
 
-export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers'> {
+export interface FollowOptions extends ChangesFilter, Pick<CallOptions, 'signal' | 'headers'> {
   /** A cursor, `start` (the default) or `now`. */
   readonly after?: string | undefined;
   /**
    * Whether to prove that nothing is missing between two cursors and that nothing was altered; see "What you can prove" in
-   * the service's docs/integrating.md. By default it is proved where the runtime has SHA-256: in all but browsers over HTTP.
+   * the service's docs/integrating.md. By default it is proved where the runtime has SHA-256: in all but browsers over HTTP. Filtered
+   * changes cannot prove it.
    */
   readonly verify?: boolean | undefined;
   /**
@@ -35,8 +36,21 @@ export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers'> {
   readonly onLive?: ((isLive: boolean) => void) | undefined;
 }
 
+/** Which changes to read; without any field, all. */
+export interface ChangesFilter {
+  readonly petId?: bigint | undefined;
+  readonly type?: ChangeType | readonly ChangeType[] | undefined;
+  /** Id of the API key that made the change. */
+  readonly by?: string | undefined;
+}
+
+const TYPES = ['placed', 'cancelled', 'shipped'] as const;
+
+/** The types that changes have in this release of the contract. */
+export type ChangeType = (typeof TYPES)[number];
+
 /** Which page of changes. */
-export interface ChangesQuery {
+export interface ChangesQuery extends ChangesFilter {
   /** A cursor, `start` (the default) or `now`. */
   readonly after?: string | undefined;
   /** About how many changes to read, 1 to 500; 100 by default. */
@@ -69,12 +83,22 @@ export async function changePage(
     path: '/v2/store/changes',
     ifNoneMatch,
     isValid: isChangePage,
-    query: { after: text(after, 'after'), limit: pageSize(limit) },
+    query: { after: text(after, 'after'), limit: pageSize(limit), ...filterParameters(changes) },
   });
   if (page?.more === true && page.next === after) {
     throw pageBefore(call);
   }
   return page;
+}
+
+function filterParameters({ petId, type, by }: ChangesFilter) {
+  const types = typeof type === 'string' || type === undefined ? [type] : [...type];
+  const checked = types.map((each) => oneOf(each, TYPES, 'type'));
+  return {
+    petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
+    type: type === undefined ? undefined : checked.join(),
+    by: text(by, 'by'),
+  };
 }
 
 /** Reads a page of changes as often as it takes. @throws HistoryMismatchError, and errors that a retry cannot resolve */
@@ -94,10 +118,19 @@ export async function verifiedPage(
  */
 export async function* followChanges(
   settings: Settings,
-  { after = 'start', headers, onLive, signal, verify: wanted }: FollowOptions & Stoppable,
+  {
+    after = 'start',
+    headers,
+    onLive,
+    signal,
+    verify: wanted,
+    ...filter
+  }: FollowOptions & Stoppable,
 ): AsyncGenerator<Batch, void> {
   const call = new Call(settings, { headers, signal });
-  const verify = verifying(wanted);
+  const isFiltered = Object.values(filterParameters(filter)).some((each) => each !== undefined);
+  if (isFiltered && wanted === true) throw new TypeError('filtered changes cannot be verified');
+  const verify = isFiltered ? undefined : verifying(wanted);
   const tell = harmless(functionOf(onLive, 'onLive'));
   let isLive = false;
   const become = (live: boolean) => {
@@ -112,7 +145,7 @@ export async function* followChanges(
   try {
     for (;;) {
       for (let isMore = true; isMore; ) {
-        const query = { after: cursor, limit: LARGEST_PAGE };
+        const query = { ...filter, after: cursor, limit: LARGEST_PAGE };
         const page = await verifiedPage(call, query, verify);
         cursor = page.next;
         isMore = page.more;
@@ -125,7 +158,7 @@ export async function* followChanges(
       let hasBegun = false;
       const begunAt = performance.now();
       try {
-        for await (const batch of streamedChanges(call, cursor)) {
+        for await (const batch of streamedChanges(call, cursor, filter)) {
           hasBegun = true;
           silentStreams = 0;
           if (batch.changes.length > 0) failures = 0;
@@ -159,12 +192,16 @@ export async function* followChanges(
 }
 
 /** The changes of one stream, until it ends. It begins with an empty batch; those of one revision are yielded together. */
-async function* streamedChanges(call: Call, after: string): AsyncGenerator<Batch, void> {
+async function* streamedChanges(
+  call: Call,
+  after: string,
+  filter: ChangesFilter,
+): AsyncGenerator<Batch, void> {
   const reply = await open(call, {
     operation: 'streamChanges',
     method: 'GET',
     path: '/v2/store/changes/stream',
-    query: { after },
+    query: { after, ...filterParameters(filter) },
     expects: [200],
     headers: { accept: 'text/event-stream' },
   });

@@ -5,7 +5,7 @@ import type { Change, OrderRecord } from '../records.ts';
 import { backoffMs, persistently } from '../retries.ts';
 import type { Settings } from '../settings.ts';
 import type { Stoppable } from '../stoppable.ts';
-import { type FollowOptions, followChanges, verifiedPage } from './changes.ts';
+import { type ChangesFilter, type FollowOptions, followChanges, verifiedPage } from './changes.ts';
 import { verifying } from './heads.ts';
 
 /** The position of a copy in the changes of the store. */
@@ -53,7 +53,7 @@ export interface Copy extends ReplicaStep {
   readonly orders: ReadonlyMap<bigint, OrderRecord>;
 }
 
-export type ReplicaOptions = Omit<FollowOptions, 'after'>;
+export type ReplicaOptions = Omit<FollowOptions, 'after' | keyof ChangesFilter>;
 
 /** See StoreOrders.replica, and "Keeping an exact copy" in the service's docs/integrating.md. */
 export async function* keepReplica(

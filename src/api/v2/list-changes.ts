@@ -2,7 +2,8 @@ import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
-import type { ChangePage } from '../../store/feed.ts';
+import type { OrderEventType } from '../../orders/lifecycle.ts';
+import { type ChangePage, type FeedFilter, filteredPage } from '../../store/feed.ts';
 import { feedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
 import type { Store } from '../../store/store.ts';
 import { changesJson } from './records.ts';
@@ -10,7 +11,7 @@ import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;
 
-interface Parameters {
+interface Parameters extends FilterParameters {
   readonly after?: string;
   readonly limit?: bigint;
 }
@@ -24,10 +25,28 @@ export function listChanges(contract: Contract, store: Store): RouteHandler {
       return;
     }
     const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
-    const page = await inTime(exchange, () => store.feed(after, limit));
+    const filter = feedFilterOf(parameters);
+    const page = await inTime(exchange, () =>
+      filter === undefined
+        ? store.feed(after, limit)
+        : filteredPage(store.feed, after, { filter, limit }),
+    );
     if (page === undefined) sendError(exchange, 'changes_gone');
     else await sendPage(exchange, storeEtags(page.now), () => pageJson(page));
   });
+}
+
+/** Which changes a client wants: parameters of listChanges and streamChanges. */
+export interface FilterParameters {
+  readonly petId?: bigint;
+  readonly type?: readonly OrderEventType[];
+  readonly by?: string;
+}
+
+/** Returns undefined if all changes are wanted. */
+export function feedFilterOf({ petId, type: types, by }: FilterParameters): FeedFilter | undefined {
+  if (petId === undefined && types === undefined && by === undefined) return undefined;
+  return { petId, types, by };
 }
 
 async function pageJson({ changes, position, isMore, now }: ChangePage): Promise<string> {

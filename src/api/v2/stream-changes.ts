@@ -3,6 +3,7 @@ import { headerCount } from '../../http/connection/well-formed.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
 import { parseFeedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
+import { type FilterParameters, feedFilterOf } from './list-changes.ts';
 import type { ChangeStreams } from './streams/change-streams.ts';
 
 /**
@@ -10,7 +11,7 @@ import type { ChangeStreams } from './streams/change-streams.ts';
  * resumes, replaces `after`.
  */
 export function streamChanges(contract: Contract, streams: ChangeStreams): RouteHandler {
-  return contract.validated<{ readonly after?: string }>(
+  return contract.validated<FilterParameters & { readonly after?: string }>(
     'streamChanges',
     async (exchange, { parameters }) => {
       const { request } = exchange;
@@ -26,7 +27,7 @@ export function streamChanges(contract: Contract, streams: ChangeStreams): Route
           ? start
           : parseFeedCursor(String(lastEventId));
       if (start === undefined || after === undefined) sendError(exchange, 'cursor_invalid');
-      else await streams.open(exchange, after);
+      else await streams.open(exchange, after, feedFilterOf(parameters));
     },
   );
 }

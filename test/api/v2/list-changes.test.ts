@@ -139,3 +139,37 @@ testService('a page of changes is 304 while no order has changed', async (t) => 
   const { status, body } = await service.call('GET', path, ifNoneMatch);
   assert.deepEqual([status, JSON.parse(body).revision], [200, 3]);
 });
+
+testService(
+  'changes can be filtered by pet, type and key, and the cursors are the same',
+  async (t) => {
+    const service = await startService(t);
+    const { store } = service;
+    const pet = (id: bigint) => ({ ...pending(id), petId: id % 2n });
+    await place(store, pet(1n), pet(2n), pet(3n), pet(4n));
+    await store.apply([{ type: 'cancel', id: 1n, by: 'key_a' }]);
+    await store.apply([{ type: 'ship', id: 2n, by: 'key_a' }]);
+    await store.apply([{ type: 'cancel', id: 4n, by: 'key_b' }]);
+    const { next } = await changes(service);
+    for (const [query, expected] of [
+      ['petId=1', ['placed 1 pending', 'placed 3 pending', 'cancelled 1 cancelled']],
+      ['type=cancelled', ['cancelled 1 cancelled', 'cancelled 4 cancelled']],
+      ['type=cancelled,shipped&by=key_a', ['cancelled 1 cancelled', 'shipped 2 shipped']],
+      ['by=key_b&petId=1', []],
+    ] as const) {
+      const page = await changes(service, `?${query}`);
+      assert.deepEqual(summary(page.changes), expected, query);
+      assert.deepEqual([page.next, page.more], [next, false]);
+      const found = [];
+      for (let after = 'start', more = true; more; ) {
+        const part = await changes(service, `?${query}&limit=1&after=${after}`);
+        found.push(...part.changes);
+        ({ next: after, more } = part);
+      }
+      assert.deepEqual(summary(found), expected, query);
+    }
+    for (const wrong of ['petId=x', 'type=lost', 'type=', 'by=']) {
+      assert.equal((await service.call('GET', `${CHANGES}?${wrong}`)).status, 400, wrong);
+    }
+  },
+);

@@ -16,6 +16,7 @@ import type { ApiKey } from '../../../keys/api-key.ts';
 import type { Moment } from '../../../orders/heads.ts';
 import {
   type ChangePage,
+  type FeedFilter,
   type FeedStart,
   MAX_CHANGES,
   startPosition,
@@ -61,8 +62,8 @@ export class ChangeStreams {
     return this.#streams.values().reduce((sum, each) => sum + each.response.writableLength, 0);
   }
 
-  /** Sends the changes after the position `after` as they happen, until either side ends the stream. */
-  async open(exchange: Exchange, after: FeedStart): Promise<void> {
+  /** Sends the changes after the position `after` that match a filter as they happen, until either side ends the stream. */
+  async open(exchange: Exchange, after: FeedStart, filter?: FeedFilter): Promise<void> {
     const { request, response } = exchange;
     const key = exchange.apiKey!;
     const page = await inTime(exchange, () => this.#read(after));
@@ -84,7 +85,7 @@ export class ChangeStreams {
     request.socket.once('end', () => response.destroy());
     const position = startPosition(after, page.now);
     response.write(openingBytes(position));
-    const stream: Stream = { response, key, position, isLive: false, isCatchingUp: false };
+    const stream: Stream = { response, key, filter, position, isLive: false, isCatchingUp: false };
     this.#add(stream);
     await this.#writePage(stream, page);
     await this.#catchUp(stream);
@@ -154,7 +155,7 @@ export class ChangeStreams {
   /** Writes a page of earlier changes. After the last one, the stream is live. */
   async #writePage(stream: Stream, page: ChangePage): Promise<void> {
     const { response } = stream;
-    const bytes = (await eventsOf(page))(stream.position.revision);
+    const bytes = (await eventsOf(page))(stream.position.revision, stream.filter);
     if (!isOpen(response)) return;
     if (bytes.length > 0) response.write(bytes);
     stream.position = page.position;
@@ -230,7 +231,7 @@ export class ChangeStreams {
       return;
     }
     if (position.revision <= stream.position.revision) return;
-    const bytes = eventsSince(stream.position.revision);
+    const bytes = eventsSince(stream.position.revision, stream.filter);
     stream.position = position;
     if (bytes.length > 0) response.write(bytes);
   }

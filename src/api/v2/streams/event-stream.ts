@@ -1,13 +1,14 @@
+import type { OrderChange } from '../../../orders/change.ts';
 import type { Moment } from '../../../orders/heads.ts';
-import { type ChangePage, positionAfter } from '../../../store/feed.ts';
+import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../../store/feed.ts';
 import { feedCursor } from '../../../store/feed-cursor.ts';
 import { changesJson } from '../records.ts';
 
 /** How long a client should wait before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Returns the events after a revision, as bytes that streams share. */
-export type EventsSince = (revision: bigint) => Buffer;
+/** Returns the events after a revision as bytes; those of all changes are shared by streams. */
+export type EventsSince = (revision: bigint, filter?: FeedFilter) => Buffer;
 
 /** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
 export function openingBytes(position: Moment): Buffer {
@@ -21,26 +22,45 @@ export const HEARTBEAT = Buffer.from(':\n\n');
  * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last
  * event of a revision has an id.
  */
-export async function eventsOf({ changes }: ChangePage): Promise<EventsSince> {
+export async function eventsOf({ changes, position }: ChangePage): Promise<EventsSince> {
   const records = await changesJson(changes);
-  const frames: { readonly revision: bigint; readonly bytes: Buffer }[] = [];
-  let events: string[] = [];
-  for (const [index, change] of changes.entries()) {
-    const { type, order } = change;
-    const isLast = changes[index + 1]?.order.revision !== order.revision;
-    const id = isLast ? `id: ${feedCursor(positionAfter(change))}\n` : '';
-    events.push(`${id}event: ${type}\ndata: ${records[index]}\n\n`);
-    if (isLast) {
-      frames.push({ revision: order.revision, bytes: Buffer.from(events.join('')) });
-      events = [];
-    }
-  }
-  const all = Buffer.concat(frames.map(({ bytes }) => bytes));
-  return (since) => {
-    if (frames.length === 0 || since < frames[0]!.revision) return all;
-    const later = frames.filter(({ revision }) => revision > since);
-    return Buffer.concat(later.map(({ bytes }) => bytes));
+  const formatted = changes.map((change, index) => ({ change, data: records[index]! }));
+  const revisions = [...Map.groupBy(formatted, ({ change }) => change.order.revision)].map(
+    ([revision, events]) => ({
+      ...{ revision, events },
+      cursor: feedCursor(positionAfter(events.at(-1)!.change)),
+    }),
+  );
+  const all = revisions.map(({ events, cursor }) => Buffer.from(framesOf(events, cursor)));
+  const whole = Buffer.concat(all);
+  return (since, filter) => {
+    const first = revisions.findIndex(({ revision }) => revision > since);
+    if (first === -1) return NOTHING;
+    if (filter === undefined) return first === 0 ? whole : Buffer.concat(all.slice(first));
+    const frames = revisions.slice(first).map(({ events, cursor }) => {
+      return framesOf(
+        events.filter(({ change }) => matches(filter, change)),
+        cursor,
+      );
+    });
+    // The client resumes after what was examined.
+    if (frames.at(-1) === '') frames.push(`id: ${feedCursor(position)}\n\n`);
+    return Buffer.from(frames.join(''));
   };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Returns the events of a revision, of which the last one has an id; empty without events. */
+function framesOf(
+  events: readonly { readonly change: OrderChange; readonly data: string }[],
+  cursor: string,
+): string {
+  const frames = events.map(({ change, data }, index) => {
+    const id = index === events.length - 1 ? `id: ${cursor}\n` : '';
+    return `${id}event: ${change.type}\ndata: ${data}\n\n`;
+  });
+  return frames.join('');
 }
 
 /** Headers of the response to a stream request. */

@@ -3,11 +3,14 @@ import { whenClosed } from '../../../http/connection/lingering-close.ts';
 import { STREAM_END_MS } from '../../../http/limits.ts';
 import type { ApiKey } from '../../../keys/api-key.ts';
 import type { Moment } from '../../../orders/heads.ts';
+import type { FeedFilter } from '../../../store/feed.ts';
 
 /** A stream, open until its response is closed. */
 export interface Stream {
   readonly response: ServerResponse;
   readonly key: ApiKey;
+  /** The changes that it gets; undefined for all. */
+  readonly filter: FeedFilter | undefined;
   /** The position after the last change that was written. */
   position: Moment;
   /** Whether it gets each change as it happens; otherwise it is still reading earlier ones. */

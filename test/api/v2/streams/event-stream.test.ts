@@ -31,3 +31,23 @@ test('the events since a revision are those of later revisions, each of them who
     assert.deepEqual(ids(revision), expected, `since ${revision}`);
   }
 });
+
+test('with a filter, only matching events are sent, and the id moves on where nothing matches', async () => {
+  const changes = [placed(1n, 3n), placed(2n, 3n), placed(3n, 5n), placed(4n, 6n)].map(
+    (change): OrderChange => ({
+      ...change,
+      order: { ...change.order, petId: change.order.id % 2n },
+    }),
+  );
+  const position = positionAfter(changes.at(-1)!);
+  const since = await eventsOf({ changes, position, isMore: false, now: position });
+  const lines = (revision: bigint, petId: bigint) =>
+    since(revision, { petId })
+      .toString()
+      .split('\n')
+      .flatMap((line) => /^id: \d+|"id":\d+/.exec(line)?.[0] ?? []);
+  assert.deepEqual(lines(0n, 1n), ['id: 3', '"id":1', 'id: 5', '"id":3', 'id: 6']);
+  assert.deepEqual(lines(0n, 0n), ['id: 3', '"id":2', 'id: 6', '"id":4']);
+  assert.deepEqual(lines(3n, 7n), ['id: 6']);
+  assert.deepEqual(lines(6n, 0n), []);
+});
