@@ -62,6 +62,23 @@ export const ERROR_CODES = {
     reference_differs: 412,
     unsupported_media_type: 415,
   },
+  cancelOrders: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    orders_not_changed: 409,
+    unsupported_media_type: 415,
+    idempotency_key_reused: 422,
+    cancel_limit_reached: 429,
+  },
+  shipOrders: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    orders_not_changed: 409,
+    unsupported_media_type: 415,
+    idempotency_key_reused: 422,
+  },
   listChanges: { ...GENERAL, parameter_invalid: 400, cursor_invalid: 400, changes_gone: 410 },
   streamChanges: {
     ...GENERAL,

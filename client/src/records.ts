@@ -80,6 +80,50 @@ export interface OrderPage {
   readonly changes: string;
 }
 
+/** An order that is to be changed. */
+export interface OrderToChange {
+  /** Unique order identifier. */
+  readonly id: bigint;
+  /** The ETag that the order must still have; as in If-Match. */
+  readonly etag?: string;
+  /** The reference that the order must have; as in If-Reference-Match, but not encoded. */
+  readonly reference?: string;
+}
+
+/** Orders to cancel. */
+export interface Cancellations {
+  /** The orders, each once. */
+  readonly orders: readonly OrderToChange[];
+  /** Whether either all orders are changed or none; false by default. */
+  readonly atomic?: boolean;
+}
+
+/** Orders to ship. */
+export interface Shipments {
+  /** The orders, each once. */
+  readonly orders: readonly OrderToChange[];
+  /** Whether either all orders are changed or none; false by default. */
+  readonly atomic?: boolean;
+  /** When the orders were shipped; by default the current time. */
+  readonly shippedAt?: string;
+}
+
+/** What became of several orders. */
+export interface ChangeResults {
+  /** In the sequence of the request. */
+  readonly results: readonly ChangeResult[];
+}
+
+/** What became of an order; it has either `order` or `error`. */
+export interface ChangeResult {
+  /** The id in the request. */
+  readonly id: bigint;
+  /** The order, which was changed. */
+  readonly order?: OrderRecord;
+  /** Why the order was not changed; without `order`. */
+  readonly error?: Error;
+}
+
 /** The history of an order. */
 export interface OrderHistory {
   /** The name that the integrator has given the order; it never changes. */
@@ -187,7 +231,7 @@ export interface ErrorRecord {
   /** Only in a 409: the order, if the same API key has already cancelled it (for a cancel) or shipped it (for a shipment). After
 a lost response, this is the result of the first request. */
   readonly order?: OrderRecord;
-  /** The problems of the request, up to 100; only in a 400. */
+  /** The problems of the request, up to 100; only in a 400, and in a 409 `orders_not_changed`. */
   readonly errors?: readonly {
     /** The name of a parameter or header. */
     readonly parameter?: string;
@@ -230,6 +274,7 @@ export type ErrorCode =
   | 'body_invalid'
   | 'cursor_invalid'
   | 'idempotency_key_missing'
+  | 'orders_not_changed'
   | 'reference_taken'
   | 'changes_gone'
   | 'order_changed'

@@ -12,6 +12,10 @@ export function cancelCommand({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {
 
 /** Sends 429 with Retry-After. @param retryAt when the key may cancel again, in milliseconds since the epoch */
 export function sendCancelLimitReached(exchange: Exchange, retryAt: number): void {
-  const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1000));
-  sendError(exchange, 'cancel_limit_reached', ['retry-after', String(seconds)]);
+  sendError(exchange, 'cancel_limit_reached', ['retry-after', secondsUntil(retryAt)]);
+}
+
+/** The value of Retry-After. @param at milliseconds since the epoch */
+export function secondsUntil(at: number): string {
+  return String(Math.max(1, Math.ceil((at - Date.now()) / 1000)));
 }

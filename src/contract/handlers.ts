@@ -1,5 +1,6 @@
 import { isErrorCode } from '../http/errors.ts';
 import type { Exchange, RouteHandler } from '../http/exchange.ts';
+import { MAX_JSON_BYTES } from '../http/limits.ts';
 import { sendError, sendProblems } from '../http/responses.ts';
 import { isPlainJson, readJsonBody } from './json-body.ts';
 import type { Parameter, RequestBody } from './openapi.ts';
@@ -36,7 +37,8 @@ export function validated<Parameters, Body = undefined>(
   const schema = requestBody?.content['application/json']?.schema;
   const validateBody = schema === undefined ? undefined : validation.body<Body>(schema);
   return {
-    takesBody: validateBody !== undefined,
+    maxBodyBytes:
+      validateBody === undefined ? undefined : (requestBody!['x-max-bytes'] ?? MAX_JSON_BYTES),
     handle: (exchange) => {
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;

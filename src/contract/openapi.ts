@@ -30,6 +30,8 @@ export interface Operation {
 
 export interface RequestBody {
   readonly required?: boolean;
+  /** By default MAX_JSON_BYTES. */
+  readonly 'x-max-bytes'?: number;
   readonly content: Readonly<Record<string, Media>>;
 }
 

@@ -27,6 +27,10 @@ const ERRORS = {
   method_not_allowed: [405, 'This path does not support the method; see the Allow header.'],
   request_timeout: [408, 'The request did not arrive in time.'],
   order_already_shipped: [409, 'This order has already shipped and cannot be cancelled.'],
+  orders_not_changed: [
+    409,
+    'No order was changed, since some cannot be; "errors" has the reason for each of them.',
+  ],
   reference_taken: [
     409,
     'This API key has placed another order with this reference; its content differs.',
@@ -144,7 +148,7 @@ export function errorResponse(refusal: Refusal): ErrorResponse {
 
 /** Returns a response whose record also lists what is wrong with the input. */
 export function problemsResponse(
-  code: 'parameter_invalid' | 'body_invalid',
+  code: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
   errors: readonly RequestProblem[],
 ): ErrorResponse {
   return responseOf({ ...recordOf(code), errors });

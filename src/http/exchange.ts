@@ -24,15 +24,15 @@ export interface Route {
   readonly scope?: Scope | undefined;
   /** Headers of every response, including errors. */
   readonly headers?: HeaderList;
-  /** Whether the handler reads `body`; otherwise bodies are discarded. */
-  readonly takesBody?: boolean;
+  /** Maximum size of the body that the handler gets; if it is absent, bodies are discarded. */
+  readonly maxBodyBytes?: number | undefined;
   readonly handle: Handle;
   /** The path with parameters, as it was added to the router; undefined for paths that do not exist. */
   readonly template?: string;
 }
 
 /** What a route does with its requests. */
-export type RouteHandler = Pick<Route, 'handle' | 'takesBody'>;
+export type RouteHandler = Pick<Route, 'handle' | 'maxBodyBytes'>;
 
 /** A matched route and the decoded path parameters. */
 export interface Match {

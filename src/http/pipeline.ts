@@ -30,8 +30,7 @@ export function pipeline(
       dispatch(exchange, fail);
       return;
     }
-    const keep = exchange.route.takesBody === true;
-    bodies.read(exchange.request, keep, (body, problem) => {
+    bodies.read(exchange.request, exchange.route.maxBodyBytes, (body, problem) => {
       if (problem !== undefined) {
         sendErrorAndClose(exchange, problem);
         return;

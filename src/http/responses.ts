@@ -63,6 +63,12 @@ export function sendProblems(
   sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
 }
 
+/** Sends an Error record with the reasons why a request for several orders has changed none of them, up to MAX_PROBLEMS. */
+export function sendNotChanged(exchange: Exchange, problems: readonly RequestProblem[]): void {
+  const code = 'orders_not_changed';
+  sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
+}
+
 /**
  * Sends an Error record with an order.
  * @param order JSON

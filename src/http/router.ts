@@ -44,7 +44,7 @@ export class Router {
       ...route,
       operation: 'none',
       version: 'none',
-      takesBody: false,
+      maxBodyBytes: undefined,
       // 405 and Allow need no scope: they reveal nothing beyond the contract.
       scope: undefined,
       handle: (exchange) => sendError(exchange, 'method_not_allowed', ['allow', allow]),

@@ -1,4 +1,13 @@
 import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
+import {
+  type ChangeAllCommand,
+  type ChangeAllName,
+  type ChangeAllOutcome,
+  type ChangeCommand,
+  type ChangedAll,
+  type ChangeResult,
+  isDone,
+} from './change-all.ts';
 import type { ChainedEvent } from './heads.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
 import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
@@ -18,7 +27,7 @@ import {
   type PlaceOrderOutcome,
 } from './placement.ts';
 
-export type BatchCommand = OrderCommand | PlaceOrderCommand;
+export type BatchCommand = OrderCommand | PlaceOrderCommand | ChangeAllCommand;
 
 /**
  * Maximum number of commands in one transaction, and so of changes in one revision; stated in the contract of v2. A full
@@ -26,7 +35,14 @@ export type BatchCommand = OrderCommand | PlaceOrderCommand;
  */
 export const MAX_BATCH = 2_000;
 
-const BATCH_COMMANDS: readonly string[] = ['insertOrder', 'cancel', 'ship', 'placeOrder'];
+const BATCH_COMMANDS: readonly string[] = [
+  ...['insertOrder', 'cancel', 'ship', 'placeOrder', 'changeAll'],
+];
+
+/** Returns how many orders a command changes at most. */
+export function sizeOf(command: BatchCommand): number {
+  return command.type === 'changeAll' ? command.changes.length : 1;
+}
 
 export function isBatchCommand(command: { readonly type: string }): command is BatchCommand {
   return BATCH_COMMANDS.includes(command.type);
@@ -37,6 +53,9 @@ export type OrderOutcome =
   | Decision['outcome']
   /** `retryAt`: when the key may cancel again, in milliseconds since the epoch. */
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
+
+/** The outcome of a BatchCommand. */
+export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | ChangeAllOutcome;
 
 /** The name of an outcome. */
 export function nameOf(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
@@ -51,6 +70,8 @@ export interface Lookups {
   readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
   /** References of new orders, by API key. */
   readonly references: readonly ReferenceName[];
+  /** Commands for several orders, by API key and idempotency key. */
+  readonly changedAll: readonly Pick<ChangeAllName, 'by' | 'idempotencyKey'>[];
   /** Keys whose recent cancels count. */
   readonly limitedKeys: readonly string[];
 }
@@ -69,6 +90,7 @@ export interface Known {
   readonly freeIds?: FreeIds;
   readonly placements?: readonly Placement[];
   readonly references?: readonly KnownReference[];
+  readonly changedAll?: readonly ChangedAll[];
   readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
 }
 
@@ -76,8 +98,16 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const ids = new Set<OrderId>();
   const placements: PlaceOrderCommand[] = [];
   const references: ReferenceName[] = [];
+  const changedAll: ChangeAllName[] = [];
   const limitedKeys = new Set<string>();
   for (const command of commands) {
+    if (command.type === 'changeAll') {
+      for (const { id } of command.changes) ids.add(id);
+      if (command.repeatable !== undefined) changedAll.push(command.repeatable);
+      const [first] = command.changes;
+      if (first?.cancelsPerHour !== undefined) limitedKeys.add(first.by!);
+      continue;
+    }
     if (command.type === 'placeOrder') {
       const { by, draft } = command;
       placements.push(command);
@@ -87,7 +117,7 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
       limitedKeys.add(command.by!);
     }
   }
-  return { ids: [...ids], placements, references, limitedKeys: [...limitedKeys] };
+  return { ids: [...ids], placements, references, changedAll, limitedKeys: [...limitedKeys] };
 }
 
 /** An event to be written. */
@@ -111,11 +141,14 @@ export class Batch {
   readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
   /** New placements; their revision is that of the batch. */
   readonly placements: Omit<Placement, 'revision'>[] = [];
+  /** Commands for several orders that can be repeated, to be stored. */
+  readonly changedAll: ChangedAll[] = [];
   /** API keys for which the references of new orders are unique, by order. */
   readonly referenceKeys = new Map<OrderId, string>();
   /** By API key. */
   readonly allowances = new Map<string, CancelAllowance>();
   readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
+  readonly #changedAll: Map<string, ChangedAll>;
   /** Orders as they were placed, by API key and reference. */
   readonly #references: Map<string, Order>;
   readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
@@ -124,13 +157,17 @@ export class Batch {
   #nextId: OrderId;
   readonly #lastId: OrderId;
 
-  constructor({ orders, freeIds, placements = [], references = [], cancelUses = [] }: Known) {
-    this.known = new Map(orders.map((known) => [known.order.id, known]));
+  constructor(known: Known) {
+    const { orders, freeIds, placements = [], references = [], cancelUses = [] } = known;
+    this.known = new Map(orders.map((each) => [each.order.id, each]));
     this.freeIds = freeIds;
     this.#lastId = (freeIds ?? ALL_IDS).last;
     this.#nextId = (freeIds?.highest ?? this.#lastId) + 1n;
     this.#placements = new Map(
       placements.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
+    );
+    this.#changedAll = new Map(
+      known.changedAll?.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
     );
     this.#references = new Map(
       references.map(({ by, placed }) => [nameOfKey(by, placed.reference!), placed]),
@@ -142,12 +179,11 @@ export class Batch {
    * Carries out commands in order.
    * @returns the outcomes, once the revision of the batch is known
    */
-  carryOutAll(
-    commands: readonly BatchCommand[],
-  ): (revision: bigint) => (OrderOutcome | PlaceOrderOutcome)[] {
-    const outcomes = commands.map((command) =>
-      command.type === 'placeOrder' ? this.#placeOrder(command) : this.#carryOut(command),
-    );
+  carryOutAll(commands: readonly BatchCommand[]): (revision: bigint) => BatchOutcome[] {
+    const outcomes = commands.map((command) => {
+      if (command.type === 'changeAll') return this.#changeAll(command);
+      return command.type === 'placeOrder' ? this.#placeOrder(command) : this.#carryOut(command);
+    });
     return (revision) =>
       outcomes.map((outcome) => (typeof outcome === 'function' ? outcome(revision) : outcome));
   }
@@ -184,6 +220,37 @@ export class Batch {
     }
     this.#record(decision, by);
     return decision.outcome;
+  }
+
+  #changeAll({ changes, isAtomic, repeatable }: ChangeAllCommand): ChangeAllOutcome {
+    if (repeatable !== undefined) {
+      const earlier = this.#changedAll.get(nameOfKey(repeatable.by, repeatable.idempotencyKey));
+      if (earlier !== undefined) {
+        if (earlier.digest !== repeatable.digest) return { refusal: 'idempotency_key_reused' };
+        return { results: earlier.results, isReplay: true };
+      }
+    }
+    const refusal = isAtomic ? this.#whyNotAll(changes) : undefined;
+    if (refusal !== undefined) return refusal;
+    const outcomes = changes.map((change) => this.#carryOut(change));
+    const results = outcomes.map((outcome) => nameOf(outcome) as ChangeResult);
+    if (repeatable !== undefined) {
+      const changed = { ...repeatable, results, at: this.now };
+      this.changedAll.push(changed);
+      this.#changedAll.set(nameOfKey(repeatable.by, repeatable.idempotencyKey), changed);
+    }
+    const limited = outcomes.find((outcome) => typeof outcome === 'object');
+    return { results, isReplay: false, retryAt: limited?.retryAt };
+  }
+
+  /** Returns why some of the changes cannot be made; undefined if all can. */
+  #whyNotAll(changes: readonly ChangeCommand[]): ChangeAllOutcome | undefined {
+    const results = changes.map((change) => this.#decide(change).outcome as ChangeResult);
+    if (!results.every(isDone)) return { refusal: 'orders_not_changed', results };
+    const [first] = changes;
+    const allowance = first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
+    if (allowance === undefined || allowance.has(changes.length)) return undefined;
+    return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt };
   }
 
   #placeOrder(

@@ -38,10 +38,15 @@ export class CancelAllowance {
 
   /** Takes one cancel, if there is one left. */
   take(): boolean {
-    if (this.#used >= this.#limit) return false;
+    if (!this.has(1)) return false;
     this.#used += 1;
     this.taken += 1;
     return true;
+  }
+
+  /** Whether so many cancels are left. */
+  has(count: number): boolean {
+    return this.#used + count <= this.#limit;
   }
 
   /** When the next cancel will be possible, in milliseconds since the epoch, if there are no others until then. */

@@ -7,6 +7,7 @@ import { GzipLists } from '../api/v1/list/gzip.ts';
 import { ListSender } from '../api/v1/list/sender.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { cancelOrder } from '../api/v2/cancel-order.ts';
+import { cancelOrders } from '../api/v2/cancel-orders.ts';
 import { getActivity } from '../api/v2/get-activity.ts';
 import { getOrder } from '../api/v2/get-order.ts';
 import { getOrderHistory } from '../api/v2/get-order-history.ts';
@@ -15,6 +16,7 @@ import { listChanges } from '../api/v2/list-changes.ts';
 import { listOrders } from '../api/v2/list-orders.ts';
 import { placeOrder } from '../api/v2/place-order.ts';
 import { shipOrder } from '../api/v2/ship-order.ts';
+import { shipOrders } from '../api/v2/ship-orders.ts';
 import { streamChanges } from '../api/v2/stream-changes.ts';
 import { ChangeStreams } from '../api/v2/streams/change-streams.ts';
 import type { Config } from '../config/config.ts';
@@ -29,7 +31,7 @@ import type { KeyClock } from '../keys/key-clock.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { KeyUse } from '../keys/key-use.ts';
 import type { Listing } from '../listing/listing.ts';
-import type { BatchCommand } from '../orders/batch.ts';
+import { type BatchCommand, sizeOf } from '../orders/batch.ts';
 import { addReference } from '../reference/reference.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { OutcomeOf } from '../store/commands.ts';
@@ -105,6 +107,7 @@ function batcherOf({ store, metrics, logger }: ListenerParts) {
       metrics.batchSize.observe(size);
       logger.debug({ commands: size, ms: rounded(ms) }, 'committed a batch');
     },
+    sizeOf,
   );
 }
 
@@ -163,6 +166,8 @@ function v2Handlers(
     getOrderHistory: getOrderHistory(contract, store),
     cancelOrder: cancelOrder(contract, store, submit),
     shipOrder: shipOrder(contract, store, submit),
+    cancelOrders: cancelOrders(contract, store, submit),
+    shipOrders: shipOrders(contract, store, submit),
     listChanges: listChanges(contract, store),
     streamChanges: streamChanges(contract, streams),
     getSummary: getSummary(contract, store, config.canLoseChanges),

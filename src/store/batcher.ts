@@ -22,6 +22,8 @@ export class NotConfirmed extends Error {
 
 interface Gathering<Command, Outcome> {
   readonly commands: Command[];
+  /** The sum of their sizes. */
+  size: number;
   readonly answer: PromiseWithResolvers<readonly Outcome[]>;
   readonly timer: NodeJS.Timeout;
 }
@@ -33,19 +35,25 @@ interface Gathering<Command, Outcome> {
 export class Batcher<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
+  readonly #sizeOf: (command: Command) => number;
   /** The batches that wait, oldest first; all but the last one are full. */
   readonly #waiting: Gathering<Command, Outcome>[] = [];
   #isCommitting = false;
   /** Commands of the batch that is committed. */
   #committing = 0;
 
-  /** @param onBatch called with the size of each batch, and the time `apply` took */
+  /**
+   * @param onBatch called with the number of commands of each batch, and the time `apply` took
+   * @param sizeOf how many changes a command makes at most, up to MAX_BATCH; 1 by default
+   */
   constructor(
     apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>,
     onBatch: (size: number, ms: number) => void = () => {},
+    sizeOf: (command: Command) => number = () => 1,
   ) {
     this.#apply = apply;
     this.#onBatch = onBatch;
+    this.#sizeOf = sizeOf;
   }
 
   /** Commands that are not answered yet. */
@@ -58,7 +66,10 @@ export class Batcher<Command, Outcome> {
    * @throws NotConfirmed after GIVE_UP_AFTER_MS, or if too many commands wait; also whatever `apply` throws
    */
   async submit(command: Command): Promise<Outcome> {
-    const { commands, answer } = this.#gathering();
+    const size = this.#sizeOf(command);
+    const gathering = this.#gathering(size);
+    const { commands, answer } = gathering;
+    gathering.size += size;
     const index = commands.push(command) - 1;
     if (!this.#isCommitting) void this.#commitAll();
     const outcomes = await answer.promise;
@@ -66,14 +77,15 @@ export class Batcher<Command, Outcome> {
   }
 
   /** Returns the batch that takes the next command. @throws NotConfirmed */
-  #gathering(): Gathering<Command, Outcome> {
+  #gathering(size: number): Gathering<Command, Outcome> {
     const last = this.#waiting.at(-1);
-    if (last !== undefined && last.commands.length < MAX_BATCH) return last;
+    if (last !== undefined && last.size + size <= MAX_BATCH) return last;
     if (this.#waiting.length >= MAX_WAITING_BATCHES) {
       throw new NotConfirmed('too many commands are waiting');
     }
     const batch: Gathering<Command, Outcome> = {
       commands: [],
+      size: 0,
       answer: Promise.withResolvers(),
       timer: setTimeout(() => this.#giveUp(batch), GIVE_UP_AFTER_MS),
     };

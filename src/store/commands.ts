@@ -1,5 +1,6 @@
 import type { ApiKey, Environment } from '../keys/api-key.ts';
 import type { OrderOutcome, PlaceAllOutcome } from '../orders/batch.ts';
+import type { ChangeAllCommand, ChangeAllOutcome } from '../orders/change-all.ts';
 import type { FreeIds } from '../orders/ids.ts';
 import type { OrderCommand } from '../orders/lifecycle.ts';
 import type { OrderDraft, OrderId } from '../orders/order.ts';
@@ -12,6 +13,7 @@ import type { ImportRecord } from './imports.ts';
 export type StoreCommand =
   | OrderCommand
   | PlaceOrderCommand
+  | ChangeAllCommand
   /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
   /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `reactivate`. */
@@ -83,6 +85,7 @@ interface Outcomes {
   cancel: OrderOutcome;
   ship: OrderOutcome;
   placeOrder: PlaceOrderOutcome;
+  changeAll: ChangeAllOutcome;
   recordEnvironment: Environment;
   moveAway: 'moved' | 'changed';
   rechain: 'rechained';

@@ -149,6 +149,9 @@ export interface Store extends ChangeSource {
   /** Returns an order with its recorded metadata; undefined if the order does not exist. */
   record(id: OrderId): Promise<OrderRecord | undefined>;
 
+  /** Returns those of the orders that exist, with their recorded metadata, from one snapshot. */
+  records(ids: readonly OrderId[]): Promise<OrderRecord[]>;
+
   /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
   page(query: PageQuery): Promise<OrderPage>;
 

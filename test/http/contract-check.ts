@@ -130,7 +130,8 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
   const { errors, order, ...general } = record;
   if (order !== undefined) assert.equal(status, 409);
-  assert.equal(errors !== undefined, ['parameter_invalid', 'body_invalid'].includes(record.code));
+  const listing = ['parameter_invalid', 'body_invalid', 'orders_not_changed'];
+  assert.equal(errors !== undefined, listing.includes(record.code));
   assert.ok(
     [...REFUSALS, ...VARIANTS].some(
       (refusal) => errorResponse(refusal).body === JSON.stringify(general),

@@ -105,6 +105,9 @@ for (const { name, newDatabase } of ENGINES) {
       assert.equal((await run(['backup', backup, ...on])).code, 0);
       await working.more(100);
       await working.stop();
+      // The follower has changes that the restored store does not have.
+      const lost = await headOfCheck();
+      await eventually(async () => assert.equal(cursors.at(-1), lost));
       assert.equal(await service.stop(), 0);
       assert.equal((await run(['restore', backup, ...on])).code, 0);
       service = await serve(t, flags, { database, expectsKey: false });

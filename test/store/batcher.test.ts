@@ -107,3 +107,20 @@ test('a command that is not confirmed in time is rejected, and never applied if 
   store.batches[1]!.commit();
   assert.equal(await later, -3);
 });
+
+test('a batch has commands of a limited total size', async () => {
+  const store = controlledStore();
+  const queue = new Batcher(
+    store.apply,
+    () => {},
+    (size: number) => size,
+  );
+  const outcomes = [1_000, 900, 100, 1, 2_000].map((size) => queue.submit(size));
+  for (const expected of [[1_000, 900, 100], [1], [2_000]]) {
+    await turn();
+    const batch = store.batches.at(-1)!;
+    assert.deepEqual(batch.commands, expected);
+    batch.commit();
+  }
+  assert.deepEqual(await Promise.all(outcomes), [-1_000, -900, -100, -1, -2_000]);
+});

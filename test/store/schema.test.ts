@@ -54,6 +54,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '014-references.sqlite.sql': '1e9071225b66a924',
   '015-reference-index.postgres.sql': 'd20d9e7f26fc3fd8',
   '015-reference-index.sqlite.sql': 'd20d9e7f26fc3fd8',
+  '016-changed-all.postgres.sql': '12136b1c0f276fc7',
+  '016-changed-all.sqlite.sql': 'b5b26912cd5c292e',
 };
 
 test('no migration that has landed is changed', () => {

@@ -3,23 +3,14 @@ import { inTime } from '../../http/deadline.ts';
 import type { ErrorVariant } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { sendError, sendErrorWithOrder, sendProblems } from '../../http/responses.ts';
-import type { OrderCommand } from '../../orders/lifecycle.ts';
+import type { ChangeCommand, ChangeResult } from '../../orders/change-all.ts';
 import { isReference, type OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
 import { type Submit, submitInTime } from '../submit.ts';
-import {
-  CANCEL_ALREADY_CANCELLED,
-  SHIP_ALREADY_CANCELLED,
-  SHIP_ALREADY_SHIPPED,
-} from './errors.ts';
+import { CANCEL_ALREADY_CANCELLED, refusalOf, SHIP_ALREADY_SHIPPED } from './errors.ts';
 import { orderRecordJson } from './records.ts';
-import { orderEtag, sendChanged } from './responses.ts';
-
-/** A revision that no order has. */
-const NO_REVISION = -1n;
-
-type ChangeCommand = Exclude<OrderCommand, { type: 'insertOrder' }>;
+import { NO_REVISION, orderEtag, sendChanged } from './responses.ts';
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so a weak ETag does not mean that the order has changed. */
 const WEAK_ETAG = {
@@ -59,31 +50,16 @@ export async function changeOrder(
     sendCancelLimitReached(exchange, outcome.retryAt);
     return;
   }
-  switch (outcome) {
-    case 'cancelled':
-    case 'shipped': {
-      // An order that is not pending never changes again, so this is the order as the command left it.
-      const order = await inTime(exchange, () => store.record(id));
-      sendChanged(exchange, 200, order!);
-      break;
-    }
-    case 'unchanged':
-    case 'order_already_shipped':
-      if (command.type === 'cancel') sendError(exchange, 'order_already_shipped');
-      else await sendConflict(exchange, store, id, SHIP_ALREADY_SHIPPED);
-      break;
-    case 'order_already_cancelled':
-      if (command.type === 'ship') sendError(exchange, SHIP_ALREADY_CANCELLED);
-      else await sendConflict(exchange, store, id, CANCEL_ALREADY_CANCELLED);
-      break;
-    case 'order_not_found':
-    case 'order_changed':
-    case 'reference_differs':
-      sendError(exchange, outcome);
-      break;
-    default:
-      throw new Error(`unexpected outcome of ${command.type}: "${outcome}"`);
+  if (outcome === 'cancelled' || outcome === 'shipped') {
+    // An order that is not pending never changes again, so this is the order as the command left it.
+    const order = await inTime(exchange, () => store.record(id));
+    sendChanged(exchange, 200, order!);
+    return;
   }
+  const refusal = refusalOf(command.type, outcome as ChangeResult);
+  if (refusal === CANCEL_ALREADY_CANCELLED || refusal === SHIP_ALREADY_SHIPPED) {
+    await sendConflict(exchange, store, id, refusal);
+  } else sendError(exchange, refusal);
 }
 
 /**

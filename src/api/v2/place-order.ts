@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Contract } from '../../contract/contract.ts';
-import { headerCount } from '../../http/connection/well-formed.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError, sendProblems } from '../../http/responses.ts';
@@ -10,6 +8,7 @@ import type { PlaceOrderCommand } from '../../orders/placement.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
 import type { Store } from '../../store/store.ts';
 import { type Submit, submitInTime } from '../submit.ts';
+import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from './idempotency-key.ts';
 import { sendChanged } from './responses.ts';
 
 /** The body. */
@@ -20,10 +19,6 @@ interface NewOrder {
   readonly shipDate?: string;
   readonly reference?: string;
 }
-
-/** Visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
-const IDEMPOTENCY_KEY =
-  /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x7e][\x21-\x7e]{0,254}))$/;
 
 /**
  * POST /store/orders: 201 once the order is durable; the same response for a repetition with the same Idempotency-Key
@@ -42,8 +37,7 @@ export function placeOrder(
       return;
     }
     if (idempotencyKey === 'malformed') {
-      const detail = 'must be sent once, as 1 to 255 visible ASCII characters, quoted or not';
-      sendProblems(exchange, 'parameter_invalid', [{ parameter: 'Idempotency-Key', detail }]);
+      sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
       return;
     }
     const command = commandFor(body, {
@@ -69,15 +63,6 @@ export function placeOrder(
       sendChanged(exchange, 201, order, headers);
     }
   });
-}
-
-/** Returns undefined without the header. */
-function idempotencyKeyOf(request: IncomingMessage): { key: string } | 'malformed' | undefined {
-  const header = request.headers['idempotency-key'];
-  if (header === undefined || header === '') return undefined;
-  const match = IDEMPOTENCY_KEY.exec(String(header));
-  if (match === null || headerCount(request, 'idempotency-key') > 1) return 'malformed';
-  return { key: (match[1] ?? match[2])! };
 }
 
 function commandFor(

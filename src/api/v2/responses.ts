@@ -11,7 +11,10 @@ import { orderRecordJson } from './records.ts';
 
 const JSON_TYPE = ['content-type', 'application/json'] as const;
 const REVALIDATED = ['cache-control', 'private, no-cache'] as const;
-const NOT_STORED = ['cache-control', 'no-store'] as const;
+/** A revision that no order has. */
+export const NO_REVISION = -1n;
+
+export const NOT_STORED = ['cache-control', 'no-store'] as const;
 
 /** Identifies a state of an order, even across restores of the store. One revision can place an order and change it. */
 export function orderEtag({ revision, updatedAt, status }: OrderRecord): string {

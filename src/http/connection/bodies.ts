@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Refusal } from '../errors.ts';
-import { MAX_BODY_BYTES, MAX_JSON_BYTES } from '../limits.ts';
+import { MAX_BODY_BYTES } from '../limits.ts';
 
 /** A request whose body is still arriving, and the callback that ends reading it. */
 interface Reading {
@@ -19,19 +19,20 @@ export class Bodies {
 
   /**
    * Calls `done` when the whole body has arrived, or with its problem as soon as there is one.
-   * @param keep whether `done` gets the body; otherwise it is discarded
+   * @param mostKept maximum size of a body that `done` gets; undefined if it is discarded
    */
   read(
     request: IncomingMessage,
-    keep: boolean,
+    mostKept: number | undefined,
     done: (body: Buffer, problem?: Refusal) => void,
   ): void {
+    const keep = mostKept !== undefined;
     const problem = this.#broken.get(request.socket);
     if (request.complete ? !keep : problem !== undefined) {
       done(NO_BODY, request.complete ? undefined : problem);
       return;
     }
-    const limit = keep ? MAX_JSON_BYTES : MAX_BODY_BYTES;
+    const limit = mostKept ?? MAX_BODY_BYTES;
     if (Number(request.headers['content-length'] ?? 0) > limit) {
       done(NO_BODY, 'body_too_large');
       return;

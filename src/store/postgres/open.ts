@@ -30,7 +30,7 @@ import {
 } from './database/time-limits.ts';
 import { readFeed } from './feed.ts';
 import { findOrders, orderHistory } from './orders.ts';
-import { readPage, readRecord } from './pages.ts';
+import { readPage, readRecord, readRecords } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { readSizes } from './sizes.ts';
 import { Writer } from './writer.ts';
@@ -70,6 +70,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     changes: (since, visit) => changes.read(since, visit),
     find: async (ids) => findOrders(await reading.session(), ids),
     record: async (id) => readRecord(await reading.session(), id),
+    records: async (ids) => readRecords(await reading.session(), ids),
     page: (query) => reads.run(async () => readPage(await paging.session(), query)),
     feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
     activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),

@@ -1,10 +1,10 @@
-import { Batch, type BatchCommand, lookupsOf, type OrderOutcome } from '../../orders/batch.ts';
+import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../orders/batch.ts';
 import type { KnownOrder } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
-import type { PlaceOrderOutcome } from '../../orders/placement.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
+import { findChangedAll } from '../tables/changed-all.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
@@ -35,7 +35,7 @@ export async function orderHistory(session: Session, id: OrderId): Promise<Order
  */
 const MAX_OPTIMISTIC_ATTEMPTS = 2;
 
-type Outcomes = (OrderOutcome | PlaceOrderOutcome)[];
+type Outcomes = BatchOutcome[];
 
 /**
  * Carries out commands in two round trips: a read, and one statement that writes if nothing has changed since the
@@ -47,8 +47,9 @@ export async function changeOrders(
 ): Promise<Outcomes> {
   for (let attempt = 1; attempt <= MAX_OPTIMISTIC_ATTEMPTS; attempt += 1) {
     const { batch, outcomesAt } = await workOut(session, commands);
-    // The cancels of a limited key are counted under the lock.
+    // The cancels of a limited key are counted under the lock, and commands that can be repeated are recorded under it.
     if ([...batch.allowances.values()].some(({ taken }) => taken > 0)) break;
+    if (batch.changedAll.length > 0) break;
     try {
       return outcomesAt(await writeBatch(session, batch));
     } catch (error) {
@@ -69,11 +70,12 @@ export async function changeLockedOrders(
 
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
-  const { ids, placements, references, limitedKeys } = lookupsOf(commands);
-  const [known, found, named, cancelUses, freeIds] = await Promise.all([
+  const { ids, placements, references, changedAll, limitedKeys } = lookupsOf(commands);
+  const [known, found, named, repeatable, cancelUses, freeIds] = await Promise.all([
     readOrders(session, ids),
     findPlacements(session, placements),
     findReferences(session, references),
+    findChangedAll(session, changedAll),
     findCancelUses(session, limitedKeys),
     placements.length === 0 ? undefined : readFreeIds(session),
   ]);
@@ -82,6 +84,7 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
     orders: known.orders,
     placements: found,
     references: named,
+    changedAll: repeatable,
     cancelUses,
     ...(freeIds !== undefined && { freeIds }),
   });

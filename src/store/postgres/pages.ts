@@ -14,6 +14,16 @@ export async function readRecord(session: Session, id: OrderId): Promise<OrderRe
   return row[0] === null ? undefined : recordFromRow(row);
 }
 
+/** See Store.records. */
+export async function readRecords(
+  session: Session,
+  ids: readonly OrderId[],
+): Promise<OrderRecord[]> {
+  const rows = await session.query(RECORDS, [arrayOf(ids)]);
+  expectNotMovedAway(requireStoreRow(rows[0])[RECORD_WIDTH]);
+  return rows.filter(([id]) => id !== null).map(recordFromRow);
+}
+
 /** See Store.page. One statement, so one snapshot. */
 export async function readPage(session: Session, query: PageQuery): Promise<OrderPage> {
   const { isDescending, after, limit } = query;
@@ -61,8 +71,14 @@ function recordFromRow(row: Row): OrderRecord {
   };
 }
 
-const RECORD = `SELECT found.*, store.moved_to FROM store
-    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = $1) AS found ON true`;
+const RECORD = recordsStatement('id = $1');
+const RECORDS = recordsStatement('id = ANY ($1::bigint[])');
+
+/** In one statement with the guard; a row of NULLs if there is no order. */
+function recordsStatement(condition: string): string {
+  return `SELECT found.*, store.moved_to FROM store
+    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE ${condition}) AS found ON true`;
+}
 
 /**
  * Returns the statement for a page; the materialized queries keep the order. $1 is the first id, $2 the maximum number of rows

@@ -2,6 +2,7 @@ import type { Batch } from '../../orders/batch.ts';
 import { digestOf } from '../../orders/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
+import { recordChangedAll } from '../tables/changed-all.ts';
 import type { Value } from '../tables/session.ts';
 import { storeNotHere } from '../tables/store-row.ts';
 import { arrayOf, textArray } from './database/arrays.ts';
@@ -24,6 +25,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
         ]);
   if (row === undefined) throw storeNotHere();
   await recordCancelUses(session, batch);
+  await recordChangedAll(session, batch);
   return row[0] as bigint;
 }
 

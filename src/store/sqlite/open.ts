@@ -160,6 +160,7 @@ function storeOf(
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
     find: (ids) => guarded(() => findOrders(session, ids)),
     record: (id) => guarded(() => pages.record(id)),
+    records: (ids) => guarded(() => pages.records(ids)),
     page: (query) => inTurns(() => pages.page(query)),
     feed: (after, limit) => inTurns(() => turns.run(() => readFeed(session, after, limit))),
     activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),

@@ -1,11 +1,11 @@
-import { Batch, type BatchCommand, lookupsOf, type OrderOutcome } from '../../orders/batch.ts';
+import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../orders/batch.ts';
 import type { KnownOrder } from '../../orders/lifecycle.ts';
 import type { Order, OrderId } from '../../orders/order.ts';
-import type { PlaceOrderOutcome } from '../../orders/placement.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
+import { findChangedAll } from '../tables/changed-all.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
@@ -34,12 +34,13 @@ export function orderHistory(session: Session, id: OrderId): OrderEvent[] {
 export async function changeOrders(
   session: Session,
   commands: readonly BatchCommand[],
-): Promise<(OrderOutcome | PlaceOrderOutcome)[]> {
-  const { ids, placements, references, limitedKeys } = lookupsOf(commands);
+): Promise<BatchOutcome[]> {
+  const { ids, placements, references, changedAll, limitedKeys } = lookupsOf(commands);
   const batch = new Batch({
     orders: findKnown(session, ids),
     placements: await findPlacements(session, placements),
     references: await findReferences(session, references),
+    changedAll: await findChangedAll(session, changedAll),
     cancelUses: await findCancelUses(session, limitedKeys),
     ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   });

@@ -10,7 +10,7 @@ import {
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
-import type { Session } from './database/session.ts';
+import { jsonArray, type Session } from './database/session.ts';
 import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
@@ -33,6 +33,14 @@ export class Pages {
     const row = requireStoreRow(this.#session.query(RECORD, [id])[0]);
     expectUsable(row.slice(ORDER_WIDTH + 3));
     return row[0] === null ? undefined : recordFromRow(row);
+  }
+
+  /** See Store.records. */
+  records(ids: readonly OrderId[]): OrderRecord[] {
+    return inSnapshot(this.#session, () => {
+      readPosition(this.#session);
+      return this.#session.query(RECORDS, [jsonArray(ids)]).map(recordFromRow);
+    });
   }
 
   /** See Store.page. If the store changes between two parts of a page, the page ends after the first parts. */
@@ -133,6 +141,8 @@ const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision,
 
 /** In one statement with the guards, so in one snapshot; a row of NULLs if the order does not exist. */
 const RECORD = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store LEFT JOIN orders ON orders.id = ?`;
+
+const RECORDS = `SELECT ${RECORD_COLUMNS} FROM json_each(?) AS asked CROSS JOIN orders ON orders.id = asked.value`;
 
 function recordFromRow(row: Row): OrderRecord {
   const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);

@@ -4,6 +4,7 @@ import { differingFields, type Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { StoreUnavailable } from '../store.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
+import { recordChangedAll } from '../tables/changed-all.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import type { Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
@@ -39,6 +40,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   }
   recordPlacements(session, batch, revision);
   await recordCancelUses(session, batch);
+  await recordChangedAll(session, batch);
   return revision;
 }
 

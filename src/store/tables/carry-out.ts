@@ -1,5 +1,4 @@
-import { type BatchCommand, isBatchCommand, type OrderOutcome } from '../../orders/batch.ts';
-import type { PlaceOrderOutcome } from '../../orders/placement.ts';
+import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../orders/batch.ts';
 import type { Action } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
@@ -18,9 +17,7 @@ import {
 
 /** The commands that each engine carries out with statements of its own. */
 export interface OrderWrites {
-  readonly changeOrders: (
-    commands: readonly BatchCommand[],
-  ) => Promise<(OrderOutcome | PlaceOrderOutcome)[]>;
+  readonly changeOrders: (commands: readonly BatchCommand[]) => Promise<BatchOutcome[]>;
   /** @param from the first revision whose head is computed again */
   readonly rechain: (from: bigint) => Promise<void>;
   readonly importOrders: (
@@ -83,6 +80,7 @@ export async function carryOutOne(
     case 'cancel':
     case 'ship':
     case 'placeOrder':
+    case 'changeAll':
       return (await orders.changeOrders([command]))[0]!;
     case 'importOrders':
       return orders.importOrders(command);

@@ -96,6 +96,18 @@ export const TABLES: readonly Table[] = [
     key: ['key_id', 'idempotency_key'],
   },
   {
+    name: 'changed_all',
+    hasRevision: true,
+    columns: {
+      key_id: 'text',
+      idempotency_key: 'text',
+      digest: 'text',
+      results: 'text',
+      at: 'integer',
+    },
+    key: ['key_id', 'idempotency_key'],
+  },
+  {
     name: 'cancel_uses',
     hasRevision: true,
     columns: { key_id: 'text', second: 'integer', count: 'integer' },

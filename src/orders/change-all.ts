@@ -1,0 +1,54 @@
+import type { OrderCommand, Refusal } from './lifecycle.ts';
+
+/** Maximum number of orders that one command changes; stated in the contract of v2. */
+export const MAX_CHANGES_AT_ONCE = 1_000;
+
+export type ChangeCommand = Exclude<OrderCommand, { type: 'insertOrder' }>;
+
+/** Cancels or ships several orders, in one transaction and one revision. */
+export interface ChangeAllCommand {
+  readonly type: 'changeAll';
+  /** Up to MAX_CHANGES_AT_ONCE, of different orders. */
+  readonly changes: readonly ChangeCommand[];
+  /** Whether either all orders are changed or none. */
+  readonly isAtomic: boolean;
+  /** Makes the command repeatable: a repetition with the same names returns the first outcome. */
+  readonly repeatable?: ChangeAllName | undefined;
+}
+
+/** Names a command of an API key. */
+export interface ChangeAllName {
+  readonly by: string;
+  readonly idempotencyKey: string;
+  /** Digest of the request; a repetition with another one is refused. */
+  readonly digest: string;
+}
+
+/** What became of one of the orders. */
+export type ChangeResult = 'cancelled' | 'shipped' | 'unchanged' | 'cancel_limit_reached' | Refusal;
+
+/** A command with its outcome, as stored. */
+export interface ChangedAll extends ChangeAllName {
+  readonly results: readonly ChangeResult[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export type ChangeAllOutcome =
+  | {
+      readonly refusal?: undefined;
+      /** In the order of the command. */
+      readonly results: readonly ChangeResult[];
+      readonly isReplay: boolean;
+      /** When the key may cancel again, in milliseconds since the epoch, if that is why an order was not cancelled. */
+      readonly retryAt?: number | undefined;
+    }
+  | { readonly refusal: 'idempotency_key_reused' }
+  /** Of an atomic command: `results` has what would have become of each order. */
+  | { readonly refusal: 'orders_not_changed'; readonly results: readonly ChangeResult[] }
+  | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
+
+/** Whether an order was changed by its command. */
+export function isDone(result: ChangeResult): boolean {
+  return result === 'cancelled' || result === 'shipped';
+}

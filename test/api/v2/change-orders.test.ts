@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import type { Answer } from '../../http/contract-check.ts';
+import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+function post(
+  { call }: Service,
+  operation: 'cancellations' | 'shipments',
+  body: object | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return call('POST', `/v2/store/${operation}`, { ...JSON_BODY, ...headers }, text);
+}
+
+interface Result {
+  readonly id: number;
+  readonly order?: { readonly status: string; readonly revision: number };
+  readonly error?: { readonly code: string; readonly status: number };
+}
+
+/** The status, or the code and status of the error, of each order. */
+const summary = ({ body }: Answer) =>
+  (JSON.parse(body).results as Result[]).map(
+    ({ id, order, error }) => `${id} ${order?.status ?? `${error!.code} ${error!.status}`}`,
+  );
+
+testService('several orders are cancelled in one revision, with the result of each', async (t) => {
+  const service = await startService(t);
+  const { call, store } = service;
+  await place(store, ...[1n, 2n, 3n, 4n].map(pending), { ...pending(5n), reference: 'a' });
+  await store.apply([{ type: 'ship', id: 2n }]);
+  const etagOf = async (id: number) =>
+    String((await call('GET', `/v2/store/orders/${id}`)).headers.etag);
+  const answer = await post(service, 'cancellations', {
+    orders: [
+      { id: 4, etag: await etagOf(4) },
+      { id: 1 },
+      { id: 3, etag: '"1-x-pending"' },
+      { id: 2 },
+      { id: 9 },
+      { id: 5, reference: 'b' },
+    ],
+  });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(summary(answer), [
+    ...['4 cancelled', '1 cancelled', '3 order_changed 412', '2 order_already_shipped 409'],
+    ...['9 order_not_found 404', '5 reference_differs 412'],
+  ]);
+  const [four, one] = JSON.parse(answer.body).results as Result[];
+  assert.equal(four!.order!.revision, one!.order!.revision);
+  assert.deepEqual(four!.order, JSON.parse((await call('GET', '/v2/store/orders/4')).body));
+  const again = await post(service, 'cancellations', { orders: [{ id: 4 }] });
+  assert.deepEqual(summary(again), ['4 order_already_cancelled 409']);
+});
+
+testService('several orders are shipped, at the same time', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  await service.store.apply([{ type: 'cancel', id: 3n }]);
+  const shippedAt = '2026-11-20T10:00:00.000Z';
+  const orders = [{ id: 1 }, { id: 2 }, { id: 3 }];
+  const answer = await post(service, 'shipments', { orders, shippedAt });
+  assert.deepEqual(summary(answer), ['1 shipped', '2 shipped', '3 order_already_cancelled 409']);
+  assert.equal(JSON.parse(answer.body).results[1].order.shipDate, shippedAt);
+  const again = await post(service, 'shipments', { orders: [{ id: 1 }] });
+  assert.deepEqual(summary(again), ['1 order_already_shipped 409']);
+});
+
+testService(
+  'an atomic request changes all orders or none, and names those that cannot be',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n), pending(2n));
+    const refused = await post(service, 'cancellations', {
+      orders: [{ id: 1 }, { id: 9 }, { id: 2, etag: '"x"' }],
+      atomic: true,
+    });
+    const { code, errors } = JSON.parse(refused.body);
+    assert.deepEqual([refused.status, code], [409, 'orders_not_changed']);
+    assert.deepEqual(errors, [
+      { pointer: '/orders/1', detail: 'order_not_found' },
+      { pointer: '/orders/2', detail: 'order_changed' },
+    ]);
+    assert.equal((await service.store.status()).orders.cancelled, 0n);
+    const done = await post(service, 'cancellations', {
+      orders: [{ id: 1 }, { id: 2 }],
+      atomic: true,
+    });
+    assert.deepEqual(summary(done), ['1 cancelled', '2 cancelled']);
+  },
+);
+
+testService('a repeated request with an Idempotency-Key has the same results', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const key = { 'idempotency-key': 'k1' };
+  const body = { orders: [{ id: 1 }, { id: 9 }] };
+  const first = await post(service, 'cancellations', body, key);
+  assert.equal(first.headers['idempotent-replayed'], undefined);
+  // Another spelling of the same body.
+  const again = await post(
+    service,
+    'cancellations',
+    '{"atomic":false,"orders":[{"id":1},{"id":9}]}',
+    key,
+  );
+  assert.deepEqual([again.status, again.body], [200, first.body]);
+  assert.equal(again.headers['idempotent-replayed'], 'true');
+  for (const other of [{ orders: [{ id: 1 }] }, { ...body, atomic: true }]) {
+    assert.equal((await post(service, 'cancellations', other, key)).status, 422);
+  }
+  assert.equal((await post(service, 'shipments', body, key)).status, 422);
+  const malformed = await post(service, 'cancellations', body, { 'idempotency-key': 'a b' });
+  assert.equal(malformed.status, 400);
+});
+
+testService(
+  'a key with a limit of cancels gets 429 in the results, or for the whole atomic request',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, ...[1n, 2n, 3n].map(pending));
+    const apiKey = await service.newKey({ scopes: ['orders:cancel'], cancelsPerHour: 2 });
+    const authorization = { authorization: `Bearer ${apiKey}` };
+    const orders = [{ id: 1 }, { id: 2 }, { id: 3 }];
+    const atomic = await post(service, 'cancellations', { orders, atomic: true }, authorization);
+    assert.deepEqual([atomic.status, JSON.parse(atomic.body).code], [429, 'cancel_limit_reached']);
+    assert.match(String(atomic.headers['retry-after']), /^\d+$/);
+    const answer = await post(service, 'cancellations', { orders }, authorization);
+    assert.deepEqual(summary(answer), ['1 cancelled', '2 cancelled', '3 cancel_limit_reached 429']);
+    assert.match(String(answer.headers['retry-after']), /^\d+$/);
+    assert.equal((await post(service, 'shipments', { orders }, authorization)).status, 403);
+  },
+);
+
+testService(
+  '1,000 orders fit in a request; repeated ids and further orders are refused',
+  async (t) => {
+    const service = await startService(t);
+    const ids = Array.from({ length: 1_000 }, (_, index) => 2n ** 62n + BigInt(index));
+    await place(service.store, ...ids.map(pending));
+    const page = async (cursor = '') =>
+      JSON.parse((await service.call('GET', `/v2/store/orders?limit=1${cursor}`)).body);
+    assert.equal((await page()).revision, 1);
+    const etag = String((await service.call('GET', `/v2/store/orders/${ids[0]}`)).headers.etag);
+    const text = (all: readonly bigint[]) =>
+      `{"orders":[${all.map((id) => `{"id":${id},"etag":${JSON.stringify(etag)}}`).join()}]}`;
+    const tooMany = await post(service, 'cancellations', text([...ids, 1n]));
+    assert.equal(tooMany.status, 400);
+    const repeated = await post(service, 'cancellations', text([...ids.slice(0, 5), ids[2]!]));
+    assert.deepEqual(JSON.parse(repeated.body).errors, [
+      { pointer: '/orders/5/id', detail: 'is there twice' },
+    ]);
+    assert.equal((await post(service, 'cancellations', '{"orders":[]}')).status, 400);
+    const answer = await post(service, 'cancellations', text(ids));
+    assert.equal(answer.status, 200);
+    assert.equal((await service.store.status()).orders.cancelled, 1_000n);
+    assert.ok(answer.body.includes(`{"id":${ids[999]},"order":{"id":${ids[999]},`));
+    const huge = `{"orders":[{"id":1}]${' '.repeat(512 * 1024)}}`;
+    assert.equal((await post(service, 'cancellations', huge)).status, 413);
+  },
+);
