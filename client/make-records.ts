@@ -53,7 +53,10 @@ function objectOf({ properties = {}, required = [] }: Schema, indent: string): s
 function typeOf(schema: Schema, indent: string): string {
   const extensible = schema['x-extensible-enum'];
   if (extensible?.includes('bad_request')) return 'ErrorCode';
-  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!;
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1)!;
+    return RENAMED[name] ?? name;
+  }
   if (extensible !== undefined) {
     return [...extensible.map((value) => `'${value}'`), '(string & {})'].join(' | ');
   }

@@ -10,6 +10,7 @@ import {
   timeText,
 } from './arguments.ts';
 import { calling } from './call.ts';
+import { type ChangeOrdersOptions, changeOrders, type OrderToChange } from './change-orders.ts';
 import type { OperationName } from './error-codes.ts';
 import { ConflictError } from './errors.ts';
 import {
@@ -31,6 +32,7 @@ import { LARGEST_PAGE, type OrderQuery, orderPage, type PageQuery } from './orde
 import type {
   Activity,
   ChangePage,
+  ChangeResult,
   NewOrder,
   OrderHistory,
   OrderPage,
@@ -49,6 +51,7 @@ import { isActivity, isHistory, isOrder, isSummary } from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 
+export type { ChangeOrdersOptions, OrderToChange } from './change-orders.ts';
 export type { ResponseDetails } from './errors.ts';
 export {
   AuthenticationError,
@@ -275,6 +278,27 @@ export class StoreOrders {
   ): Promise<Tagged<OrderRecord>> {
     const shippedAt = timeText(options.shippedAt, 'shippedAt');
     return this.#end(id, SHIP, options, shippedAt);
+  }
+
+  /**
+   * Cancels several orders, in requests of up to 1,000; each request is one transaction. Resolves to the result of each order: the
+   * `order`, or the `error` that prevented the change. `timeoutMs` and `retries` are those of each request.
+   * @throws ConflictError (`orders_not_changed`) if `atomic` and some orders cannot be cancelled; LimitError, UnknownOutcomeError:
+   *   earlier requests, whose results `onProgress` has got, have taken effect
+   */
+  async cancelOrders(
+    orders: Iterable<bigint | OrderToChange>,
+    options: ChangeOrdersOptions = {},
+  ): Promise<ChangeResult[]> {
+    return changeOrders(this.#settings, 'cancelOrders', orders, options);
+  }
+
+  /** Ships several orders; see cancelOrders. @param options.shippedAt when they were shipped; the current time by default */
+  async shipOrders(
+    orders: Iterable<bigint | OrderToChange>,
+    options: ChangeOrdersOptions & { readonly shippedAt?: Date | string | undefined } = {},
+  ): Promise<ChangeResult[]> {
+    return changeOrders(this.#settings, 'shipOrders', orders, options);
   }
 
   /** Reads one page of changes: those after a cursor, or from the `start`. @throws GoneError */

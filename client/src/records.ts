@@ -121,7 +121,7 @@ export interface ChangeResult {
   /** The order, which was changed. */
   readonly order?: OrderRecord;
   /** Why the order was not changed; without `order`. */
-  readonly error?: Error;
+  readonly error?: ErrorRecord;
 }
 
 /** The history of an order. */

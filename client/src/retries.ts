@@ -22,6 +22,7 @@ const SETTLING = [
   'order_changed',
   'reference_differs',
   'reference_taken',
+  'orders_not_changed',
   'idempotency_key_reused',
 ];
 

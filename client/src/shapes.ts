@@ -2,6 +2,8 @@ import type {
   Activity,
   Change,
   ChangePage,
+  ChangeResult,
+  ChangeResults,
   ErrorRecord,
   OrderHistory,
   OrderPage,
@@ -48,6 +50,23 @@ export function isOrderPage(page: Unknown<OrderPage>): boolean {
     typeof revision === 'bigint' &&
     typeof head === 'string' &&
     typeof changes === 'string'
+  );
+}
+
+/** @param ids of the orders in the request */
+export function isChangeResults(
+  { results }: Unknown<ChangeResults>,
+  ids: readonly bigint[],
+): boolean {
+  if (!isArrayOf(results, () => true)) return false;
+  const items = results as readonly Unknown<ChangeResult>[];
+  return (
+    items.length === ids.length &&
+    items.every(({ id, order, error }, index) => {
+      if (id !== ids[index]) return false;
+      if (order !== undefined) return isOrder(order) && order.id === id;
+      return isObject(error) && typeof (error as Unknown<ErrorRecord>).code === 'string';
+    })
   );
 }
 

@@ -489,3 +489,64 @@ test('an order has one reference, under which it is placed once and never mistak
     [placed.id],
   );
 });
+
+test('several orders are changed in requests of 1,000, with progress, and repeated safely', async (t) => {
+  const { port, secret, store } = await startService(t);
+  const ids = Array.from({ length: 2_100 }, (_, index) => 2n ** 62n + BigInt(index));
+  for (let from = 0; from < ids.length; from += 700) {
+    await place(store, ...ids.slice(from, from + 700).map(pending));
+  }
+  let requests = 0;
+  const client = new StoreOrders({
+    ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: secret, retries: 3 },
+    fetch: async (input, init) => {
+      requests += 1;
+      const response = await fetch(input, init);
+      // The first response of each request is lost.
+      if (requests % 2 === 1) throw new TypeError('fetch failed');
+      return response;
+    },
+  });
+  const progress: number[] = [];
+  const results = await client.cancelOrders([...ids, 5n], {
+    onProgress: (soFar) => progress.push(soFar.length),
+  });
+  assert.deepEqual([requests, progress], [6, [1_000, 2_000, 2_101]]);
+  assert.deepEqual(
+    results.map(({ id }) => id),
+    [...ids, 5n],
+  );
+  assert.ok(results.slice(0, -1).every(({ order }) => order?.status === 'cancelled'));
+  assert.equal(results.at(-1)!.error?.code, 'order_not_found');
+  assert.equal((await store.status()).orders.cancelled, 2_100n);
+});
+
+test('atomic changes of several orders are all or none, and arguments are checked before anything is sent', async (t) => {
+  const { port, secret, store } = await startService(t);
+  await place(store, pending(1n), { ...pending(2n), reference: 'a' }, pending(3n));
+  const client = new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey: secret });
+  const { etag } = await client.getOrder(1n);
+  const all = [{ id: 1n, etag }, { id: 2n, reference: 'b' }, 3n];
+  await assert.rejects(client.shipOrders(all, { atomic: true }), (error) => {
+    assert.ok(error instanceof ConflictError && error.code === 'orders_not_changed');
+    assert.deepEqual(error.problems, [{ pointer: '/orders/1', detail: 'reference_differs' }]);
+    return true;
+  });
+  const shippedAt = new Date(0);
+  const shipped = await client.shipOrders([{ id: 2n, reference: 'a' }, 3n], {
+    atomic: true,
+    shippedAt,
+  });
+  assert.deepEqual(
+    shipped.map(({ order }) => order?.shipDate),
+    Array(2).fill(shippedAt.toISOString()),
+  );
+  assert.deepEqual(await client.cancelOrders([]), []);
+  for (const wrong of [[1], ['1'], [null], [{ id: 1 }], [{ id: 1n, etag: 5 }]]) {
+    await assert.rejects(client.cancelOrders(wrong as never), TypeError);
+  }
+  const many = Array.from({ length: 1_001 }, (_, index) => BigInt(index));
+  await assert.rejects(client.cancelOrders(many, { atomic: true }), TypeError);
+  const long = { idempotencyKey: 'k'.repeat(255) };
+  await assert.rejects(client.cancelOrders([...many, 1_001n], long), TypeError);
+});
