@@ -1,28 +1,33 @@
 import type { Command } from 'commander';
-import { type ChangeFlags, changeOrders, orderIdArgument } from './change-orders.ts';
+import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
 import { databaseCommand } from './database.ts';
+import { addSelection } from './selected-orders.ts';
 
 export function cancelCommand(): Command {
-  return databaseCommand(
+  const command = databaseCommand(
     'cancel',
     'cancel orders that have not shipped',
-    'npx store-orders cancel 17 18 19\nnpx store-orders cancel -- -5',
-  )
-    .argument('<id...>', 'ids of the orders')
+    `npx store-orders cancel 17 18 19
+npx store-orders cancel -- -5
+npx store-orders cancel --dry-run --pet 412 > orders.ndjson
+npx store-orders cancel --orders orders.ndjson`,
+  ).argument('[id...]', 'ids of the orders');
+  return addSelection(command)
     .option('--json', 'print the outcomes as a JSON array')
     .action(cancel);
 }
 
 async function cancel(ids: readonly string[], flags: ChangeFlags): Promise<void> {
-  const commands = ids.map((text) => ({ type: 'cancel', id: orderIdArgument(text) }) as const);
-  await changeOrders(commands, flags, {
+  const words: ChangeWords = {
     command: 'cancel',
     done: 'cancelled',
     wasSo: 'was already cancelled',
     reasons: {
       order_not_found: 'does not exist',
       order_already_shipped: 'has shipped and cannot be cancelled',
+      order_changed: 'has changed since it was selected',
     },
     failed: 'were not cancelled',
-  });
+  };
+  await changeOrders({ ids, commandOf: (id) => ({ type: 'cancel', id }), words }, flags);
 }

@@ -1,9 +1,17 @@
+import { NO_REVISION, orderEtag } from '../api/v2/responses.ts';
 import { MAX_BATCH, nameOf } from '../orders/batch.ts';
-import type { OrderCommand } from '../orders/lifecycle.ts';
-import { parseInt64 } from '../orders/order.ts';
+import { type ChangeCommand, MAX_CHANGES_AT_ONCE } from '../orders/change-all.ts';
+import { type OrderId, parseInt64 } from '../orders/order.ts';
 import { actionOf } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
 import { type DatabaseFlags, withStore } from './database.ts';
 import { applyRecorded, namesOf } from './recorded.ts';
+import {
+  readSelection,
+  type SelectedOrder,
+  type SelectionFlags,
+  writeSelection,
+} from './selected-orders.ts';
 import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from './terminal/output.ts';
 
 type OutcomeName = ReturnType<typeof nameOf>;
@@ -22,30 +30,88 @@ export interface ChangeWords {
   readonly failed: string;
 }
 
-export interface ChangeFlags extends DatabaseFlags {
+export interface ChangeFlags extends DatabaseFlags, SelectionFlags {
   readonly json?: true;
 }
 
+/** How orders are changed. */
+export interface OrderChanges {
+  /** The ids in the command line. */
+  readonly ids: readonly string[];
+  readonly commandOf: (id: OrderId) => ChangeCommand;
+  readonly words: ChangeWords;
+}
+
 /**
- * Applies the commands in one transaction and reports the outcome of each. A command that fails does not prevent the
- * others.
+ * Changes the orders that were named, in one transaction, or those that a dry run has selected, in transactions of 1,000; or shows
+ * which orders a dry run selects. An order that cannot be changed does not prevent the others.
  * @throws CommandFailed if any order was not changed
  */
-export async function changeOrders(
-  commands: readonly Exclude<OrderCommand, { type: 'insertOrder' }>[],
-  flags: ChangeFlags,
+export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
+  const { ids, words } = changes;
+  const ways = [ids.length > 0, flags.dryRun === true, flags.orders !== undefined];
+  if (ways.filter(Boolean).length !== 1) {
+    throw new UsageError('name the orders by their ids, or by either --dry-run or --orders');
+  }
+  const { pet, status, shipsBefore } = flags;
+  const isFiltered = [pet, status, shipsBefore].some((each) => each !== undefined);
+  if (isFiltered && !flags.dryRun) {
+    throw new UsageError('--pet, --status and --ships-before select orders for --dry-run');
+  }
+  if (flags.dryRun) {
+    await withStore(flags, 'read', (store) => writeSelection(store, flags, words.command));
+    return;
+  }
+  const selection =
+    flags.orders === undefined
+      ? ids.map((text) => ({ id: orderIdArgument(text) }))
+      : await readSelection(flags.orders);
+  const most = flags.orders === undefined ? MAX_BATCH : MAX_CHANGES_AT_ONCE;
+  if (flags.orders === undefined && selection.length > most) {
+    throw new UsageError(`at most ${most} orders at a time, not ${selection.length}`);
+  }
+  const results = await withStore(flags, 'write', async (store) => {
+    const all: Result[] = [];
+    for (let from = 0; from < selection.length; from += most) {
+      all.push(...(await changePart(store, selection.slice(from, from + most), changes)));
+    }
+    return all;
+  });
+  await report(results, flags, words);
+}
+
+interface Result {
+  readonly id: OrderId;
+  readonly outcome: OutcomeName;
+}
+
+async function changePart(
+  store: Store,
+  part: readonly (Pick<SelectedOrder, 'id'> & Partial<SelectedOrder>)[],
+  { commandOf, words }: OrderChanges,
+): Promise<Result[]> {
+  const selected = part.filter(({ etag }) => etag !== undefined).map(({ id }) => id);
+  const records = selected.length === 0 ? [] : await store.records(selected);
+  const byId = new Map(records.map((each) => [each.id, each]));
+  const commands = part.map(({ id, etag }) => {
+    const found = byId.get(id);
+    const isSame = found !== undefined && orderEtag(found) === etag;
+    const ifRevision = isSame ? found.revision : NO_REVISION;
+    return etag === undefined ? commandOf(id) : { ...commandOf(id), ifRevision };
+  });
+  const action = actionOf(words.command, namesOf(part.map(({ id }) => id)));
+  const outcomes = await applyRecorded(store, action, commands);
+  return part.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
+}
+
+/** @throws CommandFailed if any order was not changed */
+async function report(
+  results: readonly Result[],
+  { json }: ChangeFlags,
   words: ChangeWords,
 ): Promise<void> {
-  if (commands.length > MAX_BATCH) {
-    throw new UsageError(`at most ${MAX_BATCH} orders at a time, not ${commands.length}`);
-  }
-  const action = actionOf(words.command, namesOf(commands.map(({ id }) => id)));
-  const outcomes = await withStore(flags, 'write', (store) =>
-    applyRecorded(store, action, commands),
-  );
-  const results = commands.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
   const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
-  if (flags.json) await writeJson(results);
+  if (json) await writeJson(results);
   else {
     for (const { id, outcome } of results) {
       if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
@@ -53,7 +119,7 @@ export async function changeOrders(
     }
   }
   if (failed.length > 0) {
-    throw new CommandFailed(`${failed.length} of ${commands.length} ${words.failed}`);
+    throw new CommandFailed(`${failed.length} of ${results.length} ${words.failed}`);
   }
 }
 

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
+import type { ChangeCommand } from '../orders/change-all.ts';
+import type { OrderId } from '../orders/order.ts';
 import { parseTimestamp } from '../orders/timestamp.ts';
-import { type ChangeFlags, changeOrders, orderIdArgument } from './change-orders.ts';
+import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
 import { databaseCommand } from './database.ts';
+import { addSelection } from './selected-orders.ts';
 import { UsageError } from './terminal/output.ts';
 
 interface ShipFlags extends ChangeFlags {
@@ -9,14 +12,16 @@ interface ShipFlags extends ChangeFlags {
 }
 
 export function shipCommand(): Command {
-  return databaseCommand(
+  const command = databaseCommand(
     'ship',
     'mark orders as shipped; they can no longer be cancelled',
     `npx store-orders ship 17 18 19
 npx store-orders ship 17 --at 2026-11-20T09:30:00+01:00
-npx store-orders ship -- -5`,
-  )
-    .argument('<id...>', 'ids of the orders')
+npx store-orders ship -- -5
+npx store-orders ship --dry-run --ships-before 2026-11-21T00:00:00Z > orders.ndjson
+npx store-orders ship --orders orders.ndjson`,
+  ).argument('[id...]', 'ids of the orders');
+  return addSelection(command)
     .option('--at <time>', 'ship time with an offset (default: now)')
     .option('--json', 'print the outcomes as a JSON array')
     .action(ship);
@@ -29,18 +34,18 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
       `--at must be a time with an offset, such as 2026-11-20T09:30:00Z, not "${flags.at}"`,
     );
   }
-  const commands = ids.map((text) => {
-    const id = orderIdArgument(text);
-    return at === undefined ? ({ type: 'ship', id } as const) : ({ type: 'ship', id, at } as const);
-  });
-  await changeOrders(commands, flags, {
+  const words: ChangeWords = {
     command: 'ship',
     done: 'shipped',
     wasSo: 'was already shipped',
     reasons: {
       order_not_found: 'does not exist',
       order_already_cancelled: 'is cancelled and cannot be shipped',
+      order_changed: 'has changed since it was selected',
     },
     failed: 'were not shipped',
-  });
+  };
+  const commandOf = (id: OrderId): ChangeCommand =>
+    at === undefined ? { type: 'ship', id } : { type: 'ship', id, at };
+  await changeOrders({ ids, commandOf, words }, flags);
 }

@@ -326,3 +326,65 @@ test('an old Node.js is refused with the version that is needed', async (t) => {
   assert.equal(code, 2);
   assert.match(stderr, /needs Node.js 24.15 or newer; this is 22.1.0/);
 });
+
+test('a dry run selects orders, and exactly these are changed, if they are still as they were', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = ['--database', `sqlite:${join(folder, 'store.db')}`];
+  const rows = Array.from({ length: 1_500 }, (_, index) => {
+    const shipDate = index < 1_200 ? '2026-11-01T00:00:00Z' : '2026-12-01T00:00:00Z';
+    return `{"id":${index + 1},"petId":${(index % 2) + 1},"shipDate":"${shipDate}"}\n`;
+  });
+  await run(['import', '-', ...database], { input: rows.join('') });
+  await run(['ship', '2', ...database]);
+  const before = ['--ships-before', '2026-11-15T00:00:00Z'];
+  const dry = await run(['cancel', '--dry-run', ...before, ...database]);
+  assert.equal(dry.code, 0);
+  assert.match(dry.stderr, /^1,199 orders would be changed\. .* cancel --orders FILE$/m);
+  const lines = dry.stdout.trim().split('\n');
+  assert.equal(lines.length, 1_199);
+  assert.match(lines[0]!, /^\{"id":1,"petId":1,.*"status":"pending",.*"etag":".*"\}$/);
+  const pet = await run(['cancel', '--dry-run', '--pet', '2', '--status', 'shipped', ...database]);
+  assert.deepEqual(JSON.parse(pet.stdout).id, 2);
+
+  // Changed since it was selected.
+  await run(['ship', '3', ...database]);
+  const file = join(folder, 'orders.ndjson');
+  writeFileSync(file, dry.stdout);
+  const cancelled = await run(['cancel', '--orders', file, '--json', ...database]);
+  assert.equal(cancelled.code, 1);
+  assert.match(cancelled.stderr, /1 of 1199 were not cancelled/);
+  const outcomes = JSON.parse(cancelled.stdout) as { id: number; outcome: string }[];
+  const others = outcomes.filter(({ outcome }) => outcome !== 'cancelled');
+  assert.deepEqual(others, [{ id: 3, outcome: 'order_already_shipped' }]);
+  const again = await run(['ship', '--orders', '-', ...database], { input: lines[0]! });
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /^1 is cancelled and cannot be shipped$/m);
+  const shipped = await run(['ship', '--dry-run', '--pet', '1', ...database]);
+  const done = await run(['ship', '--orders', '-', ...database], { input: shipped.stdout });
+  assert.equal(done.stdout.trim().split('\n').length, 150);
+  const { stdout } = await run(['audit', ...database]);
+  assert.equal(stdout.match(/ cancel /g)?.length, 2);
+});
+
+test('orders are named by ids, by a dry run or by its file, and nothing else', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = ['--database', `sqlite:${join(folder, 'store.db')}`];
+  await run(['import', '-', ...database], { input: '{"id":1}\n' });
+  const file = join(folder, 'orders.ndjson');
+  writeFileSync(file, '{"id":1}\n');
+  for (const args of [
+    [],
+    ['1', '--dry-run'],
+    ['1', '--orders', file],
+    ['--orders', file],
+    ['--orders', join(folder, 'none')],
+    ['1', '--pet', '1'],
+    ['--orders', file, '--ships-before', '2026-01-01T00:00:00Z'],
+    ['--dry-run', '--pet', 'x'],
+    ['--dry-run', '--ships-before', 'tomorrow'],
+    ['--dry-run', '--status', 'lost'],
+  ]) {
+    const { code, stdout } = await run(['cancel', ...args, ...database]);
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+  }
+});

@@ -27,6 +27,16 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   'v2/getOrderHistory': { method: 'GET', path: '/v2/store/orders/1/history', status: 200 },
   'v2/cancelOrder': { method: 'POST', path: '/v2/store/orders/2/cancel', status: 200 },
   'v2/shipOrder': { method: 'POST', path: '/v2/store/orders/3/ship', status: 200 },
+  'v2/cancelOrders': {
+    ...{ method: 'POST', path: '/v2/store/cancellations', status: 200 },
+    headers: { ...JSON_BODY, 'idempotency-key': 'rehearsal' },
+    body: '{"orders":[{"id":5}],"atomic":true}',
+  },
+  'v2/shipOrders': {
+    ...{ method: 'POST', path: '/v2/store/shipments', status: 200 },
+    headers: JSON_BODY,
+    body: '{"orders":[{"id":6}]}',
+  },
   'v2/listChanges': { method: 'GET', path: '/v2/store/changes', status: 200 },
   // A stream has no end.
   'v2/streamChanges': { method: 'HEAD', path: '/v2/store/changes/stream', status: 200 },
