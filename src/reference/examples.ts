@@ -16,6 +16,8 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
     getOrderHistory: 'const { events } = await store.getOrderHistory(orderId);',
     cancelOrder: 'const order = await store.cancelOrder(orderId);',
     shipOrder: 'const order = await store.shipOrder(orderId);',
+    cancelOrders: 'const results = await store.cancelOrders([orderId, otherId]);',
+    shipOrders: 'const results = await store.shipOrders([orderId, otherId], { atomic: true });',
     listChanges: 'const { changes, next } = await store.listChanges({ after });',
     streamChanges:
       "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",

@@ -1,8 +1,7 @@
+import type { ChangeResult } from '@store-orders/client';
+import { codeInWords } from './format.ts';
 import type { Screen } from './screen.ts';
 import type { Session } from './session.ts';
-
-/** Orders that are cancelled or shipped at the same time. */
-const AT_ONCE = 4;
 
 export interface BulkAction {
   readonly action: 'cancel' | 'ship';
@@ -20,51 +19,66 @@ export function isConfirmed({ action, ids }: BulkAction): boolean {
   return confirm(`${verb} ${orders}? This cannot be undone.`);
 }
 
-/** Cancels or ships orders, some at a time, and shows a result for each; ends with the session. */
+/** Cancels or ships orders, and shows a result for each; ends with the session. */
 export async function runBulkAction(
   screen: Screen,
   session: Session,
   bulkAction: BulkAction,
 ): Promise<void> {
+  const { action, ids } = bulkAction;
   screen.change((state) => Object.assign(state, { isActing: true, outcome: undefined }));
-  const left = [...bulkAction.ids];
+  let seen = 0;
   let done = 0;
-  const actOnSome = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      const problem = await problemActing(screen, session, { ...bulkAction, id });
-      if (session.ending.signal.aborted) return;
-      if (problem === undefined) done += 1;
-      const result = problem ?? `It is ${DONE[bulkAction.action]} now.`;
-      screen.change(({ results, selected }) => {
-        results.set(id!, result);
-        selected.delete(id!);
-      });
-    }
+  /** Shows the results that are new. */
+  const show = (results: readonly ChangeResult[]) => {
+    const found = results.slice(seen);
+    seen = results.length;
+    done += found.filter(({ order }) => order !== undefined).length;
+    screen.change((state) => {
+      const changed = new Map(found.map(({ id, order }) => [id, order]));
+      state.orders = state.orders.map((each) => changed.get(each.id) ?? each);
+      for (const { id, error } of found) {
+        const result = error === undefined ? `It is ${DONE[action]} now.` : codeInWords(error.code);
+        state.results.set(id, result);
+        state.selected.delete(id);
+      }
+    });
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, actOnSome));
+  try {
+    if (ids.length === 1) show([await actOnOne(session, bulkAction)]);
+    else await actOnAll(session, bulkAction, show);
+  } catch (error) {
+    const problem = screen.problemOf(session, error) ?? '';
+    screen.change(({ results, selected }) => {
+      for (const id of ids.slice(seen)) {
+        results.set(id, problem);
+        selected.delete(id);
+      }
+    });
+  }
   if (session.ending.signal.aborted) return;
-  const failed = bulkAction.ids.length - done;
-  const outcome = `${done} ${DONE[bulkAction.action]}${failed === 0 ? '' : `, ${failed} not`}`;
+  const failed = ids.length - done;
+  const outcome = `${done} ${DONE[action]}${failed === 0 ? '' : `, ${failed} not`}`;
   screen.change((state) => Object.assign(state, { isActing: false, outcome }));
 }
 
-/** Cancels or ships an order. Returns why it could not, in words; undefined if it is done. */
-async function problemActing(
-  screen: Screen,
-  session: Session,
-  { action, id, ifMatch }: Pick<BulkAction, 'action' | 'ifMatch'> & { readonly id: bigint },
-): Promise<string | undefined> {
-  const { client, ending } = session;
+async function actOnOne(
+  { client, ending }: Session,
+  { action, ids: [id], ifMatch }: BulkAction,
+): Promise<ChangeResult> {
   const options = { ifMatch, signal: ending.signal };
-  try {
-    const order = await (action === 'cancel'
-      ? client.cancelOrder(id, options)
-      : client.shipOrder(id, options));
-    screen.change((state) => {
-      state.orders = state.orders.map((each) => (each.id === id ? order : each));
-    });
-    return undefined;
-  } catch (error) {
-    return screen.problemOf(session, error) ?? '';
-  }
+  const order = await (action === 'cancel'
+    ? client.cancelOrder(id!, options)
+    : client.shipOrder(id!, options));
+  return { id: id!, order };
+}
+
+/** One request for each thousand. */
+async function actOnAll(
+  { client, ending }: Session,
+  { action, ids }: BulkAction,
+  onProgress: (results: readonly ChangeResult[]) => void,
+): Promise<void> {
+  const options = { signal: ending.signal, onProgress };
+  await (action === 'cancel' ? client.cancelOrders(ids, options) : client.shipOrders(ids, options));
 }

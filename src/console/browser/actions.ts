@@ -19,6 +19,8 @@ export interface Actions {
   readonly clearSelection: Handler;
   /** Selects all orders shown that can be acted upon, or none if all are selected. */
   readonly selectAll: Handler;
+  /** Selects all pending orders that match the filters, shown or not. */
+  readonly selectMatching: Handler;
   /** Goes to another view, as its link says. */
   readonly follow: (view: View) => Handler;
   readonly select: (id: bigint) => Handler;

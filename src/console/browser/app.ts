@@ -4,7 +4,7 @@ import { readActivity } from './activity.ts';
 import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
 import { OrderList } from './order-list.ts';
-import { parseId, searchOf, type View, viewOf } from './query.ts';
+import { orderQuery, parseId, searchOf, type View, viewOf } from './query.ts';
 import { Screen } from './screen.ts';
 import { isSignedOut, signIn, signOut, storedKey } from './session.ts';
 import { initialState, selectable } from './state.ts';
@@ -85,6 +85,7 @@ export class App {
           else state.selected.add(id);
         }
       }),
+    selectMatching: () => void this.#selectMatching(),
     act: (action) => () => {
       const { id, order } = this.#screen.state.detail!;
       void this.#act({ action, ids: [id], ifMatch: order?.etag });
@@ -143,6 +144,30 @@ export class App {
     await reading;
   }
 
+  async #selectMatching(): Promise<void> {
+    const screen = this.#screen;
+    const { session, view } = screen.state;
+    if (session === undefined) return;
+    screen.change((state) => Object.assign(state, { isActing: true, outcome: undefined }));
+    const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
+    const found: bigint[] = [];
+    try {
+      for await (const { id } of session.client.orders(query, { signal: session.ending.signal })) {
+        found.push(id);
+        if (found.length === MOST_SELECTED) break;
+      }
+    } catch (error) {
+      const problem = screen.problemOf(session, error);
+      screen.change((state) => Object.assign(state, { isActing: false, outcome: problem }));
+      return;
+    }
+    screen.change((state) => {
+      state.isActing = false;
+      // Filters that were changed meanwhile have cleared the selection.
+      if (state.view === view) for (const id of found) state.selected.add(id);
+    });
+  }
+
   async #act(bulkAction: BulkAction): Promise<void> {
     const { session, detail } = this.#screen.state;
     if (session === undefined || !isConfirmed(bulkAction)) return;
@@ -152,6 +177,9 @@ export class App {
     if (detail !== undefined) await this.#screen.focus('aside');
   }
 }
+
+/** Orders that can be selected at most. */
+const MOST_SELECTED = 50_000;
 
 const formOf = (event: Event) => event.currentTarget as HTMLFormElement;
 

@@ -34,16 +34,23 @@ export const day = (text: string): string => DAY.format(new Date(text));
 
 export const count = (value: bigint): string => NUMBER.format(value);
 
+const CODES: Readonly<Record<string, string>> = {
+  order_already_shipped: 'It has already shipped.',
+  order_already_cancelled: 'It is already cancelled.',
+  order_changed: 'It has changed since it was shown here. Look at it again.',
+  order_not_found: 'There is no such order.',
+  cancel_limit_reached: 'This key has reached its limit of cancels in an hour.',
+};
+
+/** Why an order was not changed, in words for the staff of the store. */
+export const codeInWords = (code: string): string => CODES[code] ?? code;
+
 /** What went wrong, in words for the staff of the store. */
 export function inWords(error: unknown): string {
-  if (error instanceof ConflictError) {
-    return error.code === 'order_already_shipped'
-      ? 'It has already shipped.'
-      : 'It is already cancelled.';
+  if (error instanceof ConflictError) return codeInWords(error.code);
+  if (error instanceof OrderChangedError || error instanceof NotFoundError) {
+    return codeInWords(error.code);
   }
-  if (error instanceof OrderChangedError)
-    return 'It has changed since it was shown here. Look at it again.';
-  if (error instanceof NotFoundError) return 'There is no such order.';
   if (error instanceof ForbiddenError) return 'This key may not do that.';
   if (error instanceof LimitError) {
     const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000);

@@ -163,13 +163,16 @@ function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions
 }
 
 /** What can be done with the selected orders. */
-function selection({ selected, session, isActing }: State, actions: Actions) {
+function selection({ selected, session, isActing, next, view }: State, actions: Actions) {
   if (selected.size === 0) return nothing;
   const many = selected.size === 1 ? '1 order' : `${selected.size} orders`;
+  const { statuses } = view;
+  const isMore = next !== undefined && (statuses.length === 0 || statuses.includes('pending'));
   return html`<div class="selection" role="group" aria-label="Selected orders">
     <strong>${many}</strong>
     ${session!.may.cancel ? html`<button class="danger" ?disabled=${isActing} @click=${actions.actOnSelected('cancel')}>Cancel ${many}</button>` : nothing}
     ${session!.may.ship ? html`<button ?disabled=${isActing} @click=${actions.actOnSelected('ship')}>Ship ${many}</button>` : nothing}
+    ${isMore ? html`<button class="quiet" ?disabled=${isActing} @click=${actions.selectMatching}>Select all pending that match</button>` : nothing}
     <button class="quiet" @click=${actions.clearSelection}>Clear selection</button>
   </div>`;
 }
