@@ -24,6 +24,7 @@ import { showCommand } from './commands/show.ts';
 import { takeBackCommand } from './commands/take-back.ts';
 import { CommandFailed, UsageError, writeErr } from './commands/terminal/output.ts';
 import { runIn, type Terminal, terminal } from './commands/terminal/terminal.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import { ConfigError } from './config/settings.ts';
 import { InputProblem } from './files/input.ts';
 import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
@@ -83,6 +84,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.`,
     doctorCommand(),
     copyCommand(),
     takeBackCommand(),
+    webhooksCommand(),
     migrateCommand(),
     referenceCommand(),
     sampleCommand(),

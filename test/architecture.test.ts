@@ -90,6 +90,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
   'src/contract/': ['config', 'http', 'json', 'keys', 'orders'],
+  'src/webhooks/': [...DOMAIN, ...STORE, 'api', 'version'],
   'src/api/': [...DOMAIN, ...STORE, 'listing', 'http', 'contract', 'json'],
   'src/pages/': ['http'],
   'src/reference/': ['http', 'json', 'pages', 'contract/openapi'],
@@ -120,6 +121,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'reference',
     'serve',
     'version',
+    'webhooks',
   ],
 };
 
@@ -210,7 +212,9 @@ test('every package that src/ imports is listed in dependencies', () => {
     '@store-orders/client': 'client/',
   };
   for (const path of SOURCES) {
-    for (const [, name] of read(path).matchAll(/(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)/g)) {
+    for (const [, name] of read(path).matchAll(
+      /(?:from|import\() ?'((?:@[\w-]+\/)?[\w-][\w.-]*)/g,
+    )) {
       assert.ok(name === 'node' || name! in dependencies, `${path} imports ${name}`);
     }
   }

@@ -98,6 +98,12 @@ export type {
   StoreOrdersOptions,
 } from './settings.ts';
 export type { ListedOrder } from './v1.ts';
+export {
+  verifyWebhook,
+  type WebhookDelivery,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhook.ts';
 
 /** An order, and whether an earlier request with the same idempotency key had placed it. */
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };

@@ -30,6 +30,7 @@ const COMMANDS = [
   ['check'],
   ['take-back'],
   ['rechain'],
+  ['webhooks', 'listen'],
   ['migrate'],
   ['sample'],
 ];

@@ -32,7 +32,7 @@ export function listChanges(contract: Contract, store: Store): RouteHandler {
         : filteredPage(store.feed, after, { filter, limit }),
     );
     if (page === undefined) sendError(exchange, 'changes_gone');
-    else await sendPage(exchange, storeEtags(page.now), () => pageJson(page));
+    else await sendPage(exchange, storeEtags(page.now), () => changePageJson(page));
   });
 }
 
@@ -49,7 +49,13 @@ export function feedFilterOf({ petId, type: types, by }: FilterParameters): Feed
   return { petId, types, by };
 }
 
-async function pageJson({ changes, position, isMore, now }: ChangePage): Promise<string> {
+/** Formats a page as v2's ChangePage record. */
+export async function changePageJson({
+  changes,
+  position,
+  isMore,
+  now,
+}: ChangePage): Promise<string> {
   const records = await changesJson(changes);
   return (
     `{"changes":[${records.join()}],"next":"${feedCursor(position)}","more":${isMore},` +

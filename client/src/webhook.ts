@@ -1,0 +1,100 @@
+import { StoreOrdersError } from './errors.ts';
+import { parse } from './exact-json.ts';
+import type { ChangePage } from './records.ts';
+import { isChangePage } from './shapes.ts';
+
+/** A page of changes that the service has sent: the same as `listChanges` returns. */
+export interface WebhookDelivery extends ChangePage {
+  /** The cursor that the changes continue from: the `next` of the delivery before. */
+  readonly after: string;
+}
+
+/** The request was not made by the service, was altered on the way, or is a repetition of an old one. */
+export class WebhookVerificationError extends StoreOrdersError {
+  override readonly name = 'WebhookVerificationError';
+}
+
+/** Headers of a request, of Fetch or of node:http; names of the latter are in lower case. */
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** How much the clocks of the service and of the receiver may differ. */
+const TOLERANCE_MS = 300_000;
+/** A rotation has two; others are of other versions. */
+const MOST_SIGNATURES = 10;
+
+/**
+ * Verifies a delivery by its signature (Standard Webhooks, https://www.standardwebhooks.com) and parses it with exact ids.
+ * @param body as it was received: parsing and formatting would change it
+ * @param secret whsec_…
+ * @param now milliseconds since the epoch
+ * @throws WebhookVerificationError; TypeError for a malformed secret
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secret: string,
+  now: number = Date.now(),
+): Promise<WebhookDelivery> {
+  const id = headerOf(headers, 'webhook-id');
+  const timestamp = headerOf(headers, 'webhook-timestamp');
+  const signatures = headerOf(headers, 'webhook-signature');
+  if (!/^\d{1,11}$/.test(timestamp) || Math.abs(now - Number(timestamp) * 1_000) > TOLERANCE_MS) {
+    throw new WebhookVerificationError('the webhook-timestamp is not within five minutes of now');
+  }
+  const text = typeof body === 'string' ? body : new TextDecoder('utf-8').decode(body);
+  const secretBytes = bytesOf(secret.replace(/^whsec_/, ''));
+  if (secretBytes.length === 0) throw new TypeError('secret must be whsec_ and Base64');
+  const key = await crypto.subtle.importKey(
+    'raw',
+    secretBytes,
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  );
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  let isSigned = false;
+  for (const each of signatures.split(' ').slice(0, MOST_SIGNATURES)) {
+    const [version, signature = ''] = each.split(',');
+    // Takes the same time wherever signatures differ.
+    if (version === 'v1')
+      isSigned ||= await crypto.subtle.verify('HMAC', key, bytesOf(signature), signed);
+  }
+  if (!isSigned)
+    throw new WebhookVerificationError('no webhook-signature is valid for this secret');
+  return deliveryIn(text);
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string {
+  const value = isFetchHeaders(headers) ? headers.get(name) : headers[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new WebhookVerificationError(`the header ${name} is missing`);
+}
+
+function isFetchHeaders(headers: WebhookHeaders): headers is { get(name: string): string | null } {
+  return typeof headers.get === 'function';
+}
+
+/** Decodes Base64; the text is not valid Base64 if it cannot be a signature. */
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+function deliveryIn(text: string): WebhookDelivery {
+  let delivery: unknown;
+  try {
+    delivery = parse(text);
+  } catch (error) {
+    throw new WebhookVerificationError('the body is not JSON', { cause: error });
+  }
+  const isObject = typeof delivery === 'object' && delivery !== null;
+  if (isObject && isChangePage(delivery as object) && 'after' in (delivery as object)) {
+    return delivery as WebhookDelivery;
+  }
+  throw new WebhookVerificationError('the body is not a page of changes');
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { Moment } from '../orders/heads.ts';
+import { type ChangePage, MAX_CHANGES, startPosition } from '../store/feed.ts';
+import { feedCursor, parseFeedStart } from '../store/feed-cursor.ts';
+import { type AllowedTargets, parseAllowedTargets, urlProblem } from '../webhooks/addresses.ts';
+import { deliveryOf, headersOf } from '../webhooks/delivery.ts';
+import { post } from '../webhooks/post.ts';
+import { waitAfter } from '../webhooks/repetitions.ts';
+import { KEY_BYTES } from '../webhooks/signature.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
+import { CommandFailed, counted, UsageError, writeErr } from './terminal/output.ts';
+
+/** How often the store is polled for new changes. */
+const POLL_MS = 250;
+/** Programs under development are restarted often, so they are not waited for longer than this. */
+const LONGEST_WAIT_MS = 5_000;
+/** The machine of the developer. */
+const HERE = parseAllowedTargets('127.0.0.0/8,::1,http') as AllowedTargets;
+
+interface ListenFlags extends DatabaseFlags {
+  readonly forwardTo: string;
+  readonly after: string;
+  readonly secret?: string;
+}
+
+export function webhooksCommand(): Command {
+  const webhooks = new Command('webhooks').description('forward changes to programs');
+  webhooks.addCommand(
+    databaseCommand(
+      'listen',
+      'forward changes to a program on this machine as signed webhooks, until interrupted; for development',
+      `npx store-orders webhooks listen --forward-to http://127.0.0.1:3000/hook
+npx store-orders webhooks listen --forward-to http://localhost:3000/ --after start`,
+    )
+      .requiredOption('--forward-to <url>', 'URL of the program; it must be on this machine')
+      .option('--after <cursor>', 'a cursor of changes, "start", or "now"', 'now')
+      .option(
+        '--secret <secret>',
+        'the secret that signs deliveries, whsec_…; a new one by default',
+      )
+      .action(listen),
+  );
+  return webhooks;
+}
+
+async function listen({ forwardTo, after, secret, ...flags }: ListenFlags): Promise<void> {
+  const problem = urlProblem(forwardTo, HERE);
+  if (problem !== undefined) throw new UsageError(`--forward-to ${problem}`);
+  const begin = parseFeedStart(after);
+  if (begin === undefined) throw new UsageError('--after must be a cursor, start or now');
+  const used = secret ?? `whsec_${randomBytes(KEY_BYTES).toString('base64')}`;
+  if (!/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(used)) {
+    throw new UsageError('--secret must be whsec_ and at least 24 bytes in Base64');
+  }
+  await withStore(flags, 'read', async (store) => {
+    const { now } = (await store.feed('now', 1))!;
+    let position = startPosition(begin, now);
+    writeErr(`Secret: ${used}`);
+    writeErr(`Forwarding the changes after ${feedCursor(position)} to ${forwardTo}`);
+    for (;;) {
+      const page = await store.feed(position, MAX_CHANGES);
+      if (page === undefined) {
+        throw new CommandFailed(
+          'the cursor is no longer valid: the store was restored or lost changes',
+        );
+      }
+      if (page.changes.length > 0) {
+        await deliver(new URL(forwardTo), used, { position, page });
+        position = page.position;
+      }
+      if (!page.isMore) await pause(POLL_MS);
+    }
+  });
+}
+
+/** Sends a page until it is accepted. */
+async function deliver(
+  url: URL,
+  secret: string,
+  { position, page }: { readonly position: Moment; readonly page: ChangePage },
+): Promise<void> {
+  const delivery = await deliveryOf('listen', position, page);
+  const what = `${counted(page.changes.length, 'change')} up to revision ${page.position.revision}`;
+  for (let failures = 1; ; failures += 1) {
+    const headers = headersOf(delivery, [secret]);
+    const answer = await post({ url, headers, body: delivery.body, allowed: HERE });
+    const result = answer.problem ?? String(answer.status);
+    writeErr(`${result}: ${what} (${delivery.id})`);
+    if (answer.problem === undefined && answer.status >= 200 && answer.status < 300) return;
+    const retryAfterMs = answer.problem === undefined ? answer.retryAfterMs : undefined;
+    await pause(Math.min(waitAfter(failures, retryAfterMs), LONGEST_WAIT_MS));
+  }
+}

@@ -1,0 +1,118 @@
+import { lookup as resolve } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** An address with the length of its network's prefix. */
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+/** What an operator permits besides https to public addresses. */
+export interface AllowedTargets {
+  /** Networks in which endpoints may be, with any port. */
+  readonly networks: readonly Network[];
+  /** Whether endpoints may use http. */
+  readonly http: boolean;
+}
+
+export const PUBLIC_ONLY: AllowedTargets = { networks: [], http: false };
+
+/** Parses a comma-separated list of networks, addresses and "http"; returns the first item that is none of them. */
+export function parseAllowedTargets(text: string): AllowedTargets | { readonly wrong: string } {
+  const networks: Network[] = [];
+  let http = false;
+  for (const item of text.split(',').map((each) => each.trim())) {
+    if (item === 'http') http = true;
+    else if (ipaddr.isValidCIDR(item)) networks.push(ipaddr.parseCIDR(item));
+    else if (isAddress(item)) {
+      const address = ipaddr.parse(item);
+      networks.push([address, address.kind() === 'ipv4' ? 32 : 128]);
+    } else return { wrong: item };
+  }
+  return { networks, http };
+}
+
+/** Only the usual spelling of IPv4: ipaddr.js reads 0177.1 and 127.1, too. */
+function isAddress(text: string): boolean {
+  return ipaddr.IPv6.isValid(text) || ipaddr.IPv4.isValidFourPartDecimal(text);
+}
+
+/** Global unicast: https://www.iana.org/assignments/ipv6-address-space */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+
+/** Returns whether a connection to an address cannot end in the operator's own network. */
+export function isPublicAddress(text: string): boolean {
+  if (!isAddress(text)) return false;
+  const address = ipaddr.parse(text);
+  // Ranges for translation and tunnels, such as 2002::/16, are not "unicast"; those with IPv4 addresses are not in 2000::/3.
+  if (address.kind() === 'ipv6' && !address.match(GLOBAL_UNICAST)) return false;
+  return address.range() === 'unicast';
+}
+
+/** Returns whether an address is in a network that the operator permits. */
+function isAllowed(text: string, { networks }: AllowedTargets): boolean {
+  if (!isAddress(text)) return false;
+  // An IPv4 address may be written as an IPv6 one.
+  const address = ipaddr.process(text);
+  return networks.some((each) => each[0].kind() === address.kind() && address.match(each));
+}
+
+/** Whether a URL is one that may lead to public addresses: https on its own port. Others may only lead to permitted networks. */
+function isStandard({ protocol, port }: URL): boolean {
+  return protocol === 'https:' && port === '';
+}
+
+const MAX_URL_LENGTH = 2_000;
+
+/**
+ * Returns why webhooks cannot be sent to a URL; undefined if they can. Names are checked when they have been resolved: see
+ * `guardedLookup`.
+ */
+export function urlProblem(text: string, allowed: AllowedTargets): string | undefined {
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+  if (!URL.canParse(text)) return 'must be a URL';
+  const url = new URL(text);
+  const { protocol, username, password, hash, hostname } = url;
+  if (protocol !== 'https:' && !(protocol === 'http:' && allowed.http)) {
+    return 'must begin with https:';
+  }
+  if (username !== '' || password !== '') return 'must not contain a user name or password';
+  if (hash !== '') return 'must not contain a fragment';
+  // The URL parser has brought all spellings of an IPv4 address into the usual one.
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isAddress(host)) {
+    if (isAllowed(host, allowed) || (isStandard(url) && isPublicAddress(host))) return undefined;
+    return isStandard(url) ? 'must not be in a private or reserved network' : 'must use port 443';
+  }
+  return isStandard(url) || allowed.networks.length > 0 ? undefined : 'must use port 443';
+}
+
+/** A name of an endpoint has no address to which webhooks may be sent. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+/**
+ * Returns a `lookup` for connections to a URL that resolves its name only to addresses to which webhooks may be sent, so that a name that
+ * changes its address between a check and the connection gains nothing. Addresses in URLs are not resolved: see `urlProblem`.
+ */
+export function guardedLookup(url: URL, allowed: AllowedTargets): LookupFunction {
+  const mayBePublic = isStandard(url);
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) {
+        callback(error, '');
+        return;
+      }
+      const permitted = addresses.filter(
+        ({ address }) => isAllowed(address, allowed) || (mayBePublic && isPublicAddress(address)),
+      );
+      const [first] = permitted;
+      if (first === undefined) {
+        callback(
+          new AddressRefused(`${hostname} has no address to which webhooks may be sent`),
+          '',
+        );
+      } else if (options.all === true) callback(null, permitted);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

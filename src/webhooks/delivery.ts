@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { changePageJson } from '../api/v2/list-changes.ts';
+import type { Moment } from '../orders/heads.ts';
+import type { ChangePage } from '../store/feed.ts';
+import { feedCursor } from '../store/feed-cursor.ts';
+import { VERSION } from '../version.ts';
+import { signatureOf } from './signature.ts';
+
+/** A page of changes that is sent to an endpoint. */
+export interface Delivery {
+  /** The same for the same changes, so that receivers recognize a repetition. */
+  readonly id: string;
+  readonly body: string;
+}
+
+/**
+ * Returns the delivery of a page: the body of listChanges, and `after`, the cursor that it continues from.
+ * @param endpoint id of the endpoint
+ */
+export async function deliveryOf(
+  endpoint: string,
+  after: Moment,
+  page: ChangePage,
+): Promise<Delivery> {
+  const [from, to] = [feedCursor(after), feedCursor(page.position)];
+  const digest = createHash('sha256').update(`${endpoint} ${from} ${to}`).digest('base64url');
+  const json = await changePageJson(page);
+  return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
+}
+
+/** Returns the headers of a delivery that is sent now, as Standard Webhooks has them. @param secrets the newest first */
+export function headersOf({ id, body }: Delivery, secrets: readonly string[], now = Date.now()) {
+  const timestamp = Math.floor(now / 1_000);
+  return {
+    'content-type': 'application/json',
+    'user-agent': `store-orders/${VERSION}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatureOf({ id, timestamp, body }, secrets),
+  };
+}

@@ -1,0 +1,51 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+
+/** Length of the service's webhook key, and of the secrets of endpoints, in bytes. */
+export const KEY_BYTES = 32;
+
+/** How long a replaced secret still signs deliveries, so that receivers can change theirs at any time meanwhile. */
+export const ROTATION_MS = 24 * 3_600_000;
+
+/** What an endpoint's secret is derived from, besides the service's webhook key. */
+export interface SecretName {
+  /** Of the endpoint. */
+  readonly id: string;
+  /** Increases with each rotation. */
+  readonly generation: number;
+}
+
+/**
+ * Returns the secret of an endpoint, as Standard Webhooks writes it: "whsec_" and Base64. It is derived from the service's key
+ * (HKDF-SHA256, RFC 5869), so that the store has no secret.
+ */
+export function secretOf(key: Uint8Array, { id, generation }: SecretName): string {
+  const bytes = hkdfSync('sha256', key, '', `store-orders webhook ${id} ${generation}`, KEY_BYTES);
+  return `whsec_${Buffer.from(bytes).toString('base64')}`;
+}
+
+/** A delivery that is to be signed. */
+export interface SignedContent {
+  /** The same at each repetition. */
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/**
+ * Returns the header webhook-signature of Standard Webhooks (https://www.standardwebhooks.com), with a signature for each secret.
+ */
+export function signatureOf(
+  { id, timestamp, body }: SignedContent,
+  secrets: readonly string[],
+): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+      const digest = createHmac('sha256', key)
+        .update(`${id}.${timestamp}.${body}`)
+        .digest('base64');
+      return `v1,${digest}`;
+    })
+    .join(' ');
+}
