@@ -7,6 +7,7 @@ import { growth } from './scenarios/growth.ts';
 import { listDuringCancels } from './scenarios/list-during-cancels.ts';
 import { listCompressed, listLarge } from './scenarios/list-large.ts';
 import { listSmall } from './scenarios/list-small.ts';
+import { manyAtOnce } from './scenarios/many-at-once.ts';
 import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
 import { start } from './scenarios/start.ts';
@@ -26,6 +27,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   growth,
   v2Reads,
   v2Place,
+  manyAtOnce,
   v2Changes,
   v2Streams,
   v2Beside,
