@@ -15,7 +15,7 @@ import { CommandFailed, counted, UsageError, writeErr } from './terminal/output.
 /** How often the store is polled for new changes. */
 const POLL_MS = 250;
 /** Programs under development are restarted often, so they are not waited for longer than this. */
-const LONGEST_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 1_000;
 /** The machine of the developer. */
 const HERE = parseAllowedTargets('127.0.0.0/8,::1,http') as AllowedTargets;
 
