@@ -1,5 +1,6 @@
 import type { Batch } from '../../orders/batch.ts';
 import { digestOf } from '../../orders/heads.ts';
+import type { Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { recordChangedAll } from '../tables/changed-all.ts';
@@ -45,8 +46,7 @@ export function changeValues(batch: Batch): Value[] {
     arrayOf(orders.map(({ quantity }) => quantity)),
     arrayOf(orders.map(({ shipDate }) => shipDate)),
     arrayOf(orders.map(({ complete }) => complete)),
-    textArray(orders.map(({ reference }) => reference)),
-    textArray(orders.map(({ id }) => batch.referenceKeys.get(id))),
+    ...referenceValues(batch, orders),
     arrayOf(events.map(({ id }) => id)),
     arrayOf(events.map(({ type }) => type)),
     textArray(events.map(({ by }) => by)),
@@ -54,6 +54,15 @@ export function changeValues(batch: Batch): Value[] {
     digestOf(events),
     arrayOf(events.map(({ before }) => before?.shipDate)),
     arrayOf(events.map(({ before }) => before?.complete)),
+  ];
+}
+
+/** The references of orders, and the keys for which they are unique; most batches have none, and unnest adds NULLs. */
+function referenceValues(batch: Batch, orders: readonly Order[]): Value[] {
+  if (orders.every(({ reference }) => reference === undefined)) return [undefined, undefined];
+  return [
+    textArray(orders.map(({ reference }) => reference)),
+    textArray(orders.map(({ id }) => batch.referenceKeys.get(id))),
   ];
 }
 
