@@ -86,6 +86,7 @@ export type {
   ReplicaStep,
   ReplicaStore,
 } from './feed/replica.ts';
+export { WebhookGapError, WebhookReplica } from './feed/webhook-replica.ts';
 export type { OrderFilter, OrderQuery, OrderStatus, PageQuery } from './orders.ts';
 export type * from './records.ts';
 export type { Tagged } from './request.ts';

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { type OrderRecord, type ReplicaStep, StoreOrders } from '../../client/src/client.ts';
+import {
+  type OrderRecord,
+  type ReplicaStep,
+  StoreOrders,
+  type WebhookDelivery,
+  WebhookGapError,
+  WebhookReplica,
+} from '../../client/src/client.ts';
 import { SqliteReplica } from '../../client/src/sqlite.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
 
@@ -207,4 +214,47 @@ test('a replica of a release without references is copied again, with its indexe
   assert.deepEqual(ordersIn(database), await allOrders(service));
   assert.equal(ordersIn(database)[0]!.reference, 'PO 1');
   await second.return();
+});
+
+/** The delivery of the changes after a cursor, as webhooks have it. */
+async function deliveryAfter(service: Service, after: string): Promise<WebhookDelivery> {
+  return { ...(await clientOf(service).listChanges({ after, limit: 1 })), after };
+}
+
+test('webhooks are applied to the copy once and in order, and a gap is noticed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const database = new DatabaseSync(':memory:');
+  const made = clientOf(service).replica({ store: new SqliteReplica(database) });
+  await takeUntilExact(made, service);
+  await made.return();
+  const { next: begin } = await clientOf(service).listChanges({ after: 'now' });
+  for (const id of [2n, 3n, 4n]) await place(service.store, pending(id));
+  const first = await deliveryAfter(service, begin);
+  const second = await deliveryAfter(service, first.next);
+  const third = await deliveryAfter(service, second.next);
+
+  const copy = new WebhookReplica(new SqliteReplica(database));
+  // At the same time, as overlapping repetitions arrive.
+  assert.deepEqual(
+    await Promise.all([first, first, second, first].map((each) => copy.apply(each))),
+    [true, false, true, false],
+  );
+  const altered = { ...third, changes: [{ ...third.changes[0]!, type: 'shipped' }] };
+  await assert.rejects(copy.apply(altered), { name: 'HistoryMismatchError', after: second.next });
+  assert.equal(await copy.apply(third), true);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+
+  for (const id of [5n, 6n]) await place(service.store, pending(id));
+  const missed = await deliveryAfter(service, third.next);
+  const later = await deliveryAfter(service, missed.next);
+  await assert.rejects(copy.apply(later), WebhookGapError);
+  // After a restart of the receiver.
+  const again = new WebhookReplica(new SqliteReplica(database));
+  assert.deepEqual([await again.apply(missed), await again.apply(later)], [true, true]);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+  // Another process has taken over.
+  await assert.rejects(copy.apply(missed), /another process/);
+  const none = new WebhookReplica(new SqliteReplica(new DatabaseSync(':memory:')));
+  await assert.rejects(none.apply(first), WebhookGapError);
 });

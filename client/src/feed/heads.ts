@@ -16,7 +16,7 @@ interface Step {
 }
 
 /** Verifies changes that were read. @throws HistoryMismatchError */
-export type Verify = (call: Call, step: Step) => Promise<void>;
+export type Verify = (request: Pick<Call, 'requestId'>, step: Step) => Promise<void>;
 
 /** Returns 32 bytes; WebCrypto only has an asynchronous function. */
 type Sha256 = (data: Uint8Array<ArrayBuffer>) => Uint8Array | Promise<ArrayBuffer>;
@@ -33,7 +33,7 @@ const UTF8 = new TextEncoder();
 export function verifying(wanted: boolean | undefined): Verify | undefined {
   if (wanted === false) return undefined;
   const sha256 = sha256Here();
-  if (sha256 !== undefined) return (call, step) => expectProven(sha256, call, step);
+  if (sha256 !== undefined) return (request, step) => expectProven(sha256, request, step);
   if (wanted === undefined) return undefined;
   throw new StoreOrdersError(
     'this runtime cannot verify changes, since it has no SHA-256; browsers have it only over HTTPS',
@@ -63,7 +63,11 @@ interface NodeHash {
   digest(): Uint8Array;
 }
 
-async function expectProven(sha256: Sha256, call: Call, step: Step): Promise<void> {
+async function expectProven(
+  sha256: Sha256,
+  { requestId }: Pick<Call, 'requestId'>,
+  step: Step,
+): Promise<void> {
   const { after, changes, cursor } = step;
   // After "now", the position is the one that the service names, and there are no changes before it.
   const from = parsed(after === 'now' ? cursor : after === 'start' ? START : after);
@@ -74,7 +78,7 @@ async function expectProven(sha256: Sha256, call: Call, step: Step): Promise<voi
   }
   throw new HistoryMismatchError(
     `the changes after ${after} are not those to which the cursor ${cursor} commits`,
-    { after, cursor, requestId: call.requestId },
+    { after, cursor, requestId },
   );
 }
 
