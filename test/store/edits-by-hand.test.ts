@@ -141,9 +141,9 @@ for (const engine of ENGINES) {
         assert.match(found, new RegExp(`^revision ${revision} is`, 'm'), sql);
       assert.ok(problems.length + heads!.problems.length > 0, sql);
       if (altered.length > 0) assert.equal(heads!.hasAsked, false, sql);
-      // The links are not in what the heads prove.
-      const isLink = sql.includes('previous');
-      assert.equal(await isFoundByFollower(store, kept), !isLink, sql);
+      // The links, and a head beside that of a revision, are not in what the heads prove.
+      const isUnseen = sql.includes('previous') || sql.includes('order_id = 8');
+      assert.equal(await isFoundByFollower(store, kept), !isUnseen, sql);
       if (heads!.firstAltered !== undefined && !heads!.isIncomplete) {
         await rechained(store, heads!.firstAltered);
         assert.deepEqual((await checkStore(url)).heads!.problems, [], sql);
@@ -151,10 +151,13 @@ for (const engine of ENGINES) {
         await recorded(store, { type: 'insertOrder', order: { id: 99n, status: 'pending' } });
         assert.deepEqual((await checkStore(url)).heads!.problems, [], sql);
       }
-      for (const table of TABLES) {
-        await queryDatabase(url, `DELETE FROM ${table}`);
-        await queryDatabase(url, `INSERT INTO ${table} SELECT * FROM kept_${table}`);
-      }
+      const undo = TABLES.flatMap((table) => [
+        `DELETE FROM ${table}`,
+        `INSERT INTO ${table} SELECT * FROM kept_${table}`,
+      ]);
+      // PostgreSQL takes several statements at once, which saves connections.
+      const parts = engine.name === 'SQLite' ? undo : [undo.join(';')];
+      for (const part of parts) await queryDatabase(url, part);
     }
     const { problems, heads } = await checkStore(url, { asked: kept });
     assert.deepEqual([...problems, ...heads!.problems], []);

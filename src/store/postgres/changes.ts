@@ -1,5 +1,5 @@
 import { Mutex } from '../../concurrency/mutex.ts';
-import { BEGINNING, headFrom, type Moment } from '../../orders/heads.ts';
+import { BEGINNING, type Moment } from '../../orders/heads.ts';
 import { byId, type Order } from '../../orders/order.ts';
 import { isPast } from '../feed.ts';
 import { headFromColumn } from '../tables/feed.ts';
@@ -45,7 +45,7 @@ async function readFewChanges(
   since: Moment,
   visit: Visit,
 ): Promise<Moment | undefined> {
-  const rows = await session.query(CHANGES, [since.revision, headFrom(since.head)]);
+  const rows = await session.query(CHANGES, [since.revision]);
   const moment = momentAfter(since, rows[0]);
   if (moment === undefined || moment.revision === since.revision) return moment && since;
   if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
@@ -64,7 +64,7 @@ async function readInOneSnapshot(
   try {
     const begun = Promise.all([
       session.run(BEGIN_SNAPSHOT),
-      session.query(MOMENT, [from.revision, headFrom(from.head)]),
+      session.query(MOMENT, [from.revision]),
       since === undefined
         ? session.query(DECLARE_ALL)
         : session.query(DECLARE_CHANGED, [since.revision]),
@@ -95,9 +95,10 @@ function momentAfter(since: Moment, row: Row | undefined): Moment | undefined {
   return isPast(since, moment, headFromColumn(head)) ? moment : undefined;
 }
 
-/** The head of revision $1, if it is $2 and not the current one, and the columns of `positionFromRow`. */
+/** The head of revision $1, if it is not the current one, and the columns of `positionFromRow`. */
 const MOMENT_COLUMNS = `(SELECT head FROM order_events AS event
-    WHERE store.revision > $1 AND event.revision = $1 AND event.head = $2), ${POSITION_COLUMNS}`;
+    WHERE store.revision > $1 AND event.revision = $1 AND event.head IS NOT NULL
+    ORDER BY order_id DESC, type = 'placed' LIMIT 1), ${POSITION_COLUMNS}`;
 
 const MOMENT = `SELECT ${MOMENT_COLUMNS} FROM store`;
 

@@ -94,7 +94,9 @@ function changesStatement(condition: string, most: number): string {
 
 const SQL = {
   position: `SELECT ${POSITION_COLUMNS} FROM store`,
-  head: 'SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL',
+  // Of the last event, whatever was written to others by hand.
+  head: `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL
+    ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: changesStatement('revision > $1', MAX_CHANGES + 1),
   rest: changesStatement('revision = $1 AND order_id >= $3', BATCH),
 } as const;

@@ -68,7 +68,9 @@ const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed'
 
 const SQL = {
   store: `SELECT revision, head, ${GUARD_COLUMNS} FROM store`,
-  head: 'SELECT head FROM order_events WHERE revision = ? AND head IS NOT NULL',
+  // Of the last event, whatever was written to others by hand.
+  head: `SELECT head FROM order_events WHERE revision = ? AND head IS NOT NULL
+    ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: `${CHANGES} WHERE event.revision > ? ${ORDER_BY}`,
   rest: `${CHANGES} WHERE event.revision = ? AND event.order_id >= ? ${ORDER_BY}`,
 } as const;
