@@ -36,6 +36,8 @@ export interface ChangeOrdersOptions extends CallOptions {
 
 /** Maximum number of orders in a request. */
 const MOST = 1_000;
+/** Maximum length of the orders in a request. */
+const MOST_LENGTH = 500_000;
 
 const OPERATIONS = {
   cancelOrders: '/v2/store/cancellations',
@@ -51,6 +53,8 @@ export async function changeOrders(
 ): Promise<ChangeResult[]> {
   const all = [...orders].map((each) => (typeof each === 'object' ? each : { id: each }));
   const bodies = all.map(orderJson);
+  const ids = new Set(all.map(({ id }) => id));
+  if (ids.size < all.length) throw new TypeError('an order is there twice');
   const { atomic = false } = options;
   if (atomic && all.length > MOST) throw new TypeError(`atomic changes have up to ${MOST} orders`);
   const key = idempotencyKeyOf(options.idempotencyKey);
@@ -61,22 +65,18 @@ export async function changeOrders(
     ...(shippedAt === undefined ? [] : [`"shippedAt":${JSON.stringify(shippedAt)}`]),
   ];
   const results: ChangeResult[] = [];
-  for (let from = 0; from < all.length; from += MOST) {
-    const part = bodies.slice(from, from + MOST);
+  for (const [index, { from, to }] of partsOf(bodies).entries()) {
     const request = {
       operation,
       method: 'POST',
       path: OPERATIONS[operation],
       expects: [200],
-      body: `{${[`"orders":[${part.join()}]`, ...rest].join()}}`,
+      body: `{${[`"orders":[${bodies.slice(from, to).join()}]`, ...rest].join()}}`,
       // Parts are requests of their own.
-      headers: { 'idempotency-key': keyOfPart(key, from / MOST) },
+      headers: { 'idempotency-key': keyOfPart(key, index) },
     } as const;
-    const isValid = (found: ChangeResults) =>
-      isChangeResults(
-        found,
-        all.slice(from, from + MOST).map(({ id }) => id),
-      );
+    const part = all.slice(from, to).map(({ id }) => id);
+    const isValid = (found: ChangeResults) => isChangeResults(found, part);
     const { results: found } = await calling(settings, options, (call) =>
       repeatedChange<ChangeResults>(call, {
         idempotencyKey: key,
@@ -90,13 +90,35 @@ export async function changeOrders(
   return results;
 }
 
+/** Divides orders into requests, by their number and by the size of the bodies in UTF-16, of which a unit has up to 3 bytes. */
+function partsOf(bodies: readonly string[]): { readonly from: number; readonly to: number }[] {
+  const parts: { from: number; to: number }[] = [];
+  let length = 0;
+  for (const [index, { length: own }] of bodies.entries()) {
+    const last = parts.at(-1);
+    if (last === undefined || last.to - last.from === MOST || length + own > MOST_LENGTH) {
+      parts.push({ from: index, to: index + 1 });
+      length = own;
+    } else {
+      last.to = index + 1;
+      length += own + 1;
+    }
+  }
+  return parts;
+}
+
 /** @throws TypeError for a key that is too long */
 function keyOfPart(key: string, part: number): string {
   return part === 0 ? key : idempotencyKeyOf(`${key.replaceAll('"', '')}.${part}`);
 }
 
+const FIELDS = ['id', 'etag', 'reference'];
+
 function orderJson(order: OrderToChange): string {
   plainObject(order, 'an order');
+  // A condition with a wrong name must not be lost.
+  const unknown = Object.keys(order).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) throw new TypeError(`an order to change has no field ${unknown}`);
   const etag = text(order.etag, 'etag');
   const reference = text(order.reference, 'reference');
   const fields = [

@@ -30,7 +30,7 @@ export class ContractValidation {
 
   /** @param components of the contract, which schemas may refer to as "#/components/…" */
   constructor(components: object = {}) {
-    this.#ajv.addVocabulary(['components', 'example', 'x-extensible-enum']);
+    this.#ajv.addVocabulary(['components', 'example', 'x-extensible-enum', 'x-pattern-detail']);
     this.#ajv.addFormat('date-time', (text) => parseTimestamp(text) !== undefined);
     this.#ajv.addKeyword({
       keyword: 'int64',
@@ -192,7 +192,7 @@ export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function detailOf({ keyword, params, schema, message }: ErrorObject): string {
+function detailOf({ keyword, params, schema, parentSchema, message }: ErrorObject): string {
   if (keyword === 'int64') {
     const { minimum, maximum } = schema as typeof INT64;
     return `must be an integer from ${minimum} to ${maximum}, in digits only`;
@@ -203,7 +203,9 @@ function detailOf({ keyword, params, schema, message }: ErrorObject): string {
   if (keyword === 'type' && params.type === 'boolean') return 'must be true or false';
   if (keyword === 'minLength') return `must have at least ${params.limit} characters`;
   if (keyword === 'maxLength') return `must have at most ${params.limit} characters`;
-  if (keyword === 'pattern') return 'must not contain control characters';
+  if (keyword === 'pattern') return String(parentSchema?.['x-pattern-detail'] ?? message);
+  if (keyword === 'maxItems') return `must have at most ${params.limit} items`;
+  if (keyword === 'minItems') return `must have at least ${params.limit} items`;
   if (keyword === 'format') return `must be a ${params.format} with an offset`;
   return message ?? 'is not valid';
 }

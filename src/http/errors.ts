@@ -29,7 +29,7 @@ const ERRORS = {
   order_already_shipped: [409, 'This order has already shipped and cannot be cancelled.'],
   orders_not_changed: [
     409,
-    'No order was changed, since some cannot be; "errors" has the reason for each of them.',
+    'No order was changed, since some cannot be; "errors" has the reasons of up to 100 of them.',
   ],
   reference_taken: [
     409,

@@ -35,9 +35,7 @@ export type BatchCommand = OrderCommand | PlaceOrderCommand | ChangeAllCommand;
  */
 export const MAX_BATCH = 2_000;
 
-const BATCH_COMMANDS: readonly string[] = [
-  ...['insertOrder', 'cancel', 'ship', 'placeOrder', 'changeAll'],
-];
+const BATCH_COMMANDS = ['insertOrder', 'cancel', 'ship', 'placeOrder', 'changeAll'];
 
 /** Returns how many orders a command changes at most. */
 export function sizeOf(command: BatchCommand): number {
@@ -215,7 +213,7 @@ export class Batch {
     if (decision.outcome === 'cancelled' && command.type === 'cancel') {
       const allowance = this.#allowanceOf(command);
       if (allowance?.take() === false) {
-        return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt };
+        return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt() };
       }
     }
     this.#record(decision, by);
@@ -234,7 +232,8 @@ export class Batch {
     if (refusal !== undefined) return refusal;
     const outcomes = changes.map((change) => this.#carryOut(change));
     const results = outcomes.map((outcome) => nameOf(outcome) as ChangeResult);
-    if (repeatable !== undefined) {
+    // A repetition of a command that has changed nothing may succeed later.
+    if (repeatable !== undefined && results.some(isDone)) {
       const changed = { ...repeatable, results, at: this.now };
       this.changedAll.push(changed);
       this.#changedAll.set(nameOfKey(repeatable.by, repeatable.idempotencyKey), changed);
@@ -250,7 +249,7 @@ export class Batch {
     const [first] = changes;
     const allowance = first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
     if (allowance === undefined || allowance.has(changes.length)) return undefined;
-    return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt };
+    return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt(changes.length) };
   }
 
   #placeOrder(

@@ -49,12 +49,15 @@ export class CancelAllowance {
     return this.#used + count <= this.#limit;
   }
 
-  /** When the next cancel will be possible, in milliseconds since the epoch, if there are no others until then. */
-  get retryAt(): number {
+  /**
+   * When so many cancels at once will be possible, in milliseconds since the epoch, if there are no others until then; more than the
+   * limit never are.
+   */
+  retryAt(wanted = 1): number {
     let used = this.#used;
     for (const { second, count } of this.#recent) {
       used -= count;
-      if (used < this.#limit) return second * 1000 + CANCEL_WINDOW_MS;
+      if (used + wanted <= this.#limit) return second * 1000 + CANCEL_WINDOW_MS;
     }
     return secondOf(this.#now) * 1000 + CANCEL_WINDOW_MS;
   }

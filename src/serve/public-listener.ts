@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Submit } from '../api/submit.ts';
+import { oneAtATime, type Submit } from '../api/submit.ts';
 import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders } from '../api/v1/deprecation.ts';
 import { getPet } from '../api/v1/get-pet.ts';
@@ -159,6 +159,7 @@ function v2Handlers(
   { contract, submit, streams }: V2Parts,
   basePath: string,
 ): Record<string, OperationHandler> {
+  const submitMany = oneAtATime(submit);
   return {
     listOrders: listOrders(contract, store),
     placeOrder: placeOrder(contract, { store, submit }, `${basePath}/store/orders`),
@@ -166,8 +167,8 @@ function v2Handlers(
     getOrderHistory: getOrderHistory(contract, store),
     cancelOrder: cancelOrder(contract, store, submit),
     shipOrder: shipOrder(contract, store, submit),
-    cancelOrders: cancelOrders(contract, store, submit),
-    shipOrders: shipOrders(contract, store, submit),
+    cancelOrders: cancelOrders(contract, store, submitMany),
+    shipOrders: shipOrders(contract, store, submitMany),
     listChanges: listChanges(contract, store),
     streamChanges: streamChanges(contract, streams),
     getSummary: getSummary(contract, store, config.canLoseChanges),

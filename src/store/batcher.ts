@@ -36,7 +36,7 @@ export class Batcher<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
   readonly #sizeOf: (command: Command) => number;
-  /** The batches that wait, oldest first; all but the last one are full. */
+  /** The batches that wait, oldest first; all but the last one had no room for the next command. */
   readonly #waiting: Gathering<Command, Outcome>[] = [];
   #isCommitting = false;
   /** Commands of the batch that is committed. */

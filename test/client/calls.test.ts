@@ -542,7 +542,10 @@ test('atomic changes of several orders are all or none, and arguments are checke
     Array(2).fill(shippedAt.toISOString()),
   );
   assert.deepEqual(await client.cancelOrders([]), []);
-  for (const wrong of [[1], ['1'], [null], [{ id: 1 }], [{ id: 1n, etag: 5 }]]) {
+  for (const wrong of [
+    ...[[1], ['1'], [null], [{ id: 1 }], [{ id: 1n, etag: 5 }]],
+    ...[[1n, 1n], [1n, { id: 1n }], [{ id: 1n, etg: etag }]],
+  ]) {
     await assert.rejects(client.cancelOrders(wrong as never), TypeError);
   }
   const many = Array.from({ length: 1_001 }, (_, index) => BigInt(index));

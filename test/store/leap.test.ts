@@ -190,7 +190,7 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
     ...['audit', 'operator_revisions', 'changed_all'].map((table) => `DROP TABLE ${table}`),
-    'DROP INDEX orders_by_reference',
+    ...['orders_by_reference', 'orders_by_key_and_reference'].map((name) => `DROP INDEX ${name}`),
     ...['reference', 'reference_key'].map((column) => `ALTER TABLE orders DROP COLUMN ${column}`),
     ...['store', 'order_events'].map((table) => `ALTER TABLE ${table} DROP COLUMN head`),
     ...['name', 'total', 'begun_at', 'finished_at'].map(

@@ -52,8 +52,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '013-heads.sqlite.sql': '81be0fbc950a237d',
   '014-references.postgres.sql': '691eb3f929bea27e',
   '014-references.sqlite.sql': '1e9071225b66a924',
-  '015-reference-index.postgres.sql': 'd20d9e7f26fc3fd8',
-  '015-reference-index.sqlite.sql': 'd20d9e7f26fc3fd8',
+  '015-reference-index.postgres.sql': '6d6dfe1417af57e4',
+  '015-reference-index.sqlite.sql': '6d6dfe1417af57e4',
   '016-changed-all.postgres.sql': '12136b1c0f276fc7',
   '016-changed-all.sqlite.sql': 'b5b26912cd5c292e',
 };

@@ -2,11 +2,11 @@ import type { Contract } from '../../contract/contract.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import { cancelCommand } from '../cancel-limit.ts';
-import type { Submit } from '../submit.ts';
+import type { SubmitMany } from '../submit.ts';
 import { changeOrders, type OrdersToChange } from './change-orders.ts';
 
 /** POST /store/cancellations: cancels several orders; the result of each. */
-export function cancelOrders(contract: Contract, store: Store, submit: Submit): RouteHandler {
+export function cancelOrders(contract: Contract, store: Store, submit: SubmitMany): RouteHandler {
   return contract.validated<object, OrdersToChange>('cancelOrders', (exchange, { body }) =>
     changeOrders(exchange, { store, submit }, body, {
       changeOf: (id) => cancelCommand(exchange.apiKey!, id),

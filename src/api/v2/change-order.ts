@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { isWeak, matchesIfMatch } from '../../http/conditional.ts';
+import { headerCount } from '../../http/connection/well-formed.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { ErrorVariant } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -36,7 +38,7 @@ export async function changeOrder(
     sendProblems(exchange, 'parameter_invalid', [WEAK_ETAG]);
     return;
   }
-  const ifReference = referenceOf(exchange.request.headers['if-reference-match']);
+  const ifReference = referenceOf(exchange.request);
   if (ifReference === 'malformed') {
     sendProblems(exchange, 'parameter_invalid', [MALFORMED_REFERENCE]);
     return;
@@ -86,9 +88,12 @@ async function sendConflict(
 
 /** Returns the reference that the order must have; undefined without the header. */
 function referenceOf(
-  header: string | string[] | undefined,
+  request: IncomingMessage,
 ): { readonly reference: string } | 'malformed' | undefined {
+  const header = request.headers['if-reference-match'];
   if (header === undefined) return undefined;
+  const isAscii = /^[\x20-\x7e]*$/.test(String(header));
+  if (!isAscii || headerCount(request, 'if-reference-match') > 1) return 'malformed';
   try {
     const reference = decodeURIComponent(String(header));
     return isReference(reference) ? { reference } : 'malformed';

@@ -13,7 +13,7 @@ import {
 import type { OrderId, OrderRecord } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { secondsUntil, sendCancelLimitReached } from '../cancel-limit.ts';
-import { type Submit, submitInTime } from '../submit.ts';
+import type { SubmitMany } from '../submit.ts';
 import { refusalOf } from './errors.ts';
 import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from './idempotency-key.ts';
 import { orderRecordJson } from './records.ts';
@@ -38,7 +38,7 @@ export interface OrdersToChange {
  */
 export async function changeOrders(
   exchange: Exchange,
-  { store, submit }: { readonly store: Store; readonly submit: Submit },
+  { store, submit }: { readonly store: Store; readonly submit: SubmitMany },
   { orders, atomic = false }: OrdersToChange,
   {
     changeOf,
@@ -46,7 +46,8 @@ export async function changeOrders(
   }: { readonly changeOf: (id: OrderId) => ChangeCommand; readonly content: string },
 ): Promise<void> {
   const key = idempotencyKeyOf(exchange.request);
-  if (key === 'malformed') {
+  // An empty one is a mistake of a client that relies on it.
+  if (key === 'malformed' || exchange.request.headers['idempotency-key'] === '') {
     sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
     return;
   }
@@ -71,7 +72,7 @@ export async function changeOrders(
       digest: createHash('sha256').update(asked).digest('base64url'),
     },
   };
-  const outcome = await submitInTime(exchange, submit, command);
+  const outcome = await submit(exchange, command);
   const { type } = changes[0]!;
   switch (outcome.refusal) {
     case 'idempotency_key_reused':
@@ -107,7 +108,7 @@ function repeatedIds(orders: OrdersToChange['orders']): RequestProblem[] {
   return orders.flatMap(({ id }, index) => {
     const isRepeated = seen.has(id);
     seen.add(id);
-    return isRepeated ? [{ pointer: `/orders/${index}/id`, detail: 'is there twice' }] : [];
+    return isRepeated ? [{ pointer: `/orders/${index}/id`, detail: 'is repeated' }] : [];
   });
 }
 

@@ -2,14 +2,14 @@ import type { Contract } from '../../contract/contract.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
 import type { Store } from '../../store/store.ts';
-import type { Submit } from '../submit.ts';
+import type { SubmitMany } from '../submit.ts';
 import { changeOrders, type OrdersToChange } from './change-orders.ts';
 
 /** `shippedAt` in RFC 3339; by default the current time. */
 type Shipments = OrdersToChange & { readonly shippedAt?: string };
 
 /** POST /store/shipments: ships several orders; the result of each. */
-export function shipOrders(contract: Contract, store: Store, submit: Submit): RouteHandler {
+export function shipOrders(contract: Contract, store: Store, submit: SubmitMany): RouteHandler {
   return contract.validated<object, Shipments>('shipOrders', (exchange, { body }) => {
     const at = body.shippedAt === undefined ? undefined : parseTimestamp(body.shippedAt);
     const by = exchange.apiKey!.id;

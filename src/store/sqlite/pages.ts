@@ -96,9 +96,10 @@ function rangeOf(
   const begin: Condition = isDescending
     ? [after === undefined ? 'id <= ?' : 'id < ?', after ?? INT64_MAX]
     : [after === undefined ? 'id >= ?' : 'id > ?', after ?? INT64_MIN];
-  const pet: Condition[] = petId === undefined ? [] : [['pet_id = ?', petId]];
-  // The planner prefers the order of ids to the index of references without the sign.
   const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
+  // With "+", the planner does not use the index of pets: few orders have a reference in common.
+  const column = reference === undefined ? 'pet_id' : '+pet_id';
+  const pet: Condition[] = petId === undefined ? [] : [[`${column} = ?`, petId]];
   return { conditions: [begin, ...pet, ...named], direction: isDescending ? 'DESC' : 'ASC' };
 }
 

@@ -112,8 +112,16 @@ testService('a repeated request with an Idempotency-Key has the same results', a
     assert.equal((await post(service, 'cancellations', other, key)).status, 422);
   }
   assert.equal((await post(service, 'shipments', body, key)).status, 422);
-  const malformed = await post(service, 'cancellations', body, { 'idempotency-key': 'a b' });
-  assert.equal(malformed.status, 400);
+  for (const malformed of ['a b', '']) {
+    const headers = { 'idempotency-key': malformed };
+    assert.equal((await post(service, 'cancellations', body, headers)).status, 400);
+  }
+  // A request that has changed nothing is carried out again.
+  const nothing = { 'idempotency-key': 'k2' };
+  for (const id of [9, 2]) {
+    const answer = await post(service, 'cancellations', { orders: [{ id }] }, nothing);
+    assert.deepEqual([answer.status, answer.headers['idempotent-replayed']], [200, undefined]);
+  }
 });
 
 testService(
@@ -150,14 +158,66 @@ testService(
     assert.equal(tooMany.status, 400);
     const repeated = await post(service, 'cancellations', text([...ids.slice(0, 5), ids[2]!]));
     assert.deepEqual(JSON.parse(repeated.body).errors, [
-      { pointer: '/orders/5/id', detail: 'is there twice' },
+      { pointer: '/orders/5/id', detail: 'is repeated' },
     ]);
     assert.equal((await post(service, 'cancellations', '{"orders":[]}')).status, 400);
     const answer = await post(service, 'cancellations', text(ids));
     assert.equal(answer.status, 200);
     assert.equal((await service.store.status()).orders.cancelled, 1_000n);
     assert.ok(answer.body.includes(`{"id":${ids[999]},"order":{"id":${ids[999]},`));
-    const huge = `{"orders":[{"id":1}]${' '.repeat(512 * 1024)}}`;
+    const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
     assert.equal((await post(service, 'cancellations', huge)).status, 413);
   },
 );
+
+testService('requests for many orders leave room for others', async (t) => {
+  const service = await startService(t);
+  const ids = Array.from({ length: 15_000 }, (_, index) => BigInt(index + 1));
+  for (let from = 0; from < ids.length; from += 1_000) {
+    await place(service.store, ...ids.slice(from, from + 1_000).map(pending));
+  }
+  const many = Array.from({ length: 14 }, (_, part) => {
+    const orders = ids.slice(part * 1_000, part * 1_000 + 1_000).map((id) => ({ id: Number(id) }));
+    return post(service, 'cancellations', { orders });
+  });
+  const single = ids.slice(14_000, 14_060).map((id) => {
+    return service.call('POST', `/v2/store/orders/${id}/cancel`);
+  });
+  const statuses = async (answers: Promise<Answer>[]) =>
+    new Set((await Promise.all(answers)).map(({ status }) => status));
+  assert.deepEqual(await statuses(single), new Set([200]));
+  for (const status of await statuses(many)) assert.ok([200, 503].includes(status));
+});
+
+testService(
+  'the time until an atomic request fits into the limit of its key is that of all its cancels',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, ...[1n, 2n, 3n, 4n].map(pending));
+    const apiKey = await service.newKey({ scopes: ['orders:cancel'], cancelsPerHour: 3 });
+    const authorization = { authorization: `Bearer ${apiKey}` };
+    const orders = (...list: number[]) => ({ orders: list.map((id) => ({ id })), atomic: true });
+    assert.equal((await post(service, 'cancellations', orders(1, 2), authorization)).status, 200);
+    const refused = await post(service, 'cancellations', orders(3, 4), authorization);
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers['retry-after']) > 3_590);
+  },
+);
+
+testService('malformed conditions are refused, so that none is lost', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  for (const order of [
+    { id: 1, etag: 'W/"1-x-pending"' },
+    { id: 1, etag: '1-x-pending' },
+    { id: 1, reference: '\u0000' },
+    { id: 1, etg: '"x"' },
+  ]) {
+    const { status, body } = await post(service, 'cancellations', { orders: [order] });
+    assert.equal(status, 400, body);
+  }
+  const { call } = service;
+  assert.equal((await call('GET', '/v2/store/orders?reference=%00')).status, 400);
+  const raw = { 'if-reference-match': '\u00fc' };
+  assert.equal((await call('POST', '/v2/store/orders/1/cancel', raw)).status, 400);
+});

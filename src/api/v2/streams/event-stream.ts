@@ -33,10 +33,16 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
   );
   const all = revisions.map(({ events, cursor }) => Buffer.from(framesOf(events, cursor)));
   const whole = Buffer.concat(all);
+  /** By filter and revision: streams with the same filter share their bytes, too. */
+  const filtered = new Map<string, Buffer>();
   return (since, filter) => {
     const first = revisions.findIndex(({ revision }) => revision > since);
     if (first === -1) return NOTHING;
     if (filter === undefined) return first === 0 ? whole : Buffer.concat(all.slice(first));
+    const { petId, types, by } = filter;
+    const name = [first, petId, types, by].join(' ');
+    const known = filtered.get(name);
+    if (known !== undefined) return known;
     const frames = revisions.slice(first).map(({ events, cursor }) => {
       return framesOf(
         events.filter(({ change }) => matches(filter, change)),
@@ -45,7 +51,9 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
     });
     // The client resumes after what was examined.
     if (frames.at(-1) === '') frames.push(`id: ${feedCursor(position)}\n\n`);
-    return Buffer.from(frames.join(''));
+    const bytes = Buffer.from(frames.join(''));
+    filtered.set(name, bytes);
+    return bytes;
   };
 }
 
