@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PlaceOrderCommand } from '../../src/orders/placement.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ENGINES, open } from './engines.ts';
+import { ENGINES, open, queryDatabase } from './engines.ts';
 
 const ORDER = {
   ...({ status: 'pending', petId: 1n, quantity: 2n, shipDate: 5, complete: false } as const),
@@ -148,3 +148,14 @@ for (const { name, newDatabase } of ENGINES) {
     );
   });
 }
+
+test('PostgreSQL: a node that does not know references, and leaves them out of the heads, cannot write', async (t) => {
+  const url = await ENGINES[1]!.newDatabase(t);
+  const store = await open(t, url);
+  await store.apply([placement('a')]);
+  const write = 'UPDATE store SET revision = revision + 1, head = sha256(head || head)';
+  await assert.rejects(queryDatabase(url, write), /a newer release has migrated the schema/);
+  await store.apply([placement('b')]);
+  const { problems, heads } = await checkStore(url);
+  assert.deepEqual([...problems, ...heads!.problems], []);
+});

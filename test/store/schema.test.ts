@@ -50,7 +50,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '012-audit.sqlite.sql': 'dd607960e522f022',
   '013-heads.postgres.sql': '5f732a4166f3c4a0',
   '013-heads.sqlite.sql': '81be0fbc950a237d',
-  '014-references.postgres.sql': '691eb3f929bea27e',
+  '014-references.postgres.sql': '258a26a05e2a5763',
   '014-references.sqlite.sql': '1e9071225b66a924',
   '015-reference-index.postgres.sql': '6d6dfe1417af57e4',
   '015-reference-index.sqlite.sql': '6d6dfe1417af57e4',

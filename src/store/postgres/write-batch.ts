@@ -97,7 +97,7 @@ export interface WriteAlso {
 export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
   return `WITH ${claimed ?? ''}turn AS (
-        UPDATE store SET revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
+        UPDATE store SET revision = revision + 1, chained_revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3, head = sha256(head || $17)
         ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING revision, head),
       given AS (

@@ -123,6 +123,6 @@ const SQL = {
   // The trigger without_head refuses a higher revision with the same head.
   clearStore: 'UPDATE store SET head = NULL',
   setStoreHead: 'UPDATE store SET head = $1',
-  setStore: 'UPDATE store SET revision = $1, head = $2',
+  setStore: 'UPDATE store SET revision = $1, chained_revision = $1, head = $2',
   forget: 'DELETE FROM operator_revisions WHERE revision > $1',
 } as const;
