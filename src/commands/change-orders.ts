@@ -73,11 +73,18 @@ export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): P
   const results = await withStore(flags, 'write', async (store) => {
     const all: Result[] = [];
     for (let from = 0; from < selection.length; from += most) {
-      all.push(...(await changePart(store, selection.slice(from, from + most), changes)));
+      const part = await changePart(store, selection.slice(from, from + most), changes);
+      // At once: a later part may fail.
+      if (!flags.json) await print(part, words);
+      all.push(...part);
     }
     return all;
   });
-  await report(results, flags, words);
+  if (flags.json) await writeJson(results);
+  const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
+  if (failed.length > 0) {
+    throw new CommandFailed(`${failed.length} of ${results.length} ${words.failed}`);
+  }
 }
 
 interface Result {
@@ -104,22 +111,10 @@ async function changePart(
   return part.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
 }
 
-/** @throws CommandFailed if any order was not changed */
-async function report(
-  results: readonly Result[],
-  { json }: ChangeFlags,
-  words: ChangeWords,
-): Promise<void> {
-  const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
-  if (json) await writeJson(results);
-  else {
-    for (const { id, outcome } of results) {
-      if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
-      else writeErr(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
-    }
-  }
-  if (failed.length > 0) {
-    throw new CommandFailed(`${failed.length} of ${results.length} ${words.failed}`);
+async function print(results: readonly Result[], words: ChangeWords): Promise<void> {
+  for (const { id, outcome } of results) {
+    if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
+    else writeErr(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
   }
 }
 
