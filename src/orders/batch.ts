@@ -249,6 +249,11 @@ export class Batch {
     const [first] = changes;
     const allowance = first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
     if (allowance === undefined || allowance.has(changes.length)) return undefined;
+    if (changes.length > allowance.limit) {
+      // No time will do.
+      const tooMany = results.fill('cancel_limit_reached', allowance.limit);
+      return { refusal: 'orders_not_changed', results: tooMany };
+    }
     return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt(changes.length) };
   }
 

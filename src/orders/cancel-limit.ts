@@ -15,7 +15,8 @@ export function secondOf(now: number): number {
 
 /** The cancels that a limited key may still make: at most `limit` in any hour. */
 export class CancelAllowance {
-  readonly #limit: number;
+  /** Cancels in an hour. */
+  readonly limit: number;
   readonly #now: number;
   /** Uses within the hour before `now`, oldest first. */
   readonly #recent: readonly CancelUse[];
@@ -28,7 +29,7 @@ export class CancelAllowance {
    * @param now milliseconds since the epoch
    */
   constructor(limit: number, uses: readonly CancelUse[], now: number) {
-    this.#limit = limit;
+    this.limit = limit;
     this.#now = now;
     this.#recent = uses
       .filter(({ second }) => second * 1000 + CANCEL_WINDOW_MS > now)
@@ -46,7 +47,7 @@ export class CancelAllowance {
 
   /** Whether so many cancels are left. */
   has(count: number): boolean {
-    return this.#used + count <= this.#limit;
+    return this.#used + count <= this.limit;
   }
 
   /**
@@ -57,7 +58,7 @@ export class CancelAllowance {
     let used = this.#used;
     for (const { second, count } of this.#recent) {
       used -= count;
-      if (used + wanted <= this.#limit) return second * 1000 + CANCEL_WINDOW_MS;
+      if (used + wanted <= this.limit) return second * 1000 + CANCEL_WINDOW_MS;
     }
     return secondOf(this.#now) * 1000 + CANCEL_WINDOW_MS;
   }

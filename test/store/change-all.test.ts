@@ -80,7 +80,7 @@ testStore('an atomic command changes all orders or none', async (_t, store) => {
 testStore(
   'the cancels of a limited key are counted, of an atomic command all or none',
   async (_t, store) => {
-    await place(store, 1n, 2n, 3n, 4n, 5n);
+    await place(store, 1n, 2n, 3n, 4n, 5n, 6n);
     const limited = (ids: readonly bigint[], isAtomic: boolean): ChangeAllCommand => ({
       ...cancelAll(ids),
       isAtomic,
@@ -90,6 +90,11 @@ testStore(
     assert.deepEqual(resultsOf(first), ['cancelled', 'cancelled']);
     const [refused] = await store.apply([limited([3n, 4n], true)]);
     assert.equal(refused!.refusal, 'cancel_limit_reached');
+    const [never] = await store.apply([limited([3n, 4n, 5n, 6n], true)]);
+    assert.deepEqual(never, {
+      refusal: 'orders_not_changed',
+      results: [...Array(3).fill('cancelled'), 'cancel_limit_reached'],
+    });
     const [part] = await store.apply([limited([3n, 4n, 5n], false)]);
     assert.deepEqual(resultsOf(part), [
       'cancelled',
