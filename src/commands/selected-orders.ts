@@ -70,7 +70,7 @@ export async function writeSelection(
     isMore = after !== undefined;
   }
   writeErr(
-    `${counted(count, 'order')} match. To change exactly these, pass the output: ` +
+    `Found ${counted(count, 'order')}. To change exactly these, pass the output: ` +
       `npx store-orders ${command} --orders FILE`,
   );
 }

@@ -340,7 +340,7 @@ test('a dry run selects orders, and exactly these are changed, if they are still
   const before = ['--ships-before', '2026-11-15T00:00:00Z'];
   const dry = await run(['cancel', '--dry-run', ...before, ...database]);
   assert.equal(dry.code, 0);
-  assert.match(dry.stderr, /^1,199 orders match\. .* cancel --orders FILE$/m);
+  assert.match(dry.stderr, /^Found 1,199 orders\. .* cancel --orders FILE$/m);
   const lines = dry.stdout.trim().split('\n');
   assert.equal(lines.length, 1_199);
   assert.match(lines[0]!, /^\{"id":1,"petId":1,.*"status":"pending",.*"etag":".*"\}$/);
