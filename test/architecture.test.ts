@@ -12,7 +12,7 @@ const SOURCES = sourcesIn('src/**/*.ts');
 const CLIENT = sourcesIn('client/src/**/*.ts');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-const DOMAIN = ['orders', 'keys', 'pets', 'concurrency'];
+const DOMAIN = ['orders', 'keys', 'pets', 'webhooks/webhook', 'concurrency'];
 /** What the floors above may use of the store: its promises, and never an engine. */
 const STORE = [
   'store/store',
@@ -53,6 +53,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/concurrency/': [],
   'src/json/': [],
   'src/listing/': ['orders'],
+  'src/webhooks/delivering/': [...DOMAIN, ...STORE, 'api', 'webhooks', 'version'],
+  'src/webhooks/': ['orders'],
   'src/store/store.ts': [
     ...DOMAIN,
     'listing',
@@ -90,7 +92,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
   'src/contract/': ['config', 'http', 'json', 'keys', 'orders'],
-  'src/webhooks/': [...DOMAIN, ...STORE, 'api', 'version'],
   'src/api/': [...DOMAIN, ...STORE, 'listing', 'http', 'contract', 'json'],
   'src/pages/': ['http'],
   'src/reference/': ['http', 'json', 'pages', 'contract/openapi'],

@@ -6,6 +6,7 @@ import type { OrderCommand } from '../orders/lifecycle.ts';
 import type { OrderDraft, OrderId } from '../orders/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
 import type { Pet } from '../pets/pet.ts';
+import type { DeliveryState, Webhook, WebhookChanges } from '../webhooks/webhook.ts';
 import type { Action } from './audit.ts';
 import type { ImportRecord } from './imports.ts';
 
@@ -78,7 +79,38 @@ export type StoreCommand =
   /** Records that an import is finished. Until then repeating it is harmless, and from then on it is refused. */
   | { readonly type: 'endImport'; readonly source: string; readonly run: string }
   /** Deletes the record of an import: its content may be imported again, from the beginning. */
-  | { readonly type: 'forgetImport'; readonly source: string };
+  | { readonly type: 'forgetImport'; readonly source: string }
+  | { readonly type: 'createWebhook'; readonly webhook: Webhook }
+  | { readonly type: 'changeWebhook'; readonly id: string; readonly changes: WebhookChanges }
+  /** Gives a webhook the next secret. `keyName` is that of the service's webhook key. */
+  | {
+      readonly type: 'rotateWebhook';
+      readonly id: string;
+      readonly keyName: string;
+      /** Milliseconds since the epoch. */
+      readonly at: number;
+    }
+  | { readonly type: 'deleteWebhook'; readonly id: string }
+  /** Lets a node send the deliveries of all webhooks for LEASE_MS, unless another node may. */
+  | { readonly type: 'leaseWebhooks'; readonly node: string }
+  /** Lets other nodes send deliveries from now on. */
+  | { readonly type: 'releaseWebhooks'; readonly node: string }
+  /**
+   * Records how far deliveries are. Returns the ids of the webhooks for which this was recorded: none unless the node has the lease, and
+   * none of those whose version is another by now.
+   */
+  | {
+      readonly type: 'recordDeliveries';
+      readonly node: string;
+      readonly deliveries: readonly RecordedDelivery[];
+    };
+
+/** How far the deliveries of a webhook are. */
+export interface RecordedDelivery {
+  readonly id: string;
+  readonly version: bigint;
+  readonly state: DeliveryState;
+}
 
 interface Outcomes {
   insertOrder: OrderOutcome;
@@ -107,6 +139,13 @@ interface Outcomes {
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
   endImport: 'ended' | 'out_of_turn';
   forgetImport: 'forgotten' | 'import_not_found';
+  createWebhook: 'created' | 'webhook_url_taken' | 'too_many_webhooks';
+  changeWebhook: Webhook | 'webhook_not_found' | 'webhook_url_taken';
+  rotateWebhook: Webhook | 'webhook_not_found';
+  deleteWebhook: 'deleted' | 'webhook_not_found';
+  leaseWebhooks: 'held' | 'held_by_another';
+  releaseWebhooks: 'released';
+  recordDeliveries: readonly string[];
 }
 export type OutcomeOf<C extends StoreCommand> = Outcomes[C['type']];
 export type CommandOf<Type extends StoreCommand['type']> = Extract<StoreCommand, { type: Type }>;

@@ -5,6 +5,7 @@ import type { FreeIds } from '../orders/ids.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
 import type { Pet } from '../pets/pet.ts';
+import type { Webhook, WebhookLag } from '../webhooks/webhook.ts';
 import type { ActivityPage, ActivityQuery } from './activity.ts';
 import type { AuditRecord } from './audit.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
@@ -192,6 +193,12 @@ export interface Store extends ChangeSource {
 
   /** Returns the audit records of the given revisions, by revision; revisions not made by a command have none. */
   operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
+
+  /** Returns all webhooks, the oldest first. */
+  webhooks(): Promise<Webhook[]>;
+
+  /** Returns what is not delivered yet after each of some revisions, up to MAX_LAGS. */
+  webhookLags(revisions: readonly bigint[]): Promise<WebhookLag[]>;
 
   pet(id: bigint): Promise<Pet | undefined>;
 

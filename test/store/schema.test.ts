@@ -56,6 +56,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '015-reference-index.sqlite.sql': '6d6dfe1417af57e4',
   '016-changed-all.postgres.sql': '12136b1c0f276fc7',
   '016-changed-all.sqlite.sql': 'b5b26912cd5c292e',
+  '017-webhooks.postgres.sql': 'f9b72d5a3d7aba51',
+  '017-webhooks.sqlite.sql': '90d4eb4fafa66488',
 };
 
 test('no migration that has landed is changed', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitAfter } from '../../src/webhooks/repetitions.ts';
+import { waitAfter } from '../../src/webhooks/delivering/repetitions.ts';
 
 test('deliveries are repeated after 5 s, 30 s, 2 min, 10 min, and then every hour', () => {
   const waits = [1, 2, 3, 4, 5, 6, 1_000].map((failures) => waitAfter(failures, 0, 0) / 1_000);

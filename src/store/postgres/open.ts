@@ -11,6 +11,7 @@ import { readImports } from '../tables/imports.ts';
 import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus } from '../tables/store-row.ts';
+import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
@@ -80,6 +81,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     audit: async (limit) => readAudit(await reading.session(), limit),
     operators: async (revisions) => readOperators(await reading.session(), revisions),
     imports: async () => readImports(await reading.session()),
+    webhooks: async () => readWebhooks(await reading.session()),
+    webhookLags: async (revisions) => readWebhookLags(await reading.session(), revisions),
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
     status: async () => readStatus(await reading.session()),

@@ -1,7 +1,7 @@
 import { Mutex } from '../../concurrency/mutex.ts';
 import { isBatchCommand } from '../../orders/batch.ts';
 import type { OrderId } from '../../orders/order.ts';
-import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../tables/carry-out.ts';
 import type { Connection } from './database/connection.ts';
 import { rechain } from './database/heads.ts';
@@ -26,7 +26,7 @@ export class Writer {
     return this.#mutex.run(async () => {
       const outcomes = await applyCommands(await this.#connection.session(), commands);
       for (const outcome of outcomes) {
-        if (typeof outcome === 'object' && 'id' in outcome) this.#onPlaced(outcome.id);
+        if (isPlaced(outcome)) this.#onPlaced(outcome.id);
       }
       return outcomes;
     });
@@ -39,8 +39,17 @@ export class Writer {
   }
 }
 
+function isPlaced(
+  outcome: OutcomeOf<StoreCommand>,
+): outcome is Extract<OutcomeOf<CommandOf<'placeOrder'>>, { id: OrderId }> {
+  return typeof outcome === 'object' && 'isReplay' in outcome && 'id' in outcome;
+}
+
 /** Commands of a single statement: they block other writers only while it runs, even if the calling process is slow. */
-const SINGLE_STATEMENTS = ['importOrders', 'putPets', 'recordKeyUse'];
+const SINGLE_STATEMENTS = [
+  ...['importOrders', 'putPets', 'recordKeyUse'],
+  ...['leaseWebhooks', 'releaseWebhooks', 'recordDeliveries'],
+];
 
 async function applyCommands(
   session: Session,

@@ -9,6 +9,7 @@ import { readImports } from '../tables/imports.ts';
 import { readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import {
@@ -170,6 +171,8 @@ function storeOf(
     audit: (limit) => guarded(() => readAudit(session, limit)),
     operators: (revisions) => guarded(() => readOperators(session, revisions)),
     imports: () => guarded(() => readImports(session)),
+    webhooks: () => guarded(() => readWebhooks(session)),
+    webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
     pet: (id) => guarded(() => findPet(session, id)),
     keys: (digests) => guarded(() => readKeys(session, digests)),
     status: () => guarded(() => readStatus(session)),

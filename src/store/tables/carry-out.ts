@@ -14,6 +14,15 @@ import {
   recordEnvironment,
   skipIds,
 } from './store-row.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  leaseWebhooks,
+  recordDeliveries,
+  releaseWebhooks,
+  rotateWebhook,
+} from './webhooks.ts';
 
 /** The commands that each engine carries out with statements of its own. */
 export interface OrderWrites {
@@ -117,5 +126,19 @@ export async function carryOutOne(
       return endImport(session, command);
     case 'forgetImport':
       return forgetImport(session, command);
+    case 'createWebhook':
+      return createWebhook(session, command);
+    case 'changeWebhook':
+      return changeWebhook(session, command);
+    case 'rotateWebhook':
+      return rotateWebhook(session, command);
+    case 'deleteWebhook':
+      return deleteWebhook(session, command);
+    case 'leaseWebhooks':
+      return leaseWebhooks(session, command);
+    case 'releaseWebhooks':
+      return releaseWebhooks(session, command);
+    case 'recordDeliveries':
+      return recordDeliveries(session, command);
   }
 }

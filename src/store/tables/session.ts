@@ -20,6 +20,8 @@ export interface Session {
   query(sql: string, values?: readonly Value[]): Row[] | Promise<Row[]>;
   /** Executes a statement and returns the number of rows that it has written. */
   write(sql: string, values?: readonly Value[]): number | Promise<number>;
+  /** Executes a statement that writes and returns its rows. */
+  writeReturning(sql: string, values?: readonly Value[]): Row[] | Promise<Row[]>;
 }
 
 /** A statement with a text for each engine. */

@@ -145,7 +145,7 @@ export class Session implements TableSession {
   }
 
   /** Executes a statement that writes and returns its rows; see `write`. */
-  async writeReturning(sql: string, values: readonly Value[]): Promise<Row[]> {
+  async writeReturning(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     return (await this.#sendDurable(prepared(sql, values))).rows;
   }
 

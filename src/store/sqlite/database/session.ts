@@ -23,6 +23,11 @@ export class Session implements TableSession {
     return Number(this.#statement(sql).run(...values.map(inputOf)).changes);
   }
 
+  /** Executes a statement that writes and returns its rows. */
+  writeReturning(sql: string, values: readonly Value[] = []): Row[] {
+    return this.query(sql, values);
+  }
+
   /** Executes a statement without parameters and rows, such as BEGIN. */
   run(sql: string): void {
     this.#statement(sql).run();

@@ -1,6 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type AllowedTargets, guardedLookup } from './addresses.ts';
+import { type AllowedTargets, guardedLookup } from '../addresses.ts';
 
 /** How long an endpoint may take to answer, from the beginning of the connection on. */
 export const ANSWER_WITHIN_MS = 15_000;

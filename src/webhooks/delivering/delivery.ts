@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { changePageJson } from '../api/v2/list-changes.ts';
-import type { Moment } from '../orders/heads.ts';
-import type { ChangePage } from '../store/feed.ts';
-import { feedCursor } from '../store/feed-cursor.ts';
-import { VERSION } from '../version.ts';
-import { signatureOf } from './signature.ts';
+import { changePageJson } from '../../api/v2/list-changes.ts';
+import type { Moment } from '../../orders/heads.ts';
+import type { ChangePage } from '../../store/feed.ts';
+import { feedCursor } from '../../store/feed-cursor.ts';
+import { VERSION } from '../../version.ts';
+import { signatureOf } from '../signature.ts';
 
 /** A page of changes that is sent to an endpoint. */
 export interface Delivery {

@@ -1,0 +1,223 @@
+import { momentText, parseMoment } from '../../orders/heads.ts';
+import type { OrderEventType } from '../../orders/lifecycle.ts';
+import {
+  changedWebhook,
+  type DeliveryState,
+  MAX_LAG,
+  MAX_WEBHOOKS,
+  type PauseReason,
+  rotatedWebhook,
+  type Webhook,
+  type WebhookLag,
+} from '../../webhooks/webhook.ts';
+import type { CommandOf, OutcomeOf } from '../commands.ts';
+import {
+  type Column,
+  type Dialects,
+  jsonRows,
+  number,
+  type Row,
+  type Session,
+  text,
+} from './session.ts';
+
+/** How long a node may send deliveries after it has asked, unless it asks again. */
+export const LEASE_MS = 10_000;
+
+/** Returns all webhooks, the oldest first. */
+export async function readWebhooks(session: Session): Promise<Webhook[]> {
+  return (await session.query(SQL.all)).map(webhookFromRow);
+}
+
+/** Returns what is not delivered yet after each of some revisions. */
+export async function readWebhookLags(
+  session: Session,
+  revisions: readonly bigint[],
+): Promise<WebhookLag[]> {
+  const rows = await session.query(SQL.lags, [jsonRows(revisions.map((each) => [each])), MAX_LAG]);
+  return rows.map(([changes, since]) => ({ changes: Number(changes), since: number(since) }));
+}
+
+export async function createWebhook(
+  session: Session,
+  { webhook }: CommandOf<'createWebhook'>,
+): Promise<OutcomeOf<CommandOf<'createWebhook'>>> {
+  const others = await readWebhooks(session);
+  if (others.some(({ url }) => url === webhook.url)) return 'webhook_url_taken';
+  if (others.length >= MAX_WEBHOOKS) return 'too_many_webhooks';
+  await session.write(SQL.insert, valuesOf(webhook));
+  return 'created';
+}
+
+export async function changeWebhook(
+  session: Session,
+  { id, changes }: CommandOf<'changeWebhook'>,
+): Promise<OutcomeOf<CommandOf<'changeWebhook'>>> {
+  const webhook = await lockedWebhook(session, id);
+  if (webhook === undefined) return 'webhook_not_found';
+  if (changes.url !== undefined && changes.url !== webhook.url) {
+    const [other] = await session.query(SQL.byUrl, [changes.url]);
+    if (other !== undefined) return 'webhook_url_taken';
+  }
+  return replaced(session, changedWebhook(webhook, changes));
+}
+
+export async function rotateWebhook(
+  session: Session,
+  { id, keyName, at }: CommandOf<'rotateWebhook'>,
+): Promise<OutcomeOf<CommandOf<'rotateWebhook'>>> {
+  const webhook = await lockedWebhook(session, id);
+  if (webhook === undefined) return 'webhook_not_found';
+  return replaced(session, rotatedWebhook(webhook, keyName, at));
+}
+
+export async function deleteWebhook(
+  session: Session,
+  { id }: CommandOf<'deleteWebhook'>,
+): Promise<OutcomeOf<CommandOf<'deleteWebhook'>>> {
+  return (await session.write(SQL.delete, [id])) === 0 ? 'webhook_not_found' : 'deleted';
+}
+
+/** Returns a webhook, which no delivery is recorded for until the transaction ends. */
+async function lockedWebhook(session: Session, id: string): Promise<Webhook | undefined> {
+  await session.write(SQL.lock, [id]);
+  const [row] = await session.query(SQL.byId, [id]);
+  return row && webhookFromRow(row);
+}
+
+async function replaced(session: Session, webhook: Webhook): Promise<Webhook> {
+  await session.write(SQL.replace, valuesOf(webhook));
+  return webhook;
+}
+
+/** See the command `leaseWebhooks`. */
+export async function leaseWebhooks(
+  session: Session,
+  { node }: CommandOf<'leaseWebhooks'>,
+): Promise<OutcomeOf<CommandOf<'leaseWebhooks'>>> {
+  const count = await session.write(LEASE[session.engine], [node, LEASE_MS]);
+  return count === 0 ? 'held_by_another' : 'held';
+}
+
+/** See the command `releaseWebhooks`. */
+export async function releaseWebhooks(
+  session: Session,
+  { node }: CommandOf<'releaseWebhooks'>,
+): Promise<'released'> {
+  await session.write(SQL.release, [node]);
+  return 'released';
+}
+
+/** See the command `recordDeliveries`. */
+export async function recordDeliveries(
+  session: Session,
+  { node, deliveries }: CommandOf<'recordDeliveries'>,
+): Promise<OutcomeOf<CommandOf<'recordDeliveries'>>> {
+  const rows = deliveries.map(({ id, version, state }) => [id, version, ...stateValues(state)]);
+  const recorded = await session.writeReturning(SQL.record, [jsonRows(rows), node]);
+  return recorded.map(([id]) => id as string);
+}
+
+function webhookFromRow(row: Row): Webhook {
+  const [id, url, description, events, petIds, createdAt, createdBy, keyName, ...rest] = row;
+  const [generation, rotatedAt, version, ...state] = rest;
+  return {
+    id: id as string,
+    url: url as string,
+    description: text(description),
+    events: text(events)?.split(' ') as OrderEventType[] | undefined,
+    petIds: text(petIds)?.split(' ').map(BigInt),
+    createdAt: Number(createdAt),
+    createdBy: text(createdBy),
+    keyName: keyName as string,
+    generation: Number(generation),
+    rotatedAt: number(rotatedAt),
+    version: version as bigint,
+    ...stateFromRow(state),
+  };
+}
+
+function valuesOf(webhook: Webhook) {
+  const { id, url, description, events, petIds, createdAt, createdBy } = webhook;
+  const { keyName, generation, rotatedAt, version } = webhook;
+  return [
+    ...[id, url, description, events?.join(' '), petIds?.join(' '), createdAt, createdBy],
+    ...[keyName, generation, rotatedAt, version],
+    ...stateValues(webhook),
+  ];
+}
+
+function stateFromRow(row: Row): DeliveryState {
+  const [position, examined, sendingTo, failures, failingSince, nextAttemptAt, ...rest] = row;
+  const [pausedFor, lastSuccessAt, failedAt, status, problem] = rest;
+  const moment = (column: Column | undefined) =>
+    column === null ? undefined : parseMoment(column as string)!;
+  return {
+    position: moment(position)!,
+    examined: moment(examined),
+    sendingTo: moment(sendingTo),
+    failures: Number(failures),
+    failingSince: number(failingSince),
+    nextAttemptAt: number(nextAttemptAt),
+    pausedFor: text(pausedFor) as PauseReason | undefined,
+    lastSuccessAt: number(lastSuccessAt),
+    lastFailure:
+      failedAt === null
+        ? undefined
+        : { at: Number(failedAt), status: number(status), problem: text(problem) },
+  };
+}
+
+function stateValues({ position, examined, sendingTo, lastFailure, ...state }: DeliveryState) {
+  const { failures, failingSince, nextAttemptAt, pausedFor, lastSuccessAt } = state;
+  return [
+    ...[momentText(position), examined && momentText(examined), sendingTo && momentText(sendingTo)],
+    ...[failures, failingSince, nextAttemptAt, pausedFor, lastSuccessAt],
+    ...[lastFailure?.at, lastFailure?.status, lastFailure?.problem],
+  ];
+}
+
+/** In the order of `webhookFromRow`: first what clients set, then what deliveries change. */
+const SETTINGS =
+  'id, url, description, events, pet_ids, created_at, created_by, key_name, generation, rotated_at, version';
+const STATE =
+  'position, examined, sending_to, failures, failing_since, next_attempt_at, paused_for, last_success_at, last_failure_at, last_status, last_problem';
+const COLUMNS = `${SETTINGS}, ${STATE}`;
+const PARAMETERS = COLUMNS.split(', ').map((_, index) => `$${index + 1}`);
+
+const SQL = {
+  all: `SELECT ${COLUMNS} FROM webhooks ORDER BY created_at, id`,
+  byId: `SELECT ${COLUMNS} FROM webhooks WHERE id = $1`,
+  byUrl: 'SELECT id FROM webhooks WHERE url = $1',
+  insert: `INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS.join(', ')})`,
+  replace: `UPDATE webhooks SET (${COLUMNS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,
+  delete: 'DELETE FROM webhooks WHERE id = $1',
+  lock: 'UPDATE webhooks SET version = version WHERE id = $1',
+  release: `UPDATE webhook_lease SET holder = '', held_until = 0 WHERE holder = $1`,
+  lags: `SELECT (SELECT count(*) FROM (SELECT 1 FROM order_events
+        WHERE revision > CAST(asked.value ->> 0 AS bigint) LIMIT $2) AS later),
+      (SELECT at FROM order_events WHERE revision > CAST(asked.value ->> 0 AS bigint)
+        ORDER BY revision LIMIT 1)
+    FROM json_array_elements($1::json) AS asked`,
+  // A webhook that was paused meanwhile stays paused.
+  record: `UPDATE webhooks SET position = given.value ->> 2, examined = given.value ->> 3, sending_to = given.value ->> 4,
+      failures = CAST(given.value ->> 5 AS bigint), failing_since = CAST(given.value ->> 6 AS bigint),
+      next_attempt_at = CAST(given.value ->> 7 AS bigint), paused_for = coalesce(paused_for, given.value ->> 8),
+      last_success_at = CAST(given.value ->> 9 AS bigint), last_failure_at = CAST(given.value ->> 10 AS bigint),
+      last_status = CAST(given.value ->> 11 AS bigint), last_problem = given.value ->> 12
+    FROM json_array_elements($1::json) AS given
+    WHERE webhooks.id = given.value ->> 0 AND webhooks.version = CAST(given.value ->> 1 AS bigint)
+      AND EXISTS (SELECT 1 FROM webhook_lease WHERE holder = $2)
+      AND EXISTS (SELECT 1 FROM store WHERE moved_to IS NULL)
+    RETURNING webhooks.id`,
+} as const;
+
+const lease = (now: string) => `UPDATE webhook_lease SET holder = $1, held_until = ${now} + $2
+  WHERE (holder = $1 OR held_until <= ${now} OR held_until > ${now} + $2)
+    AND EXISTS (SELECT 1 FROM store WHERE moved_to IS NULL)`;
+
+/** A lease that ends later than it could was given before the clock was set back. */
+const LEASE: Dialects = {
+  sqlite: lease(`CAST(unixepoch('subsec') * 1000 AS integer)`),
+  postgresql: lease('CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)'),
+};

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BEGINNING } from '../../src/orders/heads.ts';
+import { copyStore } from '../../src/store/maintenance/copy.ts';
+import type { Store } from '../../src/store/store.ts';
+import {
+  MAX_LAG,
+  MAX_WEBHOOKS,
+  type NewWebhook,
+  newWebhook,
+  type Webhook,
+} from '../../src/webhooks/webhook.ts';
+import { ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
+
+const WANTED: NewWebhook = {
+  url: 'https://shop.example/hook',
+  description: 'the shop',
+  events: ['placed', 'cancelled'],
+  petIds: [1n, 2n ** 63n - 1n],
+  createdAt: 1_000,
+  createdBy: 'key_1',
+  keyName: 'k1',
+  position: BEGINNING,
+};
+
+async function created(store: Store, wanted: Partial<NewWebhook> = {}): Promise<Webhook> {
+  const webhook = newWebhook({ ...WANTED, ...wanted });
+  assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook }]), ['created']);
+  return webhook;
+}
+
+const lease = (store: Store, node: string) => store.apply([{ type: 'leaseWebhooks', node }]);
+
+const record = (store: Store, node: string, { id, version, ...state }: Webhook) =>
+  store.apply([{ type: 'recordDeliveries', node, deliveries: [{ id, version, state }] }]);
+
+testStore(
+  'webhooks are stored as they were created, and their URLs are unique',
+  async (_t, store) => {
+    const first = await created(store);
+    const second = await created(store, {
+      ...{ url: 'https://b.example/', description: undefined, createdBy: undefined },
+      ...{ events: undefined, petIds: undefined, createdAt: 999 },
+    });
+    assert.deepEqual(await store.webhooks(), [second, first]);
+    const again = newWebhook(WANTED);
+    assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook: again }]), [
+      'webhook_url_taken',
+    ]);
+    const changes = { url: first.url };
+    assert.deepEqual(await store.apply([{ type: 'changeWebhook', id: second.id, changes }]), [
+      'webhook_url_taken',
+    ]);
+    assert.deepEqual(await store.apply([{ type: 'deleteWebhook', id: first.id }]), ['deleted']);
+    assert.deepEqual(
+      await store.apply([
+        { type: 'deleteWebhook', id: first.id },
+        { type: 'changeWebhook', id: first.id, changes },
+        { type: 'rotateWebhook', id: first.id, keyName: 'k', at: 1 },
+      ]),
+      Array(3).fill('webhook_not_found'),
+    );
+  },
+);
+
+testStore('a store has a bounded number of webhooks', async (_t, store) => {
+  const webhooks = Array.from({ length: MAX_WEBHOOKS + 1 }, (_, index) =>
+    newWebhook({ ...WANTED, url: `https://shop.example/${index}` }),
+  );
+  const [last] = webhooks.splice(-1);
+  for (const webhook of webhooks) await store.apply([{ type: 'createWebhook', webhook }]);
+  assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook: last! }]), [
+    'too_many_webhooks',
+  ]);
+});
+
+testStore('what a client sets is changed, and nothing else', async (_t, store) => {
+  const webhook = await created(store);
+  const set = async (changes: object) =>
+    (await store.apply([{ type: 'changeWebhook', id: webhook.id, changes }]))[0] as Webhook;
+  assert.deepEqual(await set({ description: '' }), { ...webhook, description: undefined });
+  const wanted = await set({ events: [], petIds: [7n] });
+  assert.deepEqual([wanted.events, wanted.petIds, wanted.version], [undefined, [7n], 1n]);
+  const position = { revision: 3n, head: 'a'.repeat(64) };
+  assert.deepEqual(await set({ position, isPaused: true }), {
+    ...wanted,
+    description: undefined,
+    ...{ position, version: 2n, pausedFor: 'requested' },
+  });
+  const resumed = await set({ isPaused: false });
+  assert.equal(resumed.pausedFor, undefined);
+  assert.deepEqual(await store.webhooks(), [resumed]);
+});
+
+testStore(
+  'a rotation gives the next secret; the one before is valid only with the same webhook key',
+  async (_t, store) => {
+    const { id } = await created(store);
+    const rotate = async (keyName: string, at: number) =>
+      (await store.apply([{ type: 'rotateWebhook', id, keyName, at }]))[0] as Webhook;
+    const second = await rotate('k1', 5);
+    assert.deepEqual([second.generation, second.rotatedAt, second.keyName], [2, 5, 'k1']);
+    const third = await rotate('k2', 6);
+    assert.deepEqual([third.generation, third.rotatedAt, third.keyName], [3, undefined, 'k2']);
+  },
+);
+
+testStore(
+  'one node at a time has the lease; another gets it when it was released or has ended',
+  async (_t, store) => {
+    assert.deepEqual(await lease(store, 'a'), ['held']);
+    assert.deepEqual(await lease(store, 'b'), ['held_by_another']);
+    assert.deepEqual(await lease(store, 'a'), ['held']);
+    await store.apply([{ type: 'releaseWebhooks', node: 'b' }]);
+    assert.deepEqual(await lease(store, 'b'), ['held_by_another']);
+    await store.apply([{ type: 'releaseWebhooks', node: 'a' }]);
+    assert.deepEqual(await lease(store, 'b'), ['held']);
+  },
+);
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a lease ends by the clock of the database, also if that was set back`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    assert.deepEqual(await lease(store, 'a'), ['held']);
+    for (const heldUntil of [0, Date.now() + 86_400_000]) {
+      await queryDatabase(url, `UPDATE webhook_lease SET held_until = ${heldUntil}`);
+      assert.deepEqual(await lease(store, `node of ${heldUntil}`), ['held']);
+      assert.deepEqual(await lease(store, 'a'), ['held_by_another']);
+    }
+  });
+
+  test(`${name}: a store that was moved away gives no lease and records no deliveries`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    const webhook = await created(store);
+    await lease(store, 'a');
+    await queryDatabase(url, "UPDATE store SET moved_to = 'elsewhere'");
+    const outcomes = [lease(store, 'a'), record(store, 'a', { ...webhook, failures: 1 })];
+    for (const settled of await Promise.allSettled(outcomes)) {
+      if (settled.status === 'rejected') assert.match(String(settled.reason), /was moved to/);
+      else assert.ok(['held_by_another', ''].includes(String(settled.value[0])));
+    }
+    assert.deepEqual(await store.webhooks(), [webhook]);
+  });
+
+  test(`${name}: webhooks are copied with their positions`, async (t) => {
+    const from = await newDatabase(t);
+    const store = await open(t, from);
+    const webhook = await created(store, { position: { revision: 7n, head: 'b'.repeat(64) } });
+    await lease(store, 'a');
+    for (const { newDatabase: newTarget } of ENGINES) {
+      const to = await newTarget(t);
+      await copyStore(from, to, { isMove: false, onProgress: () => {} });
+      const copy = await open(t, to);
+      assert.deepEqual(await copy.webhooks(), [webhook]);
+      assert.deepEqual(await lease(copy, 'b'), ['held']);
+    }
+  });
+}
+
+testStore(
+  'deliveries are recorded by the node that has the lease, unless position or filter were set meanwhile',
+  async (_t, store) => {
+    const webhook = await created(store);
+    const other = await created(store, { url: 'https://b.example/', createdAt: 2_000 });
+    const moment = (revision: bigint) => ({ revision, head: String(revision).padStart(64, '0') });
+    const state = {
+      ...{ position: moment(1n), examined: moment(2n), sendingTo: moment(2n ** 60n) },
+      ...{ failures: 2, failingSince: 10, nextAttemptAt: 20, lastSuccessAt: 5 },
+      lastFailure: { at: 15, status: undefined, problem: 'no answer' },
+    };
+    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }), [[]]);
+    await lease(store, 'a');
+    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }), [[webhook.id]]);
+    assert.deepEqual(await store.webhooks(), [{ ...webhook, ...state }, other]);
+    assert.deepEqual(await record(store, 'b', webhook), [[]]);
+    await store.apply([
+      { type: 'changeWebhook', id: webhook.id, changes: { events: ['shipped'] } },
+    ]);
+    assert.deepEqual(await record(store, 'a', webhook), [[]]);
+    // A pause does not hinder the record of a delivery that was in progress, and is not undone by it.
+    const paused = { isPaused: true };
+    await store.apply([{ type: 'changeWebhook', id: webhook.id, changes: paused }]);
+    assert.deepEqual(await record(store, 'a', { ...webhook, version: 1n }), [[webhook.id]]);
+    const [found] = await store.webhooks();
+    assert.deepEqual([found!.pausedFor, found!.failures], ['requested', 0]);
+  },
+);
+
+testStore('what a webhook has not delivered is counted, up to a limit', async (_t, store) => {
+  const orders = (from: bigint, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      place({ id: from + BigInt(index), status: 'pending' as const }),
+    );
+  await store.apply(orders(1n, 3));
+  await store.apply(orders(10n, MAX_LAG));
+  const lags = await store.webhookLags([0n, 1n, 2n, 99n]);
+  assert.deepEqual(
+    lags.map(({ changes }) => changes),
+    [MAX_LAG, MAX_LAG, 0, 0],
+  );
+  const first = await store.record(1n);
+  const second = await store.record(10n);
+  assert.deepEqual(
+    lags.map(({ since }) => since),
+    [first!.placedAt, second!.placedAt, undefined, undefined],
+  );
+});
