@@ -23,6 +23,7 @@ const STORE = [
   'store/feed-cursor',
   'store/cursor',
   'store/batcher',
+  'store/webhook-lags',
 ];
 /** What the engines may use of the store. */
 const ENGINE = [
@@ -54,7 +55,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/json/': [],
   'src/listing/': ['orders'],
   'src/webhooks/delivering/': [...DOMAIN, ...STORE, 'api', 'webhooks', 'version'],
-  'src/webhooks/': ['orders'],
+  'src/webhooks/': ['orders', 'concurrency'],
   'src/store/store.ts': [
     ...DOMAIN,
     'listing',
@@ -87,12 +88,15 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/store/postgres/maintenance/': [...ENGINE, 'store/postgres/database'],
   'src/store/postgres/': ENGINE,
   'src/store/': [...DOMAIN, 'store'],
-  'src/config/': ['keys', 'orders', 'store/url'],
+  'src/config/': ['keys', 'orders', 'store/url', 'webhooks'],
   'src/files/': ['orders', 'pets', 'json'],
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
   'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
   'src/contract/': ['config', 'http', 'json', 'keys', 'orders'],
-  'src/api/': [...DOMAIN, ...STORE, 'listing', 'http', 'contract', 'json'],
+  'src/api/': [
+    ...[...DOMAIN, ...STORE, 'listing', 'http', 'contract', 'json'],
+    ...['webhooks/addresses', 'webhooks/key', 'webhooks/signature'],
+  ],
   'src/pages/': ['http'],
   'src/reference/': ['http', 'json', 'pages', 'contract/openapi'],
   'src/console/': ['http', 'pages'],
@@ -107,6 +111,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'api',
     'reference',
     'console',
+    'webhooks',
     'version',
   ],
   'src/commands/': [

@@ -68,7 +68,7 @@ npx store-orders serve --sample 1000`,
     .addHelpText(
       'after',
       `\nSet by environment variables, or in the file named by SETTINGS_FILE: BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, CAN_LOSE_CHANGES, CONSOLE, CORS_ORIGINS,
-PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL. By environment variables only: OTEL_EXPORTER_OTLP_ENDPOINT and
+PET_LOOKUP_DEPRECATED_AT, PET_LOOKUP_SUNSET_AT, STAGING_BASE_URL, WEBHOOK_ALLOW, WEBHOOK_KEY_FILE. By environment variables only: OTEL_EXPORTER_OTLP_ENDPOINT and
 other variables of OpenTelemetry. README.md lists all settings.`,
     )
     .action(serve);

@@ -8,7 +8,7 @@ import { type AllowedTargets, parseAllowedTargets, urlProblem } from '../webhook
 import { deliveryOf, headersOf } from '../webhooks/delivering/delivery.ts';
 import { post } from '../webhooks/delivering/post.ts';
 import { waitAfter } from '../webhooks/delivering/repetitions.ts';
-import { KEY_BYTES } from '../webhooks/signature.ts';
+import { KEY_BYTES } from '../webhooks/key.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { CommandFailed, counted, UsageError, writeErr } from './terminal/output.ts';
 

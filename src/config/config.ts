@@ -1,4 +1,13 @@
 import { ENVIRONMENTS, type Environment } from '../keys/api-key.ts';
+import { fileOf } from '../store/url.ts';
+import { type AllowedTargets, PUBLIC_ONLY, parseAllowedTargets } from '../webhooks/addresses.ts';
+import {
+  KEY_BYTES,
+  readWebhookKey,
+  type WebhookKey,
+  type WebhookKeyFile,
+  WebhookKeyUnusable,
+} from '../webhooks/key.ts';
 import { readDatabaseUrl, urlSource } from './database-url.ts';
 import {
   COUNT,
@@ -43,6 +52,8 @@ export const DEFAULTS = {
 const HOST_NAME = 'a host name or an IP address';
 const PORT_NUMBER = 'a port from 0 to 65535';
 const TRUTH = 'true or false';
+const KEY_FILE = `a readable file with ${KEY_BYTES} bytes in Base64, as "openssl rand -base64 ${KEY_BYTES}" prints them`;
+const TARGETS = 'comma-separated addresses, networks such as 10.0.0.0/8, and http';
 const ORIGINS = 'comma-separated origins such as https://shop.example, or *';
 
 type Variable =
@@ -51,7 +62,9 @@ type Variable =
   | 'CORS_ORIGINS'
   | 'STAGING_BASE_URL'
   | 'BACKUP_DIR'
-  | 'DATABASE_URL_FILE';
+  | 'DATABASE_URL_FILE'
+  | 'WEBHOOK_KEY_FILE'
+  | 'WEBHOOK_ALLOW';
 
 export interface Config {
   readonly host: string;
@@ -88,6 +101,14 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Undefined unless the service makes backups of its own. */
   readonly backups: BackupSettings | undefined;
+  readonly webhooks: WebhookSettings;
+}
+
+/** How webhooks are delivered. */
+export interface WebhookSettings {
+  /** Undefined on PostgreSQL without WEBHOOK_KEY_FILE: there are no webhooks then. */
+  readonly keyFile: WebhookKeyFile | undefined;
+  readonly allowed: AllowedTargets;
 }
 
 /** How the service makes backups of its own. */
@@ -124,6 +145,8 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
   const backups = readBackups(settings, databaseUrl);
+  const webhooks = readWebhooks(settings, databaseUrl);
+  if (settings.isSet('WEBHOOK_KEY_FILE')) settings.read('WEBHOOK_KEY_FILE', existingKey, KEY_FILE);
   if (port !== 0 && port !== undefined && port === adminPort && host === adminHost) {
     settings.problems.push(`OPERATIONS_PORT must differ from PORT, not "${port}"`);
   }
@@ -148,6 +171,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,
     backups,
+    webhooks,
   });
 }
 
@@ -156,6 +180,7 @@ export interface DatabaseConfig {
   readonly databaseUrl: string;
   /** Undefined if not set; the environment recorded in the store applies then. */
   readonly environment: Environment | undefined;
+  readonly webhooks: WebhookSettings;
 }
 
 /**
@@ -166,9 +191,44 @@ export function readDatabaseConfig(environment: Settings, flags: Settings = {}):
   const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const databaseUrl = readDatabaseUrl(settings);
   const environmentName = readEnvironmentName(settings);
+  const webhooks = readWebhooks(settings, databaseUrl);
   settings.finish();
   const isSet = settings.isSet('ENVIRONMENT');
-  return { databaseUrl: databaseUrl!, environment: isSet ? environmentName : undefined };
+  return {
+    databaseUrl: databaseUrl!,
+    environment: isSet ? environmentName : undefined,
+    webhooks,
+  };
+}
+
+/** Without WEBHOOK_KEY_FILE, the key is in a file beside an SQLite database. */
+function readWebhooks(
+  settings: SettingsReader<Variable>,
+  databaseUrl: string | undefined,
+): WebhookSettings {
+  const given = settings.given('WEBHOOK_KEY_FILE');
+  const database = databaseUrl === undefined ? undefined : fileOf(databaseUrl);
+  const allowed = settings.isSet('WEBHOOK_ALLOW')
+    ? settings.read('WEBHOOK_ALLOW', parseTargets, TARGETS)
+    : PUBLIC_ONLY;
+  const own =
+    database === undefined ? undefined : { path: `${database}-webhook-key`, madeFor: database };
+  const keyFile = given === undefined ? own : { path: given, madeFor: undefined };
+  return { keyFile, allowed: allowed ?? PUBLIC_ONLY };
+}
+
+function parseTargets(text: string): AllowedTargets | undefined {
+  const targets = parseAllowedTargets(text);
+  return 'wrong' in targets ? undefined : targets;
+}
+
+function existingKey(path: string): WebhookKey | undefined {
+  try {
+    return readWebhookKey({ path });
+  } catch (error) {
+    if (error instanceof WebhookKeyUnusable) return undefined;
+    throw error;
+  }
 }
 
 /** SQLite only: PostgreSQL has tools of its own, and several nodes. */

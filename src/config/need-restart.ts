@@ -20,6 +20,8 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   BACKUP_DIR: ({ backups }) => backups?.folder,
   BACKUP_EVERY: ({ backups }) => backups?.everyMs,
   BACKUP_KEEP: ({ backups }) => backups?.keep,
+  WEBHOOK_KEY_FILE: ({ webhooks }) => webhooks.keyFile?.path,
+  WEBHOOK_ALLOW: ({ webhooks }) => JSON.stringify(webhooks.allowed),
 };
 
 /** Returns the variables that differ between two configurations and take effect with a restart only. */

@@ -10,6 +10,8 @@ export const VARIABLES: readonly string[] = [
   'DATABASE_URL_FILE',
   'SETTINGS_FILE',
   'STAGING_BASE_URL',
+  'WEBHOOK_ALLOW',
+  'WEBHOOK_KEY_FILE',
 ];
 
 /** Maximum edit distance by minimum length of the name; shorter names resemble too many others. */

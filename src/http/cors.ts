@@ -4,7 +4,7 @@ import type { HeaderList } from './errors.ts';
 /** Response headers that scripts may read, in addition to the CORS-safelisted ones. */
 const EXPOSED =
   'Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id';
-const METHODS = 'GET, HEAD, POST, DELETE';
+const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Reference-Match, Last-Event-ID, X-Request-Id';
 /** How long a browser may cache the response to a preflight request. */

@@ -22,6 +22,7 @@ const ERRORS = {
   order_not_found: [404, 'There is no order with this id.'],
   order_already_cancelled: [404, 'This order has already been cancelled.'],
   invalid_order_id: [404, 'orderId must be an int64 in canonical decimal form.'],
+  webhook_not_found: [404, 'There is no webhook with this id.'],
   pet_not_found: [404, 'There is no pet with this id.'],
   invalid_pet_id: [404, 'petId must be an int64 in canonical decimal form.'],
   method_not_allowed: [405, 'This path does not support the method; see the Allow header.'],
@@ -35,6 +36,8 @@ const ERRORS = {
     409,
     'This API key has placed another order with this reference; its content differs.',
   ],
+  webhook_url_taken: [409, 'There is a webhook with this URL already.'],
+  too_many_webhooks: [409, 'The store has as many webhooks as it can have.'],
   pet_lookup_gone: [410, 'The pet lookup was deprecated and its sunset date has passed.'],
   changes_gone: [
     410,
@@ -56,6 +59,10 @@ const ERRORS = {
   store_unavailable: [
     503,
     'The store cannot be reached or did not confirm in time, so the outcome is unknown; try again.',
+  ],
+  webhooks_unavailable: [
+    503,
+    'Webhooks cannot be used on this service now: its webhook key is missing or another one, or too many are tested.',
   ],
   no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
   too_many_streams: [503, 'There are too many open streams for this API key or the service.'],

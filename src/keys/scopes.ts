@@ -5,6 +5,7 @@ export const SCOPES = [
   'orders:cancel',
   'orders:ship',
   'changes:read',
+  'webhooks:manage',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 

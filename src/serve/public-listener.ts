@@ -19,6 +19,13 @@ import { shipOrder } from '../api/v2/ship-order.ts';
 import { shipOrders } from '../api/v2/ship-orders.ts';
 import { streamChanges } from '../api/v2/stream-changes.ts';
 import { ChangeStreams } from '../api/v2/streams/change-streams.ts';
+import { createWebhook } from '../api/v2/webhooks/create-webhook.ts';
+import { deleteWebhook } from '../api/v2/webhooks/delete-webhook.ts';
+import { getWebhook } from '../api/v2/webhooks/get-webhook.ts';
+import { listWebhooks } from '../api/v2/webhooks/list-webhooks.ts';
+import { rotateWebhookSecret } from '../api/v2/webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from '../api/v2/webhooks/test-webhook.ts';
+import { updateWebhook } from '../api/v2/webhooks/update-webhook.ts';
 import type { Config } from '../config/config.ts';
 import { addConsole } from '../console/console.ts';
 import { Contract, type OperationHandler } from '../contract/contract.ts';
@@ -39,6 +46,9 @@ import type { Store } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
+import { sendTest } from '../webhooks/delivering/test-delivery.ts';
+import { keyForNewIn, keyOfIn, type WebhookKey } from '../webhooks/key.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
 
 export interface ListenerParts {
   readonly config: Config;
@@ -160,6 +170,9 @@ function v2Handlers(
   basePath: string,
 ): Record<string, OperationHandler> {
   const submitMany = oneAtATime(submit);
+  const { keyFile, allowed } = config.webhooks;
+  const keyOf = keyOfIn(keyFile);
+  const test = (webhook: Webhook, key: WebhookKey) => sendTest(store, { webhook, key, allowed });
   return {
     listOrders: listOrders(contract, store),
     placeOrder: placeOrder(contract, { store, submit }, `${basePath}/store/orders`),
@@ -173,5 +186,12 @@ function v2Handlers(
     streamChanges: streamChanges(contract, streams),
     getSummary: getSummary(contract, store, config.canLoseChanges),
     getActivity: getActivity(contract, store),
+    listWebhooks: listWebhooks(contract, store),
+    createWebhook: createWebhook(contract, { store, allowed, keyForNew: keyForNewIn(keyFile) }),
+    getWebhook: getWebhook(contract, store),
+    updateWebhook: updateWebhook(contract, { store, allowed }),
+    deleteWebhook: deleteWebhook(contract, store),
+    rotateWebhookSecret: rotateWebhookSecret(contract, { store, keyOf }),
+    testWebhook: testWebhook(contract, { store, keyOf, test }),
   };
 }

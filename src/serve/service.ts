@@ -15,6 +15,8 @@ import { databaseLabel } from '../store/url.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startTraces, type Traces } from '../telemetry/traces.ts';
+import { Deliverer } from '../webhooks/delivering/deliverer.ts';
+import { readWebhookKey } from '../webhooks/key.ts';
 import { Backups } from './backups.ts';
 import { openForService } from './open-for-service.ts';
 import { buildPublicListener } from './public-listener.ts';
@@ -48,6 +50,7 @@ export class Service {
   #openStore: Store | undefined;
   #server: PublicServer | undefined;
   #listing: Listing | undefined;
+  #deliverer: Deliverer | undefined;
   #isClosing = false;
   /** When a probe last reported ready, by performance.now(). */
   #reportedReadyAt = Number.NEGATIVE_INFINITY;
@@ -123,7 +126,22 @@ export class Service {
     this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
     if (!this.#isClosing) this.#state = { name: 'serving' };
     this.#startBackups();
+    this.#startDeliveries(store);
     return address;
+  }
+
+  #startDeliveries(store: Store): void {
+    const { keyFile, allowed } = this.#config.webhooks;
+    const metrics = this.#metrics;
+    this.#deliverer = new Deliverer({
+      store,
+      key: () => keyFile && readWebhookKey(keyFile),
+      allowed,
+      logger: this.#logger,
+      onDelivery: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
+    });
+    metrics.observeWebhooks({ store, isDelivering: () => this.#deliverer!.isDelivering });
+    if (!this.#isClosing) this.#deliverer.start();
   }
 
   #startBackups(): void {
@@ -211,7 +229,11 @@ export class Service {
     this.#isClosing = true;
     this.#state = { name: 'stopping' };
     for (const end of this.#endings.toReversed()) end();
-    await this.#server?.close();
+    // Deliveries that are not answered in half of the time are repeated by the node that continues.
+    await Promise.all([
+      this.#server?.close(),
+      this.#deliverer?.close(this.#config.stopLimitMs / 2),
+    ]);
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
     await this.#traces?.close(Math.min(TRACES_WITHIN_MS, this.#config.stopLimitMs / 2));

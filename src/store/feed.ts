@@ -61,17 +61,18 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
 
 /** Conditions that a change must meet; absent ones are met by every change. */
 export interface FeedFilter {
-  readonly petId?: bigint | undefined;
+  readonly petIds?: readonly bigint[] | undefined;
   readonly types?: readonly OrderEventType[] | undefined;
   /** Id of the API key that made the change. */
   readonly by?: string | undefined;
 }
 
 export function matches(
-  { petId, types, by }: FeedFilter,
+  { petIds, types, by }: FeedFilter,
   change: Pick<OrderChange, 'type' | 'by' | 'order'>,
 ): boolean {
-  if (petId !== undefined && change.order.petId !== petId) return false;
+  const { petId } = change.order;
+  if (petIds !== undefined && (petId === undefined || !petIds.includes(petId))) return false;
   if (types !== undefined && !types.includes(change.type)) return false;
   return by === undefined || change.by === by;
 }

@@ -28,6 +28,11 @@ export function databaseLabel(url: string): string {
   return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${resolve(sqlitePath(url))}`;
 }
 
+/** Returns the path of an SQLite database; undefined for another one. */
+export function fileOf(url: string): string | undefined {
+  return isPostgresUrl(url) ? undefined : resolve(sqlitePath(url));
+}
+
 /** Returns whether two URLs differ at most in user and password. */
 export function isSameDatabase(one: string, other: string): boolean {
   const [first, second] = [one, other].map((url) =>

@@ -4,6 +4,7 @@ import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { registerBackups } from './backup-metrics.ts';
 import { registerStore, type StoreSource } from './store-metrics.ts';
+import { registerWebhooks } from './webhook-metrics.ts';
 
 /** Default metrics that are removed: `promtool check metrics` rejects their names, and others have the same data. */
 const MISNAMED = [
@@ -57,6 +58,7 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
       registers,
     }),
     ...registerBackups(registry),
+    ...registerWebhooks(registry),
     traceFailures: new Counter({
       name: 'store_orders_trace_export_failures_total',
       help: 'Failed exports of traces, including an invalid endpoint.',

@@ -1,6 +1,8 @@
-import { lookup as resolve } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { lookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { Mutex } from '../concurrency/mutex.ts';
 
 /** An address with the length of its network's prefix. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
@@ -70,12 +72,12 @@ export function urlProblem(text: string, allowed: AllowedTargets): string | unde
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
-  const { protocol, username, password, hash, hostname } = url;
+  const { protocol, username, password, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && allowed.http)) {
     return 'must begin with https:';
   }
   if (username !== '' || password !== '') return 'must not contain a user name or password';
-  if (hash !== '') return 'must not contain a fragment';
+  if (url.href.includes('#')) return 'must not contain a fragment';
   // The URL parser has brought all spellings of an IPv4 address into the usual one.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isAddress(host)) {
@@ -96,23 +98,42 @@ export class AddressRefused extends Error {
  */
 export function guardedLookup(url: URL, allowed: AllowedTargets): LookupFunction {
   const mayBePublic = isStandard(url);
-  return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) {
-        callback(error, '');
-        return;
-      }
-      const permitted = addresses.filter(
-        ({ address }) => isAllowed(address, allowed) || (mayBePublic && isPublicAddress(address)),
-      );
-      const [first] = permitted;
-      if (first === undefined) {
-        callback(
-          new AddressRefused(`${hostname} has no address to which webhooks may be sent`),
-          '',
-        );
-      } else if (options.all === true) callback(null, permitted);
-      else callback(null, first.address, first.family);
-    });
+  const permitted = async (hostname: string, family: number) => {
+    const found = (await addressesOf(hostname, allowed)).filter(
+      (each) =>
+        (family === 0 || family === each.family) &&
+        (isAllowed(each.address, allowed) || (mayBePublic && isPublicAddress(each.address))),
+    );
+    if (found.length > 0) return found;
+    throw new AddressRefused(`${hostname} has no address to which webhooks may be sent`);
   };
+  return (hostname, { all, family }, callback) => {
+    const wanted = family === 4 || family === 6 ? family : 0;
+    permitted(hostname, wanted).then(
+      (found) => {
+        if (all === true) callback(null, found);
+        else callback(null, found[0]!.address, found[0]!.family);
+      },
+      (error) => callback(error, ''),
+    );
+  };
+}
+
+const DNS = new Resolver({ timeout: 5_000, tries: 2 });
+/** The system's lookups occupy threads that files and compression need, too, and can take long: one at a time. */
+const SYSTEM_LOOKUPS = new Mutex();
+
+/** Resolves a name by DNS; where the operator permits networks, as the system does, whose names may be in no DNS. */
+async function addressesOf(
+  hostname: string,
+  { networks }: AllowedTargets,
+): Promise<LookupAddress[]> {
+  if (networks.length > 0) return SYSTEM_LOOKUPS.run(() => lookup(hostname, { all: true }));
+  // RFC 6761, section 6.3
+  if (/(?:^|\.)localhost\.?$/i.test(hostname)) return [];
+  const [four, six] = await Promise.allSettled([DNS.resolve4(hostname), DNS.resolve6(hostname)]);
+  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+  const of = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
+    found.status === 'rejected' ? [] : found.value.map((address) => ({ address, family }));
+  return [...of(four, 4), ...of(six, 6)];
 }

@@ -1,7 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-
-/** Length of the service's webhook key, and of the secrets of endpoints, in bytes. */
-export const KEY_BYTES = 32;
+import { KEY_BYTES, type WebhookKey } from './key.ts';
 
 /** How long a replaced secret still signs deliveries, so that receivers can change theirs at any time meanwhile. */
 export const ROTATION_MS = 24 * 3_600_000;
@@ -21,6 +19,17 @@ export interface SecretName {
 export function secretOf(key: Uint8Array, { id, generation }: SecretName): string {
   const bytes = hkdfSync('sha256', key, '', `store-orders webhook ${id} ${generation}`, KEY_BYTES);
   return `whsec_${Buffer.from(bytes).toString('base64')}`;
+}
+
+/** Returns the secrets that sign deliveries now, the newest first. @param now milliseconds since the epoch */
+export function signingSecrets(
+  { bytes }: WebhookKey,
+  { id, generation, rotatedAt }: SecretName & { readonly rotatedAt: number | undefined },
+  now: number,
+): string[] {
+  const isRotating = rotatedAt !== undefined && now < rotatedAt + ROTATION_MS;
+  const generations = isRotating ? [generation, generation - 1] : [generation];
+  return generations.map((each) => secretOf(bytes, { id, generation: each }));
 }
 
 /** A delivery that is to be signed. */

@@ -7,6 +7,9 @@ export const MAX_WEBHOOKS = 1_000;
 /** Maximum number of pets that a webhook names. */
 export const MAX_PETS = 100;
 
+/** How long a node may send deliveries after it has asked, unless it asks again. */
+export const LEASE_MS = 10_000;
+
 /**
  * Why a webhook is paused:
  * - "requested": by a client or an operator

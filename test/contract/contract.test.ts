@@ -55,10 +55,13 @@ test('every operation of v2 has a scope, a stability, the general errors and exa
       const level = { beta: 'beta', experimental: 'alpha' }[stability];
       assert.ok(level !== undefined && level === operation['x-stability-level'], operationId);
       const needed = ['401', '403', '500', '503', 'default'];
-      if (method === 'post' && 'requestBody' in operation) needed.push('413', '415');
+      if (['post', 'patch'].includes(method) && 'requestBody' in operation)
+        needed.push('413', '415');
       for (const status of needed) assert.ok(status in responses, `${operationId}: ${status}`);
       const [ok] = Object.entries(responses).filter(([status]) => /^20\d$/.test(status));
-      const { content } = ok![1] as { content: Record<string, { example?: unknown }> };
+      const [status, response] = ok!;
+      const { content = {} } = response as { content?: Record<string, { example?: unknown }> };
+      assert.equal(status === '204', Object.keys(content).length === 0, operationId);
       for (const { example } of Object.values(content)) {
         assert.notEqual(example, undefined, operationId);
       }
@@ -109,12 +112,13 @@ test('the contract is served without a key, as YAML and as JSON, with an ETag', 
   }
 });
 
-/** Codes of what v1 does not have: validated parameters and bodies, idempotency keys, preconditions, feeds. */
+/** Codes of what v1 does not have: validated parameters and bodies, idempotency keys, preconditions, feeds, webhooks. */
 const NOT_IN_V1 = [
   ...['parameter_invalid', 'body_invalid', 'unsupported_media_type', 'cursor_invalid'],
   ...['idempotency_key_missing', 'idempotency_key_reused', 'order_changed'],
   ...['reference_taken', 'reference_differs', 'orders_not_changed'],
   ...['changes_gone', 'too_many_streams', 'no_ids_left'],
+  ...['webhook_not_found', 'webhook_url_taken', 'too_many_webhooks', 'webhooks_unavailable'],
 ];
 /** Codes of the pet lookup. */
 const NOT_IN_V2 = ['pet_not_found', 'invalid_pet_id', 'pet_lookup_gone'];

@@ -24,7 +24,7 @@ test('a preflight request of an allowed origin needs no key, and does not reveal
     assert.equal(status, 204, path);
     assert.equal(body, '');
     assert.equal(headers['access-control-allow-origin'], ORIGIN);
-    assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, DELETE');
+    assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, PATCH, DELETE');
     assert.equal(
       headers['access-control-allow-headers'],
       'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Reference-Match, Last-Event-ID, X-Request-Id',

@@ -65,10 +65,10 @@ export async function startService(
   settings: Settings = {},
   wrapStore: (store: Store) => Store = (store) => store,
 ): Promise<Service> {
-  const config = readConfig({ LOG_LEVEL: 'trace', ...settings });
   const engine = engines.get(t) ?? ENGINES[0]!;
   const newDatabase = engine.name === 'SQLite' ? engine.newDatabase : newPostgresSchema;
   const url = settings.DATABASE_URL ?? (await newDatabase(t));
+  const config = readConfig({ LOG_LEVEL: 'trace', DATABASE_URL: url, ...settings });
   const store = await open(t, url, 'service');
   const metrics = createMetrics({
     environment: config.environment,

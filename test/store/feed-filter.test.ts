@@ -16,7 +16,7 @@ const petId = fc.bigInt({ min: 1n, max: 3n });
 const by = fc.constantFrom('key_a', 'key_b');
 const filter: fc.Arbitrary<FeedFilter> = fc.record(
   {
-    petId,
+    petIds: fc.subarray([1n, 2n, 3n], { minLength: 1 }),
     by,
     types: fc.subarray(['placed', 'cancelled', 'shipped'] as const, { minLength: 1 }),
   },
@@ -104,7 +104,7 @@ test('a page of a filter that nothing matches examines a limited number of chang
       })),
     );
   }
-  const nothing = { filter: { petId: 1n }, limit: 10 };
+  const nothing = { filter: { petIds: [1n] }, limit: 10 };
   const first = (await filteredPage(store.feed, 'start', nothing))!;
   assert.deepEqual([first.changes, first.position.revision, first.isMore], [[], 5n, true]);
   const second = (await filteredPage(store.feed, first.position, nothing))!;

@@ -46,7 +46,7 @@ export interface FilterParameters {
 /** Returns undefined if all changes are wanted. */
 export function feedFilterOf({ petId, type: types, by }: FilterParameters): FeedFilter | undefined {
   if (petId === undefined && types === undefined && by === undefined) return undefined;
-  return { petId, types, by };
+  return { petIds: petId === undefined ? undefined : [petId], types, by };
 }
 
 /** Formats a page as v2's ChangePage record. */

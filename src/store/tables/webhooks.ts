@@ -3,6 +3,7 @@ import type { OrderEventType } from '../../orders/lifecycle.ts';
 import {
   changedWebhook,
   type DeliveryState,
+  LEASE_MS,
   MAX_LAG,
   MAX_WEBHOOKS,
   type PauseReason,
@@ -20,9 +21,6 @@ import {
   type Session,
   text,
 } from './session.ts';
-
-/** How long a node may send deliveries after it has asked, unless it asks again. */
-export const LEASE_MS = 10_000;
 
 /** Returns all webhooks, the oldest first. */
 export async function readWebhooks(session: Session): Promise<Webhook[]> {

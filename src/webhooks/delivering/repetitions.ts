@@ -1,3 +1,7 @@
+import type { Moment } from '../../orders/heads.ts';
+import type { DeliveryState, PauseReason } from '../webhook.ts';
+import { type Answer, isAccepted } from './post.ts';
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -20,4 +24,52 @@ export function waitAfter(failures: number, retryAfterMs = 0, random = Math.rand
   const wait = WAITS_MS[failures - 1] ?? LONGEST_WAIT_MS;
   const asked = Math.min(retryAfterMs, LONGEST_WAIT_MS);
   return Math.round(Math.max(wait, asked) * (1 + JITTER * random));
+}
+
+/**
+ * Returns the state of a webhook after a delivery was sent.
+ * @param to the end of the delivery
+ * @param now milliseconds since the epoch
+ */
+export function stateAfter(
+  before: DeliveryState,
+  { to, answer, now }: { readonly to: Moment; readonly answer: Answer; readonly now: number },
+): DeliveryState {
+  if (isAccepted(answer)) {
+    return {
+      position: to,
+      examined: undefined,
+      sendingTo: undefined,
+      failures: 0,
+      failingSince: undefined,
+      nextAttemptAt: undefined,
+      pausedFor: before.pausedFor,
+      lastSuccessAt: now,
+      lastFailure: before.lastFailure,
+    };
+  }
+  const { status, problem } = answer;
+  const failures = before.failures + 1;
+  const failingSince = before.failingSince ?? now;
+  const retryAfterMs = problem === undefined ? answer.retryAfterMs : undefined;
+  return {
+    ...before,
+    failures,
+    failingSince,
+    nextAttemptAt: now + waitAfter(failures, retryAfterMs),
+    pausedFor: before.pausedFor ?? pauseAfter(status, now - failingSince),
+    lastFailure: { at: now, status, problem },
+  };
+}
+
+function pauseAfter(status: number | undefined, failingForMs: number): PauseReason | undefined {
+  if (status === 410) return 'gone';
+  return failingForMs >= GIVE_UP_AFTER_MS ? 'failed' : undefined;
+}
+
+/** Returns whether a delivery may be sent now. */
+export function isDue({ nextAttemptAt }: DeliveryState, now: number): boolean {
+  if (nextAttemptAt === undefined || nextAttemptAt <= now) return true;
+  // No wait is so long: the clock was ahead when it began.
+  return nextAttemptAt > now + LONGEST_WAIT_MS * (1 + JITTER);
 }

@@ -39,8 +39,8 @@ export async function eventsOf({ changes, position }: ChangePage): Promise<Event
     const first = revisions.findIndex(({ revision }) => revision > since);
     if (first === -1) return NOTHING;
     if (filter === undefined) return first === 0 ? whole : Buffer.concat(all.slice(first));
-    const { petId, types, by } = filter;
-    const name = [first, petId, types, by].join(' ');
+    const { petIds, types, by } = filter;
+    const name = [first, petIds, types, by].join(' ');
     const known = filtered.get(name);
     if (known !== undefined) return known;
     const frames = revisions.slice(first).map(({ events, cursor }) => {

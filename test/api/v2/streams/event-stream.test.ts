@@ -42,7 +42,7 @@ test('with a filter, only matching events are sent, and the id moves on where no
   const position = positionAfter(changes.at(-1)!);
   const since = await eventsOf({ changes, position, isMore: false, now: position });
   const lines = (revision: bigint, petId: bigint) =>
-    since(revision, { petId })
+    since(revision, { petIds: [petId] })
       .toString()
       .split('\n')
       .flatMap((line) => /^id: \d+|"id":\d+/.exec(line)?.[0] ?? []);

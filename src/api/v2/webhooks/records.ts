@@ -1,0 +1,34 @@
+import { momentText } from '../../../orders/heads.ts';
+import { formatTimestamp } from '../../../orders/timestamp.ts';
+import type { LaggingWebhook } from '../../../store/webhook-lags.ts';
+import { webhookState } from '../../../webhooks/webhook.ts';
+
+/**
+ * Returns v2's Webhook record.
+ * @param reader id of the API key that gets it: what the endpoint has answered is only for the one that created the webhook
+ */
+export function webhookRecord({ webhook, lag }: LaggingWebhook, reader: string) {
+  const { id, url, description, events, petIds, pausedFor, position, failures } = webhook;
+  const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
+  return {
+    ...{ id, url, description, events, petIds },
+    state: webhookState(webhook),
+    pausedFor,
+    cursor: momentText(position),
+    lag: { changes: lag.changes, since: timeText(lag.since) },
+    failures,
+    nextAttemptAt: timeText(nextAttemptAt),
+    lastSuccessAt: timeText(lastSuccessAt),
+    lastFailure: lastFailure && {
+      at: timeText(lastFailure.at),
+      ...(reader === createdBy && { status: lastFailure.status, problem: lastFailure.problem }),
+    },
+    createdAt: timeText(createdAt),
+    createdBy,
+    secretRotatedAt: timeText(rotatedAt),
+  };
+}
+
+function timeText(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : formatTimestamp(at);
+}

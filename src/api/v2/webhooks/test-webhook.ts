@@ -1,0 +1,48 @@
+import type { Contract } from '../../../contract/contract.ts';
+import type { RouteHandler } from '../../../http/exchange.ts';
+import { sendError } from '../../../http/responses.ts';
+import type { Store } from '../../../store/store.ts';
+import type { KeyOf, WebhookKey } from '../../../webhooks/key.ts';
+import type { Webhook } from '../../../webhooks/webhook.ts';
+import { findWebhook, sendFresh, type WebhookId } from './responses.ts';
+
+/** Maximum number of tests at the same time. */
+const MAX_TESTS_AT_ONCE = 10;
+
+/** What became of a test. */
+export interface TestOutcome {
+  readonly accepted: boolean;
+  readonly status: number | undefined;
+  readonly problem: string | undefined;
+  readonly ms: number;
+}
+
+/** POST /webhooks/{webhookId}/test. @param test sends a delivery without changes */
+export function testWebhook(
+  contract: Contract,
+  parts: {
+    readonly store: Store;
+    readonly keyOf: KeyOf;
+    readonly test: (webhook: Webhook, key: WebhookKey) => Promise<TestOutcome>;
+  },
+): RouteHandler {
+  const { store, keyOf, test } = parts;
+  let running = 0;
+  return contract.validated<WebhookId>('testWebhook', async (exchange, { parameters }) => {
+    const webhook = await findWebhook(exchange, store, parameters);
+    if (webhook === undefined) return;
+    const key = keyOf(webhook);
+    if (key === undefined || running >= MAX_TESTS_AT_ONCE) {
+      sendError(exchange, 'webhooks_unavailable');
+      return;
+    }
+    running += 1;
+    try {
+      const { status, problem, ...outcome } = await test(webhook, key);
+      const isOwn = exchange.apiKey!.id === webhook.createdBy;
+      sendFresh(exchange, 200, { ...outcome, ...(isOwn && { status, problem }) });
+    } finally {
+      running -= 1;
+    }
+  });
+}

@@ -1,0 +1,35 @@
+import type { Contract } from '../../../contract/contract.ts';
+import { inTime } from '../../../http/deadline.ts';
+import type { RouteHandler } from '../../../http/exchange.ts';
+import { sendError } from '../../../http/responses.ts';
+import type { Store } from '../../../store/store.ts';
+import type { AllowedTargets } from '../../../webhooks/addresses.ts';
+import { sendWebhook, type WebhookId } from './responses.ts';
+import { checkedSettings, type WebhookSettings } from './settings.ts';
+
+/** The body. */
+interface WebhookChanges extends WebhookSettings {
+  readonly state?: 'active' | 'paused';
+}
+
+/** PATCH /webhooks/{webhookId}: changes settings, pauses, resumes, or sets the place in the feed. */
+export function updateWebhook(
+  contract: Contract,
+  parts: { readonly store: Store; readonly allowed: AllowedTargets },
+): RouteHandler {
+  const { store } = parts;
+  return contract.validated<WebhookId, WebhookChanges>(
+    'updateWebhook',
+    async (exchange, { parameters: { webhookId: id }, body }) => {
+      const settings = await checkedSettings(exchange, parts, body);
+      if (settings === undefined) return;
+      const { description, state } = body;
+      const isPaused = state === undefined ? undefined : state === 'paused';
+      const changes = { ...settings, description, isPaused };
+      const command = { type: 'changeWebhook', id, changes } as const;
+      const [outcome] = await inTime(exchange, () => store.apply([command]));
+      if (typeof outcome === 'string') sendError(exchange, outcome);
+      else await sendWebhook(exchange, store, outcome!, { status: 200 });
+    },
+  );
+}

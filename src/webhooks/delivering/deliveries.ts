@@ -1,0 +1,225 @@
+import type { Logger } from 'pino';
+import { isSameMoment, type Moment } from '../../orders/heads.ts';
+import type { ChangePage } from '../../store/feed.ts';
+import type { AllowedTargets } from '../addresses.ts';
+import type { WebhookKey } from '../key.ts';
+import { signingSecrets } from '../signature.ts';
+import type { DeliveryState, Webhook } from '../webhook.ts';
+import { deliveryOf, headersOf } from './delivery.ts';
+import { Endpoint } from './endpoint.ts';
+import { nextPage, type ReadFeed, readsFrom } from './next-page.ts';
+import { type Answer, isAccepted, post } from './post.ts';
+import { isDue, stateAfter } from './repetitions.ts';
+
+/** Maximum number of deliveries at the same time in each lane. */
+const MAX_AT_ONCE = 100;
+/** An endpoint that took longer to answer, or failed, is in the lane of slow ones. */
+const SLOW_MS = 1_000;
+/** Maximum number of deliveries in a row while other endpoints wait for a place in the lane. */
+const MAX_IN_A_ROW = 10;
+/** How often the place of a webhook is stored that is sent nothing, since no change is wanted. */
+const EXAMINED_SAVED_MS = 2_000;
+
+/** How long a webhook waits after an error of the store. */
+const RETRY_MS = 2_000;
+
+/** "failed": there was no answer. */
+export type DeliveryOutcome = 'accepted' | 'refused' | 'failed';
+
+export interface DeliveriesParts {
+  readonly feed: ReadFeed;
+  /** Resolves to whether the state was recorded; see the command recordDeliveries. @throws StoreUnavailable, NotConfirmed */
+  readonly save: (id: string, version: bigint, state: DeliveryState) => Promise<boolean>;
+  readonly mayDeliver: () => boolean;
+  readonly allowed: AllowedTargets;
+  readonly logger: Logger;
+  readonly onDelivery: (outcome: DeliveryOutcome) => void;
+}
+
+/**
+ * The deliveries of one node: in order, and one at a time for each endpoint. Endpoints that failed or were slow have places of their own,
+ * so that they delay no others.
+ */
+export class Deliveries {
+  readonly #parts: DeliveriesParts;
+  /** By id, in the order in which they get a place. */
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #ending = new AbortController();
+  #key: WebhookKey | undefined;
+  /** Whether an endpoint waits for a place. */
+  #isCrowded = false;
+
+  constructor(parts: DeliveriesParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether there is nothing that could be sent. */
+  get isEmpty(): boolean {
+    return this.#endpoints.size === 0;
+  }
+
+  /**
+   * Replaces the webhooks by those in the store.
+   * @param key undefined if there is none; webhooks of another key are not sent
+   * @param readAt when the read began, by performance.now()
+   */
+  offer(webhooks: readonly Webhook[], key: WebhookKey | undefined, readAt: number): void {
+    this.#key = key;
+    const sendable = webhooks.filter(
+      ({ pausedFor, keyName }) => pausedFor === undefined && keyName === key?.name,
+    );
+    const ids = new Set(sendable.map(({ id }) => id));
+    for (const [id, endpoint] of this.#endpoints) {
+      if (ids.has(id)) continue;
+      endpoint.isRemoved = true;
+      this.#endpoints.delete(id);
+    }
+    for (const webhook of sendable) {
+      const known = this.#endpoints.get(webhook.id);
+      if (known === undefined) this.#endpoints.set(webhook.id, new Endpoint(webhook));
+      else known.offer(webhook, readAt);
+    }
+  }
+
+  /** Begins the deliveries that are due. @param now the current moment of the store */
+  begin(now: Moment): void {
+    const places = { fast: MAX_AT_ONCE, slow: MAX_AT_ONCE };
+    for (const { isBusy, lane } of this.#endpoints.values()) if (isBusy) places[lane] -= 1;
+    this.#isCrowded = false;
+    for (const [id, endpoint] of [...this.#endpoints]) {
+      if (endpoint.isBusy || !isWaiting(endpoint, now)) continue;
+      if (places[endpoint.lane] === 0) {
+        this.#isCrowded = true;
+        continue;
+      }
+      places[endpoint.lane] -= 1;
+      // Behind all others.
+      this.#endpoints.delete(id);
+      this.#endpoints.set(id, endpoint);
+      this.#track(endpoint);
+    }
+  }
+
+  /** Waits for the deliveries in flight, and ends them after `ms`. */
+  async close(ms: number): Promise<void> {
+    const timer = setTimeout(() => this.#ending.abort(), ms);
+    await Promise.all(this.#inFlight);
+    clearTimeout(timer);
+  }
+
+  #track(endpoint: Endpoint): void {
+    endpoint.isBusy = true;
+    const running = this.#deliver(endpoint)
+      .then(
+        () => endpoint.continued(),
+        (error) => {
+          if (endpoint.isInterrupted) return endpoint.interrupted(RETRY_MS);
+          const details = { webhook: endpoint.webhook.id, err: error };
+          this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
+          endpoint.interrupted(RETRY_MS);
+        },
+      )
+      .finally(() => {
+        endpoint.isBusy = false;
+        this.#inFlight.delete(running);
+      });
+    this.#inFlight.add(running);
+  }
+
+  /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the place. */
+  async #deliver(endpoint: Endpoint): Promise<void> {
+    for (let count = 0; endpoint.isActive && this.#parts.mayDeliver(); ) {
+      if (this.#isCrowded && count >= MAX_IN_A_ROW) break;
+      const { webhook } = endpoint;
+      const page = await nextPage(this.#parts.feed, webhook);
+      if (page === undefined) {
+        this.#parts.logger.error({ webhook: webhook.id }, PAUSED.changes_gone);
+        endpoint.advance({ pausedFor: 'changes_gone' });
+        break;
+      }
+      if (page.changes.length === 0) {
+        const isMoved = !isSameMoment(page.position, readsFrom(webhook));
+        if (isMoved) endpoint.examinedUpTo(page.position);
+        if (!isMoved || !page.isMore) break;
+        continue;
+      }
+      if (webhook.sendingTo === undefined) endpoint.advance({ sendingTo: page.position });
+      // Stored before it is sent, so that each repetition, by whichever node, is the same.
+      if (endpoint.isUnsaved && !(await this.#save(endpoint))) return;
+      if (!(await this.#send(endpoint, page))) break;
+      count += 1;
+    }
+    if (endpoint.isToBeSaved(EXAMINED_SAVED_MS)) await this.#save(endpoint);
+  }
+
+  /** Sends a page. @returns whether the endpoint has accepted it and the next one may be sent */
+  async #send(endpoint: Endpoint, page: ChangePage): Promise<boolean> {
+    const { webhook } = endpoint;
+    const { id, url, position } = webhook;
+    const { signal } = this.#ending;
+    const delivery = await deliveryOf(id, position, page);
+    const headers = headersOf(delivery, signingSecrets(this.#key!, webhook, Date.now()));
+    const began = performance.now();
+    const { allowed } = this.#parts;
+    const answer = await post({
+      ...{ url: new URL(url), headers, body: delivery.body, allowed, signal },
+    });
+    // Ended by the stop of this node; another one sends it again.
+    if (signal.aborted && answer.status === undefined) return false;
+    const before = endpoint.webhook;
+    const state = stateAfter(before, { to: page.position, answer, now: Date.now() });
+    endpoint.advance(state);
+    endpoint.isSlow = state.failures > 0 || performance.now() - began > SLOW_MS;
+    this.#report(id, { before, state, answer });
+    return isAccepted(answer);
+  }
+
+  #report(
+    id: string,
+    {
+      before,
+      state,
+      answer,
+    }: {
+      readonly before: DeliveryState;
+      readonly state: DeliveryState;
+      readonly answer: Answer;
+    },
+  ): void {
+    const { logger, onDelivery } = this.#parts;
+    const { status, problem } = answer;
+    if (isAccepted(answer)) onDelivery('accepted');
+    else onDelivery(status === undefined ? 'failed' : 'refused');
+    const details = { webhook: id, status, problem };
+    const reason = state.pausedFor;
+    if (reason === 'failed' || reason === 'gone') logger.error(details, PAUSED[reason]);
+    else if (state.failures === 1) logger.warn(details, 'a webhook was not accepted');
+    else if (state.failures === 0 && before.failures > 0) {
+      logger.info(details, 'a webhook is accepted again');
+    }
+  }
+
+  /** Stores how far a webhook is. @returns whether this node may continue to deliver it as it knows it */
+  async #save(endpoint: Endpoint): Promise<boolean> {
+    const { id, version } = endpoint.webhook;
+    const isSaved = await this.#parts.save(id, version, endpoint.webhook);
+    endpoint.saved(isSaved);
+    return isSaved;
+  }
+}
+
+const PAUSED = {
+  failed: 'a webhook was not accepted for three days and is paused; it keeps its place',
+  gone: 'the endpoint of a webhook is gone (410), so the webhook is paused; it keeps its place',
+  changes_gone:
+    'the history of the store is another than that of a webhook, which is paused; set its cursor',
+} as const;
+
+/** Whether an endpoint has a delivery to send or to repeat, or a state to store. */
+function isWaiting(endpoint: Endpoint, now: Moment): boolean {
+  const { webhook } = endpoint;
+  if (!endpoint.isActive || !endpoint.mayRetry || !isDue(webhook, Date.now())) return false;
+  if (webhook.sendingTo !== undefined || !isSameMoment(readsFrom(webhook), now)) return true;
+  return endpoint.isToBeSaved(EXAMINED_SAVED_MS);
+}

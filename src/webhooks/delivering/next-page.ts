@@ -1,0 +1,46 @@
+import type { Moment } from '../../orders/heads.ts';
+import { type ChangePage, type FeedStart, filteredPage } from '../../store/feed.ts';
+import type { DeliveryState, WebhookFilter } from '../webhook.ts';
+
+/** How many changes a delivery has, unless a single revision has more. */
+export const CHANGES_PER_DELIVERY = 100;
+
+/** See Store.feed. */
+export type ReadFeed = (after: FeedStart, limit: number) => Promise<ChangePage | undefined>;
+
+/**
+ * Reads the page of changes that a webhook is sent next: the same page again if one is being sent. A page without changes means that none
+ * is wanted up to its position.
+ * @returns undefined if the position of the webhook is no longer valid: the store was restored or lost changes
+ */
+export async function nextPage(
+  read: ReadFeed,
+  webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
+): Promise<ChangePage | undefined> {
+  const { sendingTo, events: types, petIds } = webhook;
+  const limit = CHANGES_PER_DELIVERY;
+  const from = readsFrom(webhook);
+  const page =
+    types === undefined && petIds === undefined
+      ? await read(from, limit)
+      : await filteredPage(read, from, { filter: { types, petIds }, limit });
+  return page && sendingTo ? upTo(sendingTo, page) : page;
+}
+
+/** Returns where the next page begins to be read. */
+export function readsFrom({
+  position,
+  examined,
+}: Pick<DeliveryState, 'position' | 'examined'>): Moment {
+  return examined ?? position;
+}
+
+/** Cuts off what was added since a page with the same beginning was read, which had ended at `end`. */
+function upTo(end: Moment, page: ChangePage): ChangePage {
+  return {
+    ...page,
+    changes: page.changes.filter(({ order }) => order.revision <= end.revision),
+    position: end,
+    isMore: end.revision < page.now.revision,
+  };
+}

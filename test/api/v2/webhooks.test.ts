@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { BEGINNING, momentText } from '../../../src/orders/heads.ts';
+import { readWebhookKey } from '../../../src/webhooks/key.ts';
+import { secretOf } from '../../../src/webhooks/signature.ts';
+import { type Service, startService, testService } from '../../http/harness.ts';
+import { place } from '../../store/engines.ts';
+import { temporaryFolder } from '../../temporary.ts';
+import { startReceiver } from '../../webhooks/receiver.ts';
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+/** A service with a webhook key, which may call this machine. */
+async function startWithWebhooks(t: TestContext) {
+  const keyFile = join(temporaryFolder(t), 'webhook.key');
+  writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`);
+  const service = await startService(t, {
+    WEBHOOK_KEY_FILE: keyFile,
+    WEBHOOK_ALLOW: '127.0.0.1,http',
+  });
+  return { service, keyFile, ...callsOf(service) };
+}
+
+function callsOf(service: Service) {
+  const call = async (method: string, path: string, value?: unknown, secret = service.secret) => {
+    const headers = { ...JSON_BODY, authorization: `Bearer ${secret}` };
+    const body = value === undefined ? undefined : JSON.stringify(value);
+    const answer = await service.call(method, `/v2/webhooks${path}`, headers, body);
+    return {
+      status: answer.status,
+      value: answer.body === '' ? undefined : JSON.parse(answer.body),
+    };
+  };
+  const created = async (value: object) => {
+    const answer = await call('POST', '', value);
+    assert.equal(answer.status, 201, JSON.stringify(answer.value));
+    return answer.value as { webhook: { id: string; cursor: string }; secret: string };
+  };
+  return { call, created };
+}
+
+testService('a webhook is created with its secret, read, changed and deleted', async (t) => {
+  const { service, keyFile, call, created } = await startWithWebhooks(t);
+  await service.store.apply([place({ id: 1n, petId: 7n, status: 'pending' })]);
+  const { now } = (await service.store.feed('now', 1))!;
+  const { webhook, secret } = await created({
+    ...{ url: 'https://Shop.example:443/hook', description: 'the shop' },
+    ...{ events: ['shipped', 'shipped'], petIds: [7] },
+  });
+  const { bytes } = readWebhookKey({ path: keyFile })!;
+  assert.equal(secret, secretOf(bytes, { id: webhook.id, generation: 1 }));
+  const { createdAt, ...rest } = (await call('GET', `/${webhook.id}`)).value;
+  assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
+  assert.deepEqual(rest, {
+    ...{ id: webhook.id, url: 'https://shop.example/hook', description: 'the shop' },
+    ...{ events: ['shipped'], petIds: [7], state: 'active', failures: 0 },
+    ...{ cursor: momentText(now), lag: { changes: 0 }, createdBy: service.key.id },
+  });
+  const changed = await call('PATCH', `/${webhook.id}`, {
+    ...{ description: '', events: [], petIds: [], state: 'paused', after: 'start' },
+  });
+  const placedAt = new Date((await service.store.record(1n))!.placedAt).toISOString();
+  assert.deepEqual(changed.value, {
+    ...{ id: webhook.id, url: 'https://shop.example/hook', state: 'paused' },
+    ...{ pausedFor: 'requested', failures: 0, createdAt, createdBy: service.key.id },
+    ...{ cursor: momentText(BEGINNING), lag: { changes: 1, since: placedAt } },
+  });
+  const resumed = await call('PATCH', `/${webhook.id}`, { state: 'active' });
+  assert.equal(resumed.value.state, 'active');
+  assert.deepEqual((await call('GET', '')).value.webhooks, [resumed.value]);
+  assert.equal((await call('DELETE', `/${webhook.id}`)).status, 204);
+  for (const method of ['GET', 'PATCH', 'DELETE']) {
+    const { status, value } = await call(
+      method,
+      `/${webhook.id}`,
+      method === 'PATCH' ? {} : undefined,
+    );
+    assert.deepEqual([status, value.code], [404, 'webhook_not_found']);
+  }
+});
+
+testService('a webhook that cannot be used is refused', async (t) => {
+  const { service, call, created } = await startWithWebhooks(t);
+  const refused = async (value: object) => {
+    const answer = await call('POST', '', value);
+    return [answer.status, answer.value.code, answer.value.errors?.[0]?.pointer];
+  };
+  const url = 'https://shop.example/hook';
+  for (const wrong of [
+    'ftp://shop.example/',
+    'https://10.0.0.1/',
+    'https://[::1]/',
+    'https://a.example/#',
+    'x',
+  ]) {
+    assert.deepEqual(await refused({ url: wrong }), [400, 'body_invalid', '/url'], wrong);
+  }
+  assert.deepEqual(await refused({ url, after: 'never' }), [400, 'body_invalid', '/after']);
+  assert.deepEqual(await refused({ url, events: ['sold'] }), [400, 'body_invalid', '/events/0']);
+  assert.deepEqual(await refused({}), [400, 'body_invalid', '/url']);
+  const gone = `5-${'a'.repeat(64)}`;
+  assert.deepEqual(await refused({ url, after: gone }), [410, 'changes_gone', undefined]);
+  const { webhook } = await created({ url });
+  assert.deepEqual(await refused({ url }), [409, 'webhook_url_taken', undefined]);
+  const back = await call('PATCH', `/${webhook.id}`, { after: gone });
+  assert.deepEqual([back.status, back.value.code], [410, 'changes_gone']);
+  const reader = await service.newKey({ scopes: ['orders:read', 'changes:read'] });
+  assert.equal((await call('GET', '', undefined, reader)).status, 403);
+});
+
+testService('a rotation gives another secret', async (t) => {
+  const { call, created } = await startWithWebhooks(t);
+  const { webhook, secret } = await created({ url: 'https://shop.example/hook' });
+  const rotated = await call('POST', `/${webhook.id}/rotate-secret`);
+  assert.equal(rotated.status, 200);
+  assert.notEqual(rotated.value.secret, secret);
+  assert.ok(Date.parse(rotated.value.webhook.secretRotatedAt) <= Date.now());
+});
+
+testService(
+  'a test sends a signed delivery; only the key that created the webhook gets the answer',
+  async (t) => {
+    const { service, call, created } = await startWithWebhooks(t);
+    const secrets: string[] = [];
+    const receiver = await startReceiver(
+      t,
+      () => secrets,
+      (_, index) => (index === 0 ? 204 : 418),
+    );
+    const { webhook, secret } = await created({ url: receiver.url });
+    secrets.push(secret);
+    const first = await call('POST', `/${webhook.id}/test`);
+    assert.deepEqual([first.value.accepted, first.value.status], [true, 204]);
+    const other = await service.newKey({ scopes: ['webhooks:manage'] });
+    const second = await call('POST', `/${webhook.id}/test`, undefined, other);
+    assert.deepEqual([second.value.accepted, 'status' in second.value], [false, false]);
+    const [sent, sentAgain] = receiver.received;
+    assert.deepEqual(
+      [sent!.after, sent!.next, sent!.changes],
+      [webhook.cursor, webhook.cursor, []],
+    );
+    assert.notEqual(sent!.id, sentAgain!.id);
+  },
+);
+
+testService(
+  'what an endpoint has answered is shown only to the key that created its webhook',
+  async (t) => {
+    const { service, call, created } = await startWithWebhooks(t);
+    const { webhook } = await created({ url: 'https://shop.example/hook' });
+    const stored = (await service.store.webhooks())[0]!;
+    const { id, version, ...state } = stored;
+    await service.store.apply([{ type: 'leaseWebhooks', node: 'a' }]);
+    const failed = {
+      ...{ ...state, failures: 1, failingSince: 1_000, nextAttemptAt: 6_000 },
+      lastFailure: { at: 1_000, status: 500, problem: undefined },
+    };
+    const deliveries = [{ id, version, state: failed }];
+    await service.store.apply([{ type: 'recordDeliveries', node: 'a', deliveries }]);
+    const own = (await call('GET', `/${webhook.id}`)).value;
+    assert.deepEqual(
+      [own.state, own.lastFailure],
+      ['failing', { at: '1970-01-01T00:00:01.000Z', status: 500 }],
+    );
+    const other = await service.newKey({ scopes: ['webhooks:manage'] });
+    for (const path of ['', `/${webhook.id}`]) {
+      const { value } = await call('GET', path, undefined, other);
+      const { lastFailure } = path === '' ? value.webhooks[0] : value;
+      assert.deepEqual(lastFailure, { at: '1970-01-01T00:00:01.000Z' });
+    }
+  },
+);
+
+test('SQLite: the webhook key is made beside the database for the first webhook, for its owner only', async (t) => {
+  const service = await startService(t);
+  const { call, created } = callsOf(service);
+  const path = `${service.url.slice('sqlite:'.length)}-webhook-key`;
+  assert.equal(readWebhookKey({ path }), undefined);
+  const { webhook, secret } = await created({ url: 'https://a.example/' });
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const key = readWebhookKey({ path })!;
+  assert.equal(secret, secretOf(key.bytes, { id: webhook.id, generation: 1 }));
+  // Lost or replaced, it is not made again: the secrets of webhooks would change without notice.
+  writeFileSync(path, `${randomBytes(32).toString('base64')}\n`);
+  for (const [method, at] of [
+    ['POST', ''],
+    ['POST', `/${webhook.id}/rotate-secret`],
+    ['POST', `/${webhook.id}/test`],
+  ]) {
+    const { status, value } = await call(
+      method!,
+      at!,
+      at === '' ? { url: 'https://b.example/' } : undefined,
+    );
+    assert.deepEqual([status, value.code], [503, 'webhooks_unavailable']);
+  }
+});
+
+testService('without a webhook key there are no webhooks', async (t) => {
+  const service = await startService(t);
+  if (service.store.engine.name === 'sqlite') return;
+  const { status, value } = await callsOf(service).call('POST', '', { url: 'https://a.example/' });
+  assert.deepEqual([status, value.code], [503, 'webhooks_unavailable']);
+});
