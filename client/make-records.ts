@@ -63,7 +63,7 @@ function typeOf(schema: Schema, indent: string): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ');
   if (schema.type === 'array') {
     const item = typeOf(schema.items!, indent);
-    return `readonly ${item.startsWith('{') ? `(${item})` : item}[]`;
+    return `readonly ${/[{|]/.test(item) ? `(${item})` : item}[]`;
   }
   if (schema.type === 'object') return objectOf(schema, indent);
   if (schema.type === 'integer') return 'bigint';

@@ -24,11 +24,12 @@ import { showCommand } from './commands/show.ts';
 import { takeBackCommand } from './commands/take-back.ts';
 import { CommandFailed, UsageError, writeErr } from './commands/terminal/output.ts';
 import { runIn, type Terminal, terminal } from './commands/terminal/terminal.ts';
-import { webhooksCommand } from './commands/webhooks.ts';
+import { webhooksCommand } from './commands/webhooks/webhooks.ts';
 import { ConfigError } from './config/settings.ts';
 import { InputProblem } from './files/input.ts';
 import { StoreNotUsable, StoreUnavailable } from './store/store.ts';
 import { VERSION } from './version.ts';
+import { WebhookKeyUnusable } from './webhooks/key.ts';
 
 export const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -124,6 +125,7 @@ function report(error: unknown): number {
     error instanceof InputProblem ||
     error instanceof StoreNotUsable ||
     error instanceof StoreUnavailable ||
+    error instanceof WebhookKeyUnusable ||
     isListenError(error);
   writeErr(`store-orders: ${isExpected ? message : (error as Error).stack}`);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {

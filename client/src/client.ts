@@ -38,6 +38,9 @@ import type {
   OrderPage,
   OrderRecord,
   Summary,
+  Webhook,
+  WebhookSecret,
+  WebhookTest,
 } from './records.ts';
 import { pageBefore, read, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
@@ -50,6 +53,16 @@ import {
 import { isActivity, isHistory, isOrder, isSummary } from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+  type WebhookSettings,
+} from './webhooks.ts';
 
 export type { ChangeOrdersOptions, OrderToChange } from './change-orders.ts';
 export type { ResponseDetails } from './errors.ts';
@@ -105,6 +118,7 @@ export {
   type WebhookHeaders,
   WebhookVerificationError,
 } from './webhook.ts';
+export type { WebhookSettings } from './webhooks.ts';
 
 /** An order, and whether an earlier request with the same idempotency key had placed it. */
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };
@@ -386,6 +400,57 @@ export class StoreOrders {
         });
       }),
     );
+  }
+
+  /** Lists all webhooks, the oldest first. */
+  async listWebhooks(options: CallOptions = {}): Promise<readonly Webhook[]> {
+    return listWebhooks(this.#settings, options);
+  }
+
+  /** Reads a webhook. @throws NotFoundError */
+  async getWebhook(id: string, options: CallOptions = {}): Promise<Webhook> {
+    return getWebhook(this.#settings, id, options);
+  }
+
+  /**
+   * Creates a webhook, and resolves to it and its secret. A URL can have one webhook.
+   * @throws InvalidRequestError, ConflictError, GoneError; UnknownOutcomeError: list the webhooks, and rotate the secret of this one
+   */
+  async createWebhook(
+    webhook: Omit<WebhookSettings, 'state'> & { readonly url: string },
+    options: CallOptions = {},
+  ): Promise<WebhookSecret> {
+    return createWebhook(this.#settings, webhook, options);
+  }
+
+  /**
+   * Changes the given fields of a webhook; pauses and resumes it.
+   * @throws NotFoundError, InvalidRequestError, ConflictError, GoneError, UnknownOutcomeError
+   */
+  async updateWebhook(
+    id: string,
+    changes: WebhookSettings,
+    options: CallOptions = {},
+  ): Promise<Webhook> {
+    return updateWebhook(this.#settings, id, changes, options);
+  }
+
+  /** Deletes a webhook. @throws NotFoundError, UnknownOutcomeError */
+  async deleteWebhook(id: string, options: CallOptions = {}): Promise<void> {
+    await deleteWebhook(this.#settings, id, options);
+  }
+
+  /**
+   * Gives a webhook a new secret; the one before is valid for 24 hours more. Not retried, since a second rotation would end that one.
+   * @throws NotFoundError, UnknownOutcomeError
+   */
+  async rotateWebhookSecret(id: string, options: CallOptions = {}): Promise<WebhookSecret> {
+    return rotateWebhookSecret(this.#settings, id, options);
+  }
+
+  /** Sends a delivery without changes to the endpoint of a webhook, and waits for its answer. Not retried. @throws NotFoundError */
+  async testWebhook(id: string, options: CallOptions = {}): Promise<WebhookTest> {
+    return testWebhook(this.#settings, id, options);
   }
 
   async #read<T>(

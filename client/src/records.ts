@@ -220,6 +220,110 @@ export interface Activity {
   readonly head: string;
 }
 
+/** An endpoint that changes are sent to, and its place in the feed. */
+export interface Webhook {
+  /** Unique identifier. */
+  readonly id: string;
+  /** Where deliveries are sent. */
+  readonly url: string;
+  /** For people. */
+  readonly description?: string;
+  /** The types of the changes that are sent; absent for all. */
+  readonly events?: readonly ('placed' | 'cancelled' | 'shipped' | (string & {}))[];
+  /** The pets whose changes are sent; absent for all. */
+  readonly petIds?: readonly bigint[];
+  /** `failing`: the last delivery was not accepted and will be repeated. */
+  readonly state: 'active' | 'failing' | 'paused' | (string & {});
+  /** Why it is paused: on request; since its endpoint has accepted nothing for three days, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
+  readonly pausedFor?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
+  /** Its place in the feed: everything up to this cursor was delivered. */
+  readonly cursor: string;
+  /** What it has not delivered yet. */
+  readonly lag: {
+    /** How many changes of the store are not delivered or examined yet, whether it wants them or not; at most 1,000 are counted. */
+    readonly changes: bigint;
+    /** When the first of them was made; absent without one. */
+    readonly since?: string;
+  };
+  /** How often the current delivery has failed. */
+  readonly failures: bigint;
+  /** When the current delivery is repeated, if it has failed. */
+  readonly nextAttemptAt?: string;
+  /** When a delivery was accepted last. */
+  readonly lastSuccessAt?: string;
+  /** The last delivery that was not accepted. */
+  readonly lastFailure?: {
+    /** When it was sent. */
+    readonly at: string;
+    /** The status that the endpoint has answered; only for the API key that created the webhook. */
+    readonly status?: bigint;
+    /** Why there was no answer; only for the API key that created the webhook. */
+    readonly problem?: string;
+  };
+  /** When it was created. */
+  readonly createdAt: string;
+  /** Id of the API key that created it; absent if an operator has. */
+  readonly createdBy?: string;
+  /** When its secret was rotated last. */
+  readonly secretRotatedAt?: string;
+}
+
+/** All webhooks. */
+export interface WebhookList {
+  /** The webhooks, the oldest first; at most 1,000. */
+  readonly webhooks: readonly Webhook[];
+}
+
+/** A webhook with its secret, which is shown only once. */
+export interface WebhookSecret {
+  /** The webhook. */
+  readonly webhook: Webhook;
+  /** `whsec_` and Base64, as libraries of Standard Webhooks take it. */
+  readonly secret: string;
+}
+
+/** A webhook to create. */
+export interface NewWebhook {
+  /** Where deliveries are sent, by https. */
+  readonly url: string;
+  /** For people. */
+  readonly description?: string;
+  /** The types of the changes to send; all if absent or empty. */
+  readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
+  /** The pets whose changes to send; all if absent or empty. */
+  readonly petIds?: readonly bigint[];
+  /** A cursor of changes after which deliveries begin, `start` for the first change in the store, or `now` for new changes only; `now` by default. */
+  readonly after?: string;
+}
+
+/** What to change in a webhook; absent fields stay as they are. */
+export interface WebhookChanges {
+  /** Where deliveries are sent, by https. */
+  readonly url?: string;
+  /** For people; "" for none. */
+  readonly description?: string;
+  /** The types of the changes to send; empty for all. */
+  readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
+  /** The pets whose changes to send; empty for all. */
+  readonly petIds?: readonly bigint[];
+  /** `paused` ends deliveries, `active` resumes them at once. */
+  readonly state?: 'active' | 'paused';
+  /** A cursor of changes after which deliveries continue, `start` for the first change in the store, or `now` for new changes only. */
+  readonly after?: string;
+}
+
+/** The outcome of a test. */
+export interface WebhookTest {
+  /** Whether the endpoint has answered 2xx. */
+  readonly accepted: boolean;
+  /** The status that the endpoint has answered; only for the API key that created the webhook. */
+  readonly status?: bigint;
+  /** Why there was no answer; only for the API key that created the webhook. */
+  readonly problem?: string;
+  /** How long the answer took, in milliseconds. */
+  readonly ms: bigint;
+}
+
 /** What went wrong. */
 export interface ErrorRecord {
   /** Machine-readable error code; docs/errors.md of the service explains each. */
@@ -276,6 +380,10 @@ export type ErrorCode =
   | 'idempotency_key_missing'
   | 'orders_not_changed'
   | 'reference_taken'
+  | 'webhook_not_found'
+  | 'webhook_url_taken'
+  | 'too_many_webhooks'
+  | 'webhooks_unavailable'
   | 'changes_gone'
   | 'order_changed'
   | 'reference_differs'

@@ -245,6 +245,12 @@ export class Reply {
     return { ...record, etag: this.headers.get('etag') ?? '' };
   }
 
+  /** A success without a body. @throws ForeignResponseError for that of a proxy, which only this header distinguishes */
+  empty(): true {
+    if (this.headers.get('x-request-id') !== null) return true;
+    throw this.foreign('has no X-Request-Id');
+  }
+
   get requestId(): string {
     return this.#connection.requestId;
   }

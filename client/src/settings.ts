@@ -10,7 +10,7 @@ export type HeaderValues = Readonly<Record<string, string>>;
 export interface SentRequest {
   /** The operation, such as `cancelOrder`, or `v1.cancelOrder`. */
   readonly operation: OperationName;
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Without the query. */
   readonly path: string;
   /** X-Request-Id. */

@@ -9,6 +9,10 @@ import type {
   OrderPage,
   OrderRecord,
   Summary,
+  Webhook,
+  WebhookList,
+  WebhookSecret,
+  WebhookTest,
 } from './records.ts';
 
 // Whether a JSON value has what a record of the service has, so that another program's JSON is not taken for one. Fields
@@ -68,6 +72,24 @@ export function isChangeResults(
       return isObject(error) && typeof (error as Unknown<ErrorRecord>).code === 'string';
     })
   );
+}
+
+export function isWebhook(value: unknown): value is Webhook {
+  if (!isObject(value)) return false;
+  const { id, url, state, cursor } = value as Unknown<Webhook>;
+  return [id, url, state, cursor].every((each) => typeof each === 'string');
+}
+
+export function isWebhookList({ webhooks }: Unknown<WebhookList>): boolean {
+  return isArrayOf(webhooks, isWebhook);
+}
+
+export function isWebhookSecret({ webhook, secret }: Unknown<WebhookSecret>): boolean {
+  return isWebhook(webhook) && typeof secret === 'string';
+}
+
+export function isWebhookTest({ accepted, ms }: Unknown<WebhookTest>): boolean {
+  return typeof accepted === 'boolean' && typeof ms === 'bigint';
 }
 
 export function isHistory({ events }: Unknown<OrderHistory>): boolean {

@@ -24,7 +24,8 @@ export function idOf(command: OrderCommand): OrderId {
   return command.type === 'insertOrder' ? command.order.id : command.id;
 }
 
-export type OrderEventType = 'placed' | 'cancelled' | 'shipped';
+export const EVENT_TYPES = ['placed', 'cancelled', 'shipped'] as const;
+export type OrderEventType = (typeof EVENT_TYPES)[number];
 
 export type Refusal =
   | 'order_not_found'

@@ -22,6 +22,14 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
     streamChanges:
       "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
     getSummary: 'const { orders } = await store.getSummary();',
+    listWebhooks: 'const webhooks = await store.listWebhooks();',
+    createWebhook:
+      "const { webhook, secret } = await store.createWebhook({ url, after: 'start' });",
+    getWebhook: 'const { state, lag } = await store.getWebhook(webhookId);',
+    updateWebhook: "const webhook = await store.updateWebhook(webhookId, { state: 'paused' });",
+    deleteWebhook: 'await store.deleteWebhook(webhookId);',
+    rotateWebhookSecret: 'const { secret } = await store.rotateWebhookSecret(webhookId);',
+    testWebhook: 'const { accepted } = await store.testWebhook(webhookId);',
     getActivity: 'const { periods } = await store.getActivity([yesterday, today, tomorrow]);',
   },
 };

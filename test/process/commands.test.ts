@@ -30,7 +30,9 @@ const COMMANDS = [
   ['check'],
   ['take-back'],
   ['rechain'],
-  ['webhooks', 'listen'],
+  ...['create', 'list', 'show', 'pause', 'rewind', 'rotate', 'test', 'delete', 'listen'].map(
+    (name) => ['webhooks', name],
+  ),
   ['migrate'],
   ['sample'],
 ];

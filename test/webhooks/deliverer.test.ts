@@ -191,6 +191,8 @@ testDeliveries(
     await set(id, { position: BEGINNING });
     await eventually(async () => assert.equal(received.length, 3));
     assert.deepEqual(chainOf(received.slice(2)), placed(1, 2));
+    // Not repetitions: an endpoint that knows the ids of earlier deliveries would skip them.
+    assert.equal(new Set(received.map(({ id: each }) => each)).size, 3);
   },
 );
 

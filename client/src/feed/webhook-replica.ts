@@ -35,12 +35,14 @@ export class WebhookReplica {
     return applying;
   }
 
-  async #apply({ after, changes, next: cursor }: WebhookDelivery): Promise<boolean> {
+  async #apply({ after, changes, next: cursor, revision }: WebhookDelivery): Promise<boolean> {
     this.#position ??= await this.#store.load();
     const position = this.#position;
     if (position === undefined) throw new WebhookGapError('there is no copy yet');
     if (after !== position.cursor) {
-      if (revisionOf(cursor) <= revisionOf(position.cursor)) return false;
+      // A store that is before the copy was restored, and its changes are others.
+      const isRepetition = revision >= revisionOf(position.cursor);
+      if (isRepetition && revisionOf(cursor) <= revisionOf(position.cursor)) return false;
       throw new WebhookGapError(`the copy is at ${position.cursor}, the changes continue ${after}`);
     }
     await this.#verify?.({ requestId: undefined }, { after, changes, cursor });

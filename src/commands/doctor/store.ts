@@ -12,6 +12,7 @@ import { type Store, StoreNotUsable, StoreUnavailable } from '../../store/store.
 import type { Findings } from '../../store/tables/consistency.ts';
 import { describeImport } from '../imports.ts';
 import { counted, grouped } from '../terminal/output.ts';
+import { webhooksOf } from './webhooks.ts';
 
 const SOON_MS = 14 * 86_400_000;
 
@@ -74,14 +75,15 @@ function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Find
   return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
 }
 
-/** Checks keys, clock, ids and imports of a consistent store. */
-async function usedStoreOf({ databaseUrl, environment }: Config): Promise<Finding[]> {
+/** Checks keys, clock, ids, imports and webhooks of a consistent store. */
+async function usedStoreOf({ databaseUrl, environment, webhooks }: Config): Promise<Finding[]> {
   const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
   try {
     const { latestAt, freeIds } = await store.status();
     const keys = await keysOf(store, environment);
     const imports = importsOf(await store.imports());
-    return [...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports];
+    const hooks = webhooksOf(await store.webhooks(), webhooks);
+    return [...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports, ...hooks];
   } finally {
     await store.close();
   }

@@ -156,9 +156,10 @@ export class Deliveries {
   /** Sends a page. @returns whether the endpoint has accepted it and the next one may be sent */
   async #send(endpoint: Endpoint, page: ChangePage): Promise<boolean> {
     const { webhook } = endpoint;
-    const { id, url, position } = webhook;
+    const { id, url, position, version } = webhook;
     const { signal } = this.#ending;
-    const delivery = await deliveryOf(id, position, page);
+    // After its place or filter was set, what is sent again is not a repetition.
+    const delivery = await deliveryOf(`${id} ${version}`, position, page);
     const headers = headersOf(delivery, signingSecrets(this.#key!, webhook, Date.now()));
     const began = performance.now();
     const { allowed } = this.#parts;

@@ -15,15 +15,15 @@ export interface Delivery {
 
 /**
  * Returns the delivery of a page: the body of listChanges, and `after`, the cursor that it continues from.
- * @param endpoint id of the endpoint
+ * @param series names the deliveries that this one is one of: repetitions of changes in another series have other ids
  */
 export async function deliveryOf(
-  endpoint: string,
+  series: string,
   after: Moment,
   page: ChangePage,
 ): Promise<Delivery> {
   const [from, to] = [feedCursor(after), feedCursor(page.position)];
-  const digest = createHash('sha256').update(`${endpoint} ${from} ${to}`).digest('base64url');
+  const digest = createHash('sha256').update(`${series} ${from} ${to}`).digest('base64url');
   const json = await changePageJson(page);
   return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
 }

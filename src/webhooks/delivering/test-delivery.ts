@@ -8,7 +8,7 @@ import { deliveryOf, headersOf } from './delivery.ts';
 import { isAccepted, post } from './post.ts';
 
 /** How long the endpoint may take to answer a test. */
-export const TEST_WITHIN_MS = 10_000;
+export const TEST_WITHIN_MS = 8_000;
 
 /** Sends a delivery without changes at the place of a webhook. */
 export async function sendTest(

@@ -5,9 +5,9 @@ import { webhookState } from '../../../webhooks/webhook.ts';
 
 /**
  * Returns v2's Webhook record.
- * @param reader id of the API key that gets it: what the endpoint has answered is only for the one that created the webhook
+ * @param hasAnswers whether to include what the endpoint has answered: for operators, and the API key that created the webhook
  */
-export function webhookRecord({ webhook, lag }: LaggingWebhook, reader: string) {
+export function webhookRecord({ webhook, lag }: LaggingWebhook, hasAnswers: boolean) {
   const { id, url, description, events, petIds, pausedFor, position, failures } = webhook;
   const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
   return {
@@ -21,7 +21,7 @@ export function webhookRecord({ webhook, lag }: LaggingWebhook, reader: string) 
     lastSuccessAt: timeText(lastSuccessAt),
     lastFailure: lastFailure && {
       at: timeText(lastFailure.at),
-      ...(reader === createdBy && { status: lastFailure.status, problem: lastFailure.problem }),
+      ...(hasAnswers && { status: lastFailure.status, problem: lastFailure.problem }),
     },
     createdAt: timeText(createdAt),
     createdBy,

@@ -13,6 +13,11 @@ export interface WebhookId {
   readonly webhookId: string;
 }
 
+/** Whether the API key of the request has created a webhook. */
+export function isOwn(exchange: Exchange, { createdBy }: Webhook): boolean {
+  return exchange.apiKey!.id === createdBy;
+}
+
 /** Sends JSON that is not to be cached: the state of a webhook changes with each delivery. */
 export function sendFresh(exchange: Exchange, status: 200 | 201, value: unknown): void {
   const headers = [...NOT_STORED, 'content-type', 'application/json'];
@@ -28,7 +33,7 @@ export async function sendWebhook(
 ): Promise<void> {
   const only = { webhooks: async () => [webhook], webhookLags: store.webhookLags };
   const [found] = await inTime(exchange, () => lagsOf(only));
-  const record = webhookRecord(found!, exchange.apiKey!.id);
+  const record = webhookRecord(found!, isOwn(exchange, webhook));
   sendFresh(exchange, status, secret === undefined ? record : { webhook: record, secret });
 }
 

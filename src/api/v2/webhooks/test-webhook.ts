@@ -4,7 +4,7 @@ import { sendError } from '../../../http/responses.ts';
 import type { Store } from '../../../store/store.ts';
 import type { KeyOf, WebhookKey } from '../../../webhooks/key.ts';
 import type { Webhook } from '../../../webhooks/webhook.ts';
-import { findWebhook, sendFresh, type WebhookId } from './responses.ts';
+import { findWebhook, isOwn, sendFresh, type WebhookId } from './responses.ts';
 
 /** Maximum number of tests at the same time. */
 const MAX_TESTS_AT_ONCE = 10;
@@ -39,8 +39,8 @@ export function testWebhook(
     running += 1;
     try {
       const { status, problem, ...outcome } = await test(webhook, key);
-      const isOwn = exchange.apiKey!.id === webhook.createdBy;
-      sendFresh(exchange, 200, { ...outcome, ...(isOwn && { status, problem }) });
+      const answer = isOwn(exchange, webhook) ? { status, problem } : {};
+      sendFresh(exchange, 200, { ...outcome, ...answer });
     } finally {
       running -= 1;
     }

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Command } from 'commander';
-import type { Moment } from '../orders/heads.ts';
-import { type ChangePage, MAX_CHANGES, startPosition } from '../store/feed.ts';
-import { feedCursor, parseFeedStart } from '../store/feed-cursor.ts';
-import { type AllowedTargets, parseAllowedTargets, urlProblem } from '../webhooks/addresses.ts';
-import { deliveryOf, headersOf } from '../webhooks/delivering/delivery.ts';
-import { post } from '../webhooks/delivering/post.ts';
-import { waitAfter } from '../webhooks/delivering/repetitions.ts';
-import { KEY_BYTES } from '../webhooks/key.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
-import { CommandFailed, counted, UsageError, writeErr } from './terminal/output.ts';
+import type { Command } from 'commander';
+import type { Moment } from '../../orders/heads.ts';
+import { type ChangePage, MAX_CHANGES } from '../../store/feed.ts';
+import { feedCursor } from '../../store/feed-cursor.ts';
+import { type AllowedTargets, parseAllowedTargets, urlProblem } from '../../webhooks/addresses.ts';
+import { deliveryOf, headersOf } from '../../webhooks/delivering/delivery.ts';
+import { isAccepted, post } from '../../webhooks/delivering/post.ts';
+import { waitAfter } from '../../webhooks/delivering/repetitions.ts';
+import { KEY_BYTES } from '../../webhooks/key.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from '../database.ts';
+import { CommandFailed, counted, UsageError, writeErr } from '../terminal/output.ts';
+import { positionAt } from './position.ts';
 
 /** How often the store is polled for new changes. */
 const POLL_MS = 250;
@@ -25,38 +26,28 @@ interface ListenFlags extends DatabaseFlags {
   readonly secret?: string;
 }
 
-export function webhooksCommand(): Command {
-  const webhooks = new Command('webhooks').description('forward changes to programs');
-  webhooks.addCommand(
-    databaseCommand(
-      'listen',
-      'forward changes to a program on this machine as signed webhooks, until interrupted; for development',
-      `npx store-orders webhooks listen --forward-to http://127.0.0.1:3000/hook
+export function listenCommand(): Command {
+  return databaseCommand(
+    'listen',
+    'forward changes to a program on this machine as signed webhooks, until interrupted; for development',
+    `npx store-orders webhooks listen --forward-to http://127.0.0.1:3000/hook
 npx store-orders webhooks listen --forward-to http://localhost:3000/ --after start`,
-    )
-      .requiredOption('--forward-to <url>', 'URL of the program; it must be on this machine')
-      .option('--after <cursor>', 'a cursor of changes, "start", or "now"', 'now')
-      .option(
-        '--secret <secret>',
-        'the secret that signs deliveries, whsec_…; a new one by default',
-      )
-      .action(listen),
-  );
-  return webhooks;
+  )
+    .requiredOption('--forward-to <url>', 'URL of the program; it must be on this machine')
+    .option('--after <cursor>', 'a cursor of changes, "start", or "now"', 'now')
+    .option('--secret <secret>', 'the secret that signs deliveries, whsec_…; a new one by default')
+    .action(listen);
 }
 
 async function listen({ forwardTo, after, secret, ...flags }: ListenFlags): Promise<void> {
   const problem = urlProblem(forwardTo, HERE);
   if (problem !== undefined) throw new UsageError(`--forward-to ${problem}`);
-  const begin = parseFeedStart(after);
-  if (begin === undefined) throw new UsageError('--after must be a cursor, start or now');
   const used = secret ?? `whsec_${randomBytes(KEY_BYTES).toString('base64')}`;
   if (!/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(used)) {
     throw new UsageError('--secret must be whsec_ and at least 24 bytes in Base64');
   }
   await withStore(flags, 'read', async (store) => {
-    const { now } = (await store.feed('now', 1))!;
-    let position = startPosition(begin, now);
+    let position = await positionAt(store, '--after', after);
     writeErr(`Secret: ${used}`);
     writeErr(`Forwarding the changes after ${feedCursor(position)} to ${forwardTo}`);
     for (;;) {
@@ -86,9 +77,8 @@ async function deliver(
   for (let failures = 1; ; failures += 1) {
     const headers = headersOf(delivery, [secret]);
     const answer = await post({ url, headers, body: delivery.body, allowed: HERE });
-    const result = answer.problem ?? String(answer.status);
-    writeErr(`${result}: ${what} (${delivery.id})`);
-    if (answer.problem === undefined && answer.status >= 200 && answer.status < 300) return;
+    writeErr(`${answer.problem ?? answer.status}: ${what} (${delivery.id})`);
+    if (isAccepted(answer)) return;
     const retryAfterMs = answer.problem === undefined ? answer.retryAfterMs : undefined;
     await pause(Math.min(waitAfter(failures, retryAfterMs), LONGEST_WAIT_MS));
   }

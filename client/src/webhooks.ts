@@ -1,0 +1,165 @@
+import { int64Text, oneOf, plainObject, text } from './arguments.ts';
+import { type Call, calling } from './call.ts';
+import type { OperationName } from './error-codes.ts';
+import type { ChangeType } from './feed/changes.ts';
+import type { Webhook, WebhookList, WebhookSecret, WebhookTest } from './records.ts';
+import { type Reply, type Request, send } from './request.ts';
+import { repeated, repeatedChange } from './retries.ts';
+import type { CallOptions, Settings } from './settings.ts';
+import { isWebhook, isWebhookList, isWebhookSecret, isWebhookTest } from './shapes.ts';
+
+/** What can be set in a webhook; absent fields stay as they are. */
+export interface WebhookSettings {
+  readonly url?: string | undefined;
+  /** For people; "" for none. */
+  readonly description?: string | undefined;
+  /** The types of the changes to send; empty for all. */
+  readonly events?: readonly ChangeType[] | undefined;
+  /** The pets whose changes to send; empty for all. */
+  readonly petIds?: readonly bigint[] | undefined;
+  /** A cursor of changes after which deliveries continue, `start` or `now`. */
+  readonly after?: string | undefined;
+  readonly state?: 'active' | 'paused' | undefined;
+}
+
+const PATH = '/v2/webhooks';
+
+/** See StoreOrders.listWebhooks. */
+export async function listWebhooks(
+  settings: Settings,
+  options: CallOptions,
+): Promise<readonly Webhook[]> {
+  const request = requestOf('listWebhooks', 'GET', '');
+  const { webhooks } = await calling(settings, options, (call) =>
+    repeated(call, () => send(call, request, (reply) => reply.record<WebhookList>(isWebhookList))),
+  );
+  return webhooks;
+}
+
+/** See StoreOrders.getWebhook. */
+export async function getWebhook(
+  settings: Settings,
+  id: string,
+  options: CallOptions,
+): Promise<Webhook> {
+  const request = requestOf('getWebhook', 'GET', pathOf(id));
+  return calling(settings, options, (call) =>
+    repeated(call, () => send(call, request, webhookIn(id))),
+  );
+}
+
+/** See StoreOrders.createWebhook. */
+export async function createWebhook(
+  settings: Settings,
+  webhook: WebhookSettings,
+  options: CallOptions,
+): Promise<WebhookSecret> {
+  const request = {
+    ...requestOf('createWebhook', 'POST', ''),
+    expects: [201],
+    body: bodyOf(webhook),
+  };
+  return changing(settings, options, (call) =>
+    send(call, request, (reply) => reply.record<WebhookSecret>(isWebhookSecret)),
+  );
+}
+
+/** See StoreOrders.updateWebhook. */
+export async function updateWebhook(
+  settings: Settings,
+  id: string,
+  changes: WebhookSettings,
+  options: CallOptions,
+): Promise<Webhook> {
+  const request = { ...requestOf('updateWebhook', 'PATCH', pathOf(id)), body: bodyOf(changes) };
+  return changing(settings, options, (call) => send(call, request, webhookIn(id)));
+}
+
+/** See StoreOrders.deleteWebhook. */
+export async function deleteWebhook(
+  settings: Settings,
+  id: string,
+  options: CallOptions,
+): Promise<void> {
+  const request = { ...requestOf('deleteWebhook', 'DELETE', pathOf(id)), expects: [204] };
+  await calling(settings, options, (call) =>
+    repeatedChange(call, {
+      attempt: () => send(call, request, (reply) => reply.empty()),
+      resultIn: ({ code }) => code === 'webhook_not_found' || undefined,
+    }),
+  );
+}
+
+/** See StoreOrders.rotateWebhookSecret. */
+export async function rotateWebhookSecret(
+  settings: Settings,
+  id: string,
+  options: CallOptions,
+): Promise<WebhookSecret> {
+  const request = requestOf('rotateWebhookSecret', 'POST', `${pathOf(id)}/rotate-secret`);
+  // A second rotation would end the secret that the endpoint has.
+  return changing(settings, { ...options, retries: 0 }, (call) =>
+    send(call, request, (reply) => reply.record<WebhookSecret>(isWebhookSecret)),
+  );
+}
+
+/** See StoreOrders.testWebhook. */
+export async function testWebhook(
+  settings: Settings,
+  id: string,
+  options: CallOptions,
+): Promise<WebhookTest> {
+  const request = requestOf('testWebhook', 'POST', `${pathOf(id)}/test`);
+  return calling(settings, { ...options, retries: 0 }, (call) =>
+    repeated(call, () => send(call, request, (reply) => reply.record<WebhookTest>(isWebhookTest))),
+  );
+}
+
+function changing<T>(
+  settings: Settings,
+  options: CallOptions,
+  attempt: (call: Call) => Promise<T>,
+): Promise<T> {
+  return calling(settings, options, (call) =>
+    repeatedChange(call, { attempt: () => attempt(call), resultIn: () => undefined }),
+  );
+}
+
+function requestOf(operation: OperationName, method: Request['method'], path: string): Request {
+  return { operation, method, path: `${PATH}${path}`, expects: [200] };
+}
+
+function pathOf(id: string): string {
+  if (typeof id === 'string' && id !== '') return `/${encodeURIComponent(id)}`;
+  throw new TypeError('id must be the id of a webhook');
+}
+
+function webhookIn(id: string): (reply: Reply) => Promise<Webhook> {
+  return (reply) => reply.record<Webhook>((found: Webhook) => isWebhook(found) && found.id === id);
+}
+
+const FIELDS = ['url', 'description', 'events', 'petIds', 'after', 'state'];
+
+function bodyOf(webhook: WebhookSettings): string {
+  plainObject(webhook, 'a webhook');
+  // A filter with a wrong name must not be lost.
+  const unknown = Object.keys(webhook).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(`a webhook has no field ${unknown} that can be set`);
+  const { events, petIds } = webhook;
+  const texts = (['url', 'description', 'after'] as const).map(
+    (name) => [name, quoted(text(webhook[name], name))] as const,
+  );
+  const fields = [
+    ...texts,
+    ['state', quoted(oneOf(webhook.state, ['active', 'paused'], 'state'))] as const,
+    ['events', events && JSON.stringify(events)] as const,
+    ['petIds', petIds && `[${petIds.map((each) => int64Text(each, 'a petId')).join()}]`] as const,
+  ];
+  const given = fields.filter(([, json]) => json !== undefined);
+  return `{${given.map(([name, json]) => `"${name}":${json}`).join()}}`;
+}
+
+function quoted(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  ConflictError,
+  InvalidRequestError,
+  NotFoundError,
+  StoreOrders,
+  UnknownOutcomeError,
+} from '../../client/src/client.ts';
+import { startService } from '../http/harness.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+
+test('webhooks are created, tested, changed, rotated and deleted', async (t) => {
+  const keyFile = join(temporaryFolder(t), 'webhook.key');
+  writeFileSync(keyFile, randomBytes(32).toString('base64'));
+  const settings = { WEBHOOK_KEY_FILE: keyFile, WEBHOOK_ALLOW: '127.0.0.1,http' };
+  const { port, secret: apiKey } = await startService(t, settings);
+  const store = new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey });
+  const secrets: string[] = [];
+  const { url } = await startReceiver(t, () => secrets);
+  const petIds = [2n ** 63n - 1n];
+  const { webhook, secret } = await store.createWebhook({ url, events: ['shipped'], petIds });
+  secrets.push(secret);
+  const { id } = webhook;
+  assert.deepEqual([webhook.petIds, webhook.lag.changes], [petIds, 0n]);
+  assert.equal((await store.testWebhook(id)).accepted, true);
+  assert.equal((await store.updateWebhook(id, { petIds: [], state: 'paused' })).petIds, undefined);
+  assert.equal((await store.getWebhook(id)).pausedFor, 'requested');
+  assert.notEqual((await store.rotateWebhookSecret(id)).secret, secret);
+  assert.deepEqual(await store.listWebhooks(), [await store.getWebhook(id)]);
+  await assert.rejects(store.createWebhook({ url }), ConflictError);
+  await assert.rejects(store.createWebhook({ url: 'https://[::1]/' }), InvalidRequestError);
+  await assert.rejects(store.updateWebhook(id, { event: [] } as never), TypeError);
+  await store.deleteWebhook(id);
+  await assert.rejects(store.deleteWebhook(id), NotFoundError);
+});
+
+test('a rotation whose outcome is unknown is not repeated; a deletion whose response was lost succeeds', async () => {
+  let requests = 0;
+  const answers = (second: () => Response) => async () => {
+    requests += 1;
+    if (requests === 1) throw new TypeError('the connection was lost');
+    return second();
+  };
+  const client = (second: () => Response) => {
+    requests = 0;
+    const fetch = answers(second);
+    return new StoreOrders({ baseUrl: 'https://store.example', apiKey: 'k', fetch });
+  };
+  const gone = { code: 'webhook_not_found', message: 'There is none.', status: 404 };
+  const notFound = () => Response.json(gone, { status: 404 });
+  await assert.rejects(client(notFound).rotateWebhookSecret('wh_1'), UnknownOutcomeError);
+  assert.equal(requests, 1);
+  await client(notFound).deleteWebhook('wh_1');
+  assert.equal(requests, 2);
+});
