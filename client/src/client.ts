@@ -22,9 +22,11 @@ import {
 } from './feed/changes.ts';
 import {
   type Copy,
+  catchUp,
   keepCopy,
   keepReplica,
   type ReplicaOptions,
+  type ReplicaPosition,
   type ReplicaStep,
   type ReplicaStore,
 } from './feed/replica.ts';
@@ -366,6 +368,19 @@ export class StoreOrders {
         ? keepCopy(this.#settings, following)
         : keepReplica(this.#settings, store, following),
     );
+  }
+
+  /**
+   * Brings a copy up to date, once: makes it if there is none, or if the store was restored. For receivers of webhooks after a
+   * WebhookGapError.
+   * @throws the errors of `replica`
+   */
+  async catchUp({
+    store,
+    ...options
+  }: ReplicaOptions & { readonly store: ReplicaStore }): Promise<ReplicaPosition> {
+    const signal = options.signal ?? new AbortController().signal;
+    return catchUp(this.#settings, store, { ...options, signal });
   }
 
   /** Counts the orders by status, in constant time. */

@@ -253,8 +253,53 @@ test('webhooks are applied to the copy once and in order, and a gap is noticed',
   const again = new WebhookReplica(new SqliteReplica(database));
   assert.deepEqual([await again.apply(missed), await again.apply(later)], [true, true]);
   assert.deepEqual(ordersIn(database), await allOrders(service));
-  // Another process has taken over.
-  await assert.rejects(copy.apply(missed), /another process/);
+  // After the gap the first one has loaded the copy again, which the second one notices.
+  assert.equal(await copy.apply(missed), false);
+  await place(service.store, pending(7n));
+  const last = await deliveryAfter(service, later.next);
+  await assert.rejects(again.apply(last), /another process/);
   const none = new WebhookReplica(new SqliteReplica(new DatabaseSync(':memory:')));
   await assert.rejects(none.apply(first), WebhookGapError);
+});
+
+test('after a gap catchUp brings the copy up to date, and a delivery that the copy has in part is applied for the rest', async (t) => {
+  const service = await startService(t);
+  const database = new DatabaseSync(':memory:');
+  const replica = new SqliteReplica(database);
+  const copy = new WebhookReplica(replica);
+  const { next: begin } = await clientOf(service).listChanges({ after: 'now' });
+  for (const id of [1n, 2n]) await place(service.store, pending(id));
+  const first = await deliveryAfter(service, begin);
+  await assert.rejects(copy.apply(first), WebhookGapError);
+  const { revision } = await clientOf(service).catchUp({ store: replica });
+  assert.equal(revision, 2n);
+  assert.equal(await copy.apply(first), false);
+  for (const id of [3n, 4n]) await place(service.store, pending(id));
+  const part = {
+    ...(await clientOf(service).listChanges({ after: first.next })),
+    after: first.next,
+  };
+  assert.equal(await copy.apply(part), true);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+  await place(service.store, pending(5n));
+  assert.equal((await clientOf(service).catchUp({ store: replica })).revision, 5n);
+  assert.deepEqual(ordersIn(database), await allOrders(service));
+});
+
+test('a copy is not mixed with deliveries of another history, whether the store is behind the copy or ahead', async (t) => {
+  const [lost, restored] = [await startService(t), await startService(t)];
+  const database = new DatabaseSync(':memory:');
+  const replica = new SqliteReplica(database);
+  for (const id of [1n, 2n, 3n]) await place(lost.store, pending(id));
+  await clientOf(lost).catchUp({ store: replica });
+  const copy = new WebhookReplica(replica);
+  await place(restored.store, pending(7n));
+  const behind = { ...(await clientOf(restored).listChanges()), after: `0-${'0'.repeat(64)}` };
+  await assert.rejects(copy.apply(behind), WebhookGapError);
+  for (const id of [8n, 9n, 10n, 11n]) await place(restored.store, pending(id));
+  const ahead = { ...(await clientOf(restored).listChanges()), after: behind.after };
+  await assert.rejects(copy.apply(ahead), WebhookGapError);
+  await clientOf(restored).catchUp({ store: replica });
+  assert.deepEqual(ordersIn(database), await allOrders(restored));
+  assert.equal(await copy.apply(ahead), false);
 });

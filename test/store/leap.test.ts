@@ -189,7 +189,9 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     ...['reserved_id', 'last_id', 'origin'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
-    ...['audit', 'operator_revisions', 'changed_all'].map((table) => `DROP TABLE ${table}`),
+    ...['audit', 'operator_revisions', 'changed_all', 'webhooks', 'webhook_lease'].map(
+      (table) => `DROP TABLE ${table}`,
+    ),
     ...['orders_by_reference', 'orders_by_key_and_reference'].map((name) => `DROP INDEX ${name}`),
     ...['reference', 'reference_key'].map((column) => `ALTER TABLE orders DROP COLUMN ${column}`),
     ...['store', 'order_events'].map((table) => `ALTER TABLE ${table} DROP COLUMN head`),

@@ -12,8 +12,9 @@ export interface Received extends WebhookDelivery {
   readonly status: number;
 }
 
-/** How a receiver answers a delivery: a status, or nothing until the connection ends. */
-export type Behaviour = (delivery: WebhookDelivery, index: number) => number | 'nothing';
+/** How a receiver answers a delivery: a status, nothing until the connection ends, or a reset of the connection. */
+type Answered = number | 'nothing' | 'reset';
+export type Behaviour = (delivery: WebhookDelivery, index: number) => Answered | Promise<Answered>;
 
 export interface Receiver {
   readonly url: string;
@@ -31,7 +32,7 @@ export async function startReceiver(
   behave: Behaviour = () => 204,
 ): Promise<Receiver> {
   const received: Received[] = [];
-  let [now, most] = [0, 0];
+  let [now, most, count] = [0, 0, 0];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     now += 1;
     most = Math.max(most, now);
@@ -40,11 +41,12 @@ export async function startReceiver(
     });
     const body = await text(request);
     const delivery = await verifiedBy(secrets(), body, request);
-    const status = behave(delivery, received.length);
+    const status = await behave(delivery, count++);
     const id = String(request.headers['webhook-id']);
-    received.push({ ...delivery, id, status: status === 'nothing' ? 0 : status });
+    received.push({ ...delivery, id, status: typeof status === 'number' ? status : 0 });
     if (status === 'nothing') return;
-    response.writeHead(status, { location: 'http://127.0.0.1:1/', 'retry-after': '0' }).end();
+    if (status === 'reset') request.socket.resetAndDestroy();
+    else response.writeHead(status, { location: 'http://127.0.0.1:1/', 'retry-after': '0' }).end();
   };
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.writeHead(400).end());

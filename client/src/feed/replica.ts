@@ -85,6 +85,50 @@ export async function* keepReplica(
   }
 }
 
+/** See StoreOrders.catchUp. */
+export async function catchUp(
+  settings: Settings,
+  store: ReplicaStore,
+  options: ReplicaOptions & Stoppable,
+): Promise<ReplicaPosition> {
+  let position = await store.load();
+  for (let failures = 0; ; failures += 1) {
+    try {
+      if (position === undefined) return await makeCopy(settings, store, options);
+      return await readOn(settings, store, position, options);
+    } catch (error) {
+      if (!(error instanceof GoneError || error instanceof ChangesLost)) throw error;
+      // The store was restored, or has lost changes.
+      position = undefined;
+      await pause(backoffMs(failures), options.signal);
+    }
+  }
+}
+
+/** Reads and applies all changes after a position. @throws GoneError */
+async function readOn(
+  settings: Settings,
+  store: ReplicaStore,
+  from: ReplicaPosition,
+  { headers, signal, verify: wanted }: ReplicaOptions & Stoppable,
+): Promise<ReplicaPosition> {
+  const verify = verifying(wanted);
+  const call = new Call(settings, { headers, signal });
+  try {
+    for (let position = from; ; ) {
+      const query = { after: position.cursor, limit: LARGEST_PAGE };
+      const { changes, next, more } = await verifiedPage(call, query, verify);
+      if (changes.length > 0) {
+        position = { cursor: next, revision: changes.at(-1)!.revision };
+        await store.apply(ordersOf(changes), position);
+      }
+      if (!more) return position;
+    }
+  } finally {
+    call.end();
+  }
+}
+
 /** A replica in memory. */
 export async function* keepCopy(
   settings: Settings,

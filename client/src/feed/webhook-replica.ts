@@ -1,15 +1,15 @@
-import { StoreOrdersError } from '../errors.ts';
+import { HistoryMismatchError, StoreOrdersError } from '../errors.ts';
 import type { WebhookDelivery } from '../webhook.ts';
 import { type Verify, verifying } from './heads.ts';
 import type { ReplicaPosition, ReplicaStore } from './replica.ts';
 
-/** Changes are missing between the copy and a delivery: bring the copy up to date with `replica()`, then accept deliveries again. */
+/** Changes are missing between the copy and a delivery, or the store was restored: call `catchUp`, then accept the delivery. */
 export class WebhookGapError extends StoreOrdersError {
   override readonly name = 'WebhookGapError';
 }
 
 /**
- * Applies verified deliveries, of an endpoint without filters, to the copy in a `ReplicaStore`, which `replica()` has made. Deliveries may
+ * Applies verified deliveries, of a webhook without filters, to the copy in a `ReplicaStore`, which `catchUp` has made. Deliveries may
  * be repeated and arrive at the same time; each is applied once, with its cursor, in one transaction.
  */
 export class WebhookReplica {
@@ -30,31 +30,64 @@ export class WebhookReplica {
    * @throws WebhookGapError, HistoryMismatchError, and the errors of the store
    */
   apply(delivery: WebhookDelivery): Promise<boolean> {
-    const applying = this.#last.then(() => this.#apply(delivery));
+    const applying = this.#last.then(async () => {
+      try {
+        return await this.#apply(delivery);
+      } catch (error) {
+        // Until the next delivery, something else brings the copy up to date.
+        if (error instanceof WebhookGapError) this.#position = undefined;
+        throw error;
+      }
+    });
     this.#last = applying.catch(() => {});
     return applying;
   }
 
-  async #apply({ after, changes, next: cursor, revision }: WebhookDelivery): Promise<boolean> {
+  async #apply(delivery: WebhookDelivery): Promise<boolean> {
     this.#position ??= await this.#store.load();
     const position = this.#position;
     if (position === undefined) throw new WebhookGapError('there is no copy yet');
-    if (after !== position.cursor) {
-      // A store that is before the copy was restored, and its changes are others.
-      const isRepetition = revision >= revisionOf(position.cursor);
-      if (isRepetition && revisionOf(cursor) <= revisionOf(position.cursor)) return false;
-      throw new WebhookGapError(`the copy is at ${position.cursor}, the changes continue ${after}`);
-    }
-    await this.#verify?.({ requestId: undefined }, { after, changes, cursor });
-    const moved = { cursor, revision: changes.at(-1)?.revision ?? position.revision };
+    const { after, changes, next: cursor } = delivery;
+    const from = after === position.cursor ? 0 : await this.#overlap(delivery, position.cursor);
+    if (from === undefined) return false;
+    const rest = changes.slice(from);
+    await this.#verify?.(NO_REQUEST, { after: position.cursor, changes: rest, cursor });
+    const moved = { cursor, revision: rest.at(-1)?.revision ?? position.revision };
     await this.#store.apply(
-      changes.map(({ order }) => order),
+      rest.map(({ order }) => order),
       moved,
     );
     this.#position = moved;
     return true;
   }
+
+  /**
+   * Returns how many changes of a delivery the copy has already; undefined if it has all of them.
+   * @param own the cursor of the copy
+   * @throws WebhookGapError
+   */
+  async #overlap(
+    { after, changes, next, revision }: WebhookDelivery,
+    own: string,
+  ): Promise<number | undefined> {
+    const at = revisionOf(own);
+    // A store that is before the copy was restored, and its changes are others.
+    if (revision >= at && revisionOf(next) <= at) return undefined;
+    const gap = `the copy is at ${own}, the changes continue ${after}`;
+    if (revision < at || revisionOf(after) >= at) throw new WebhookGapError(gap);
+    const known = changes.filter((change) => change.revision <= at);
+    try {
+      await this.#verify?.(NO_REQUEST, { after, changes: known, cursor: own });
+    } catch (error) {
+      if (!(error instanceof HistoryMismatchError)) throw error;
+      throw new WebhookGapError(gap, { cause: error });
+    }
+    return known.length;
+  }
 }
+
+/** Deliveries are no responses to requests of this client. */
+const NO_REQUEST = { requestId: undefined };
 
 /** The revision of a cursor, which is REVISION-HEAD; a cursor of another form is before all others. */
 function revisionOf(cursor: string): bigint {

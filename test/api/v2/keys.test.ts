@@ -6,6 +6,7 @@ import { pending, place, startService, testService } from '../../http/harness.ts
 import { queryDatabase } from '../../store/engines.ts';
 
 const ORDERS = '/v2/store/orders';
+const WEBHOOKS = '/v2/webhooks';
 
 test('a key with scopes can do what they name, and nothing else, in both versions', async (t) => {
   const { call, newKey, store } = await startService(t);
@@ -32,6 +33,13 @@ test('a key with scopes can do what they name, and nothing else, in both version
       'GET',
       '/v2/store/activity?boundaries=2026-11-21T00:00:00Z,2026-11-22T00:00:00Z',
     ],
+    ['webhooks:manage', 'GET', WEBHOOKS],
+    ['webhooks:manage', 'POST', WEBHOOKS, json, '{"url":"https://shop.example/"}'],
+    ['webhooks:manage', 'GET', `${WEBHOOKS}/wh_404`],
+    ['webhooks:manage', 'PATCH', `${WEBHOOKS}/wh_404`, json, '{}'],
+    ['webhooks:manage', 'DELETE', `${WEBHOOKS}/wh_404`],
+    ['webhooks:manage', 'POST', `${WEBHOOKS}/wh_404/rotate-secret`],
+    ['webhooks:manage', 'POST', `${WEBHOOKS}/wh_404/test`],
   ];
   // Each operation of the contracts is among them.
   const count = Object.values(CONTRACTS).flatMap(({ paths }) =>
