@@ -12,6 +12,7 @@ import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
 import { start } from './scenarios/start.ts';
 import { v2Beside, v2Changes, v2Place, v2Reads, v2Streams } from './scenarios/v2.ts';
+import { webhooks } from './scenarios/webhooks.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   listSmall,
@@ -31,6 +32,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   v2Changes,
   v2Streams,
   v2Beside,
+  webhooks,
 };
 
 /** Left out of a quick run, unless named. */

@@ -1,8 +1,10 @@
-// Reads all changes from the start, one page after another. Takes the URL of the first page and a kind as arguments and
-// prints changes per second.
+// Reads all changes, one page after another. Takes the URL of a page, a kind, the Authorization header and, if it does not begin at the
+// start, the rest of the query as arguments, and prints changes per second.
 import { Agent, request } from 'node:http';
 
-const [url, kind, authorization] = process.argv.slice(2) as [string, 'ours' | 'by hand', string];
+const [url, kind, authorization, from = ''] = process.argv.slice(2) as [
+  ...[string, 'ours' | 'by hand', string, string | undefined],
+];
 const agent = new Agent({ keepAlive: true });
 
 function get(target: string): Promise<string> {
@@ -21,7 +23,7 @@ function get(target: string): Promise<string> {
 }
 
 let count = 0;
-let query = '';
+let query = from;
 const begin = performance.now();
 for (;;) {
   const page = JSON.parse(await get(url + query));

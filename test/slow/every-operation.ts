@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { load } from 'js-yaml';
@@ -7,8 +8,12 @@ import { type Running, run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 const JSON_BODY = { 'content-type': 'application/json' };
+const WEBHOOKS = '/v2/webhooks';
 
-/** A request of each operation, on a store that has the pending orders 1 to 6 and the pet 1: v1/listOrders. */
+/**
+ * A request of each operation, in this order, on a store that has the pending orders 1 to 6 and the pet 1: v1/listOrders. ID is the
+ * webhook that was created.
+ */
 const REQUESTS: Readonly<Record<string, Request>> = {
   'v1/listOrders': { method: 'GET', path: '/v1/store/orders', status: 200 },
   'v1/cancelOrder': { method: 'DELETE', path: '/v1/store/orders/1', status: 204 },
@@ -45,6 +50,21 @@ const REQUESTS: Readonly<Record<string, Request>> = {
     ...{ method: 'GET', status: 200 },
     path: '/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2099-01-01T00:00:00Z',
   },
+  'v2/createWebhook': {
+    ...{ method: 'POST', path: WEBHOOKS, status: 201 },
+    headers: JSON_BODY,
+    body: '{"url":"https://shop.invalid/hook"}',
+  },
+  'v2/listWebhooks': { method: 'GET', path: WEBHOOKS, status: 200 },
+  'v2/getWebhook': { method: 'GET', path: `${WEBHOOKS}/ID`, status: 200 },
+  'v2/updateWebhook': {
+    ...{ method: 'PATCH', path: `${WEBHOOKS}/ID`, status: 200 },
+    headers: JSON_BODY,
+    body: '{"state":"paused"}',
+  },
+  'v2/rotateWebhookSecret': { method: 'POST', path: `${WEBHOOKS}/ID/rotate-secret`, status: 200 },
+  'v2/testWebhook': { method: 'POST', path: `${WEBHOOKS}/ID/test`, status: 200 },
+  'v2/deleteWebhook': { method: 'DELETE', path: `${WEBHOOKS}/ID`, status: 204 },
 };
 
 interface Request {
@@ -53,6 +73,16 @@ interface Request {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+}
+
+const keyFiles = new WeakMap<TestContext, string>();
+
+/** The file with the webhook key of a test; SQLite would make one, PostgreSQL needs it. */
+export function webhookKeyFile(t: TestContext): string {
+  const file = keyFiles.get(t) ?? join(temporaryFolder(t), 'webhook.key');
+  if (!keyFiles.has(t)) writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600 });
+  keyFiles.set(t, file);
+  return file;
 }
 
 /** The operations of the contracts, as version/operationId. */
@@ -69,12 +99,12 @@ function operations(): string[] {
 
 /** Carries out every operation of the contracts; an operation without a request in REQUESTS fails. */
 export async function carryOutEveryOperation({ call }: Running): Promise<void> {
-  for (const operation of operations()) {
-    const request = REQUESTS[operation];
-    assert.ok(request !== undefined, `${operation} is not rehearsed`);
-    const { method, path, headers, body, status } = request;
-    const answer = await call(method, path, headers, body);
+  assert.deepEqual(Object.keys(REQUESTS).sort(), operations().sort());
+  let webhook = '';
+  for (const [operation, { method, path, headers, body, status }] of Object.entries(REQUESTS)) {
+    const answer = await call(method, path.replace('ID', webhook), headers, body);
     assert.equal(answer.status, status, `${operation}: ${answer.body}`);
+    if (operation === 'v2/createWebhook') webhook = JSON.parse(answer.body).webhook.id;
   }
 }
 
@@ -84,12 +114,11 @@ export async function runEveryCommand(
   database: string,
   emptyDatabase: () => Promise<string>,
 ): Promise<void> {
-  // "webhooks" has one command, which goes on until it is interrupted: test/process/webhooks.test.ts.
-  const done = new Set(['serve', 'help', 'webhooks']);
+  const done = new Set(['serve', 'help']);
   const command = async (args: readonly string[], on = database, input = '') => {
     done.add(args[0]!);
     const where = ['sample', 'copy', 'reference'].includes(args[0]!) ? [] : ['--database', on];
-    const env = { PORT: '0', OPERATIONS_PORT: '0' };
+    const env = { PORT: '0', OPERATIONS_PORT: '0', WEBHOOK_KEY_FILE: webhookKeyFile(t) };
     const result = await run([...args, ...where], { input, env });
     assert.equal(result.code, 0, `${args.join(' ')}: ${result.stdout}${result.stderr}`);
     return result;
@@ -105,6 +134,11 @@ export async function runEveryCommand(
   await command(['pets', 'import', '-'], database, '{"id":7,"name":"Ada"}\n');
   for (const args of [['list'], ['show', '4'], ['export'], ['changes'], ['audit'], ['ids']]) {
     await command(args);
+  }
+  const created = await command(['webhooks', 'create', 'https://shop.invalid/']);
+  const webhook = /wh_\w+/.exec(created.stderr)![0];
+  for (const name of ['pause', 'resume', 'show', 'delete']) {
+    await command(['webhooks', name, webhook]);
   }
   await command(['ship', '4']);
   await command(['cancel', '5']);

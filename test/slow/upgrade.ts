@@ -12,7 +12,7 @@ import { Cancels } from '../process/cancels.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
 import { ENGINES } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { carryOutEveryOperation, runEveryCommand } from './every-operation.ts';
+import { carryOutEveryOperation, runEveryCommand, webhookKeyFile } from './every-operation.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Release 1.0.0, which had SQLite only. */
@@ -188,7 +188,8 @@ for (const [commit, engines] of RELEASES) {
       assert.equal((await fetch(`${before.origin}/v1/store/orders`)).status, 401);
       assert.equal(await before.stop(), 0);
 
-      const service = await serve(t, [], { database, expectsKey: false });
+      const env = { WEBHOOK_KEY_FILE: webhookKeyFile(t) };
+      const service = await serve(t, [], { database, expectsKey: false, env });
       const { secret } = before;
       const call: typeof service.call = (method, path, headers, body) =>
         service.call(method, path, { authorization: `Bearer ${secret}`, ...headers }, body);

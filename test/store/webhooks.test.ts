@@ -68,7 +68,7 @@ testStore('a store has a bounded number of webhooks', async (_t, store) => {
     newWebhook({ ...WANTED, url: `https://shop.example/${index}` }),
   );
   const [last] = webhooks.splice(-1);
-  for (const webhook of webhooks) await store.apply([{ type: 'createWebhook', webhook }]);
+  await store.apply(webhooks.map((webhook) => ({ type: 'createWebhook' as const, webhook })));
   assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook: last! }]), [
     'too_many_webhooks',
   ]);

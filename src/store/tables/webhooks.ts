@@ -40,9 +40,10 @@ export async function createWebhook(
   session: Session,
   { webhook }: CommandOf<'createWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'createWebhook'>>> {
-  const others = await readWebhooks(session);
-  if (others.some(({ url }) => url === webhook.url)) return 'webhook_url_taken';
-  if (others.length >= MAX_WEBHOOKS) return 'too_many_webhooks';
+  const [other] = await session.query(SQL.byUrl, [webhook.url]);
+  if (other !== undefined) return 'webhook_url_taken';
+  const [[count]] = (await session.query(SQL.count)) as [[bigint]];
+  if (count >= MAX_WEBHOOKS) return 'too_many_webhooks';
   await session.write(SQL.insert, valuesOf(webhook));
   return 'created';
 }
@@ -186,6 +187,7 @@ const PARAMETERS = COLUMNS.split(', ').map((_, index) => `$${index + 1}`);
 const SQL = {
   all: `SELECT ${COLUMNS} FROM webhooks ORDER BY created_at, id`,
   byId: `SELECT ${COLUMNS} FROM webhooks WHERE id = $1`,
+  count: 'SELECT count(*) FROM webhooks',
   byUrl: 'SELECT id FROM webhooks WHERE url = $1',
   insert: `INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS.join(', ')})`,
   replace: `UPDATE webhooks SET (${COLUMNS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,

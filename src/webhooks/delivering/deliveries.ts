@@ -12,9 +12,9 @@ import { type Answer, isAccepted, post } from './post.ts';
 import { isDue, stateAfter } from './repetitions.ts';
 
 /** Maximum number of deliveries at the same time in each lane. */
-const MAX_AT_ONCE = 100;
-/** An endpoint that took longer to answer, or failed, is in the lane of slow ones. */
-const SLOW_MS = 1_000;
+const MAX_IN_LANE = 100;
+/** Maximum number of deliveries at the same time: those that take long do not occupy the lane in which they began. */
+const MAX_AT_ONCE = 300;
 /** Maximum number of deliveries in a row while other endpoints wait for a place in the lane. */
 const MAX_IN_A_ROW = 10;
 /** How often the place of a webhook is stored that is sent nothing, since no change is wanted. */
@@ -84,12 +84,12 @@ export class Deliveries {
 
   /** Begins the deliveries that are due. @param now the current moment of the store */
   begin(now: Moment): void {
-    const places = { fast: MAX_AT_ONCE, slow: MAX_AT_ONCE };
+    const places = { fast: MAX_IN_LANE, slow: MAX_IN_LANE };
     for (const { isBusy, lane } of this.#endpoints.values()) if (isBusy) places[lane] -= 1;
     this.#isCrowded = false;
     for (const [id, endpoint] of [...this.#endpoints]) {
       if (endpoint.isBusy || !isWaiting(endpoint, now)) continue;
-      if (places[endpoint.lane] === 0) {
+      if (places[endpoint.lane] <= 0 || this.#inFlight.size >= MAX_AT_ONCE) {
         this.#isCrowded = true;
         continue;
       }
@@ -161,17 +161,17 @@ export class Deliveries {
     // After its place or filter was set, what is sent again is not a repetition.
     const delivery = await deliveryOf(`${id} ${version}`, position, page);
     const headers = headersOf(delivery, signingSecrets(this.#key!, webhook, Date.now()));
-    const began = performance.now();
     const { allowed } = this.#parts;
+    endpoint.sent();
     const answer = await post({
       ...{ url: new URL(url), headers, body: delivery.body, allowed, signal },
     });
+    endpoint.answered(isAccepted(answer));
     // Ended by the stop of this node; another one sends it again.
     if (signal.aborted && answer.status === undefined) return false;
     const before = endpoint.webhook;
     const state = stateAfter(before, { to: page.position, answer, now: Date.now() });
     endpoint.advance(state);
-    endpoint.isSlow = state.failures > 0 || performance.now() - began > SLOW_MS;
     this.#report(id, { before, state, answer });
     return isAccepted(answer);
   }

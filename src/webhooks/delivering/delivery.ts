@@ -24,8 +24,17 @@ export async function deliveryOf(
 ): Promise<Delivery> {
   const [from, to] = [feedCursor(after), feedCursor(page.position)];
   const digest = createHash('sha256').update(`${series} ${from} ${to}`).digest('base64url');
-  const json = await changePageJson(page);
+  const json = await jsonOf(page);
   return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
+}
+
+/** Webhooks that keep up share their pages, each of which is formatted once. */
+const FORMATTED = new WeakMap<ChangePage, Promise<string>>();
+
+function jsonOf(page: ChangePage): Promise<string> {
+  const known = FORMATTED.get(page) ?? changePageJson(page);
+  FORMATTED.set(page, known);
+  return known;
 }
 
 /** Returns the headers of a delivery that is sent now, as Standard Webhooks has them. @param secrets the newest first */

@@ -1,6 +1,9 @@
 import type { Moment } from '../../orders/heads.ts';
 import type { DeliveryState, Webhook } from '../webhook.ts';
 
+/** An endpoint that takes longer to answer is in the lane of slow ones, as is one that has failed. */
+const SLOW_MS = 1_000;
+
 /** A webhook in the memory of the node that delivers it: its state is ahead of the one in the store while it is not saved. */
 export class Endpoint {
   #webhook: Webhook;
@@ -13,20 +16,37 @@ export class Endpoint {
   isBusy = false;
   /** Whether it was deleted, or is no longer for this node. */
   isRemoved = false;
-  isSlow: boolean;
+  #isSlow: boolean;
+  /** When the delivery that is not answered yet was sent, by performance.now(). */
+  #sentAt: number | undefined;
 
   constructor(webhook: Webhook) {
     this.#webhook = webhook;
-    this.isSlow = webhook.failures > 0;
+    this.#isSlow = webhook.failures > 0;
   }
 
   get webhook(): Webhook {
     return this.#webhook;
   }
 
-  /** The lane in which it gets a place. */
+  /** The lane in which it has a place, or gets one. It changes lanes while it takes long to answer. */
   get lane(): 'fast' | 'slow' {
-    return this.isSlow ? 'slow' : 'fast';
+    return this.#isSlow || this.#hasTakenLong() ? 'slow' : 'fast';
+  }
+
+  #hasTakenLong(): boolean {
+    return this.#sentAt !== undefined && performance.now() - this.#sentAt > SLOW_MS;
+  }
+
+  /** A delivery was sent to it. */
+  sent(): void {
+    this.#sentAt = performance.now();
+  }
+
+  /** It has accepted the delivery, or not. */
+  answered(isAccepted: boolean): void {
+    this.#isSlow = !isAccepted || this.#hasTakenLong();
+    this.#sentAt = undefined;
   }
 
   get isActive(): boolean {
