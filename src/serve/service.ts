@@ -27,6 +27,8 @@ import { watchStore } from './watch-store.ts';
 const READY_WITHIN_MS = 1_000;
 /** A stop is announced to load balancers only if a probe reported ready within this time. */
 const RECENTLY_READY_MS = 60_000;
+/** How long a stop waits for the answers to deliveries. */
+const DELIVERIES_WITHIN_MS = 2_000;
 /** How long a stop waits for the last spans. */
 const TRACES_WITHIN_MS = 2_000;
 /** Delay between attempts to reach the database at startup. */
@@ -229,14 +231,15 @@ export class Service {
     this.#isClosing = true;
     this.#state = { name: 'stopping' };
     for (const end of this.#endings.toReversed()) end();
-    // Deliveries that are not answered in half of the time are repeated by the node that continues.
+    const { stopLimitMs } = this.#config;
+    // Deliveries that are not answered by then are repeated by the node that continues.
     await Promise.all([
       this.#server?.close(),
-      this.#deliverer?.close(this.#config.stopLimitMs / 2),
+      this.#deliverer?.close(Math.min(DELIVERIES_WITHIN_MS, stopLimitMs / 2)),
     ]);
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
-    await this.#traces?.close(Math.min(TRACES_WITHIN_MS, this.#config.stopLimitMs / 2));
+    await this.#traces?.close(Math.min(TRACES_WITHIN_MS, stopLimitMs / 2));
   }
 }
 

@@ -232,6 +232,32 @@ testDeliveries(
 );
 
 testDeliveries(
+  'a webhook that is paused and resumed while a delivery is in flight has no second one',
+  async ({ store, startNode, endpoint, set }) => {
+    startNode();
+    const answered = Promise.withResolvers<void>();
+    const { received, accepted, mostAtOnce, id } = await endpoint(async () => {
+      await answered.promise;
+      return 204;
+    });
+    const other = await endpoint();
+    await store.apply(orders(1, 1));
+    await eventually(async () => assert.equal(mostAtOnce(), 1));
+    for (const isPaused of [true, false]) {
+      await set(id, { isPaused });
+      // The node has read it: it reads all webhooks at once.
+      await set(other.id, { position: BEGINNING });
+      const before = other.received.length;
+      await eventually(async () => assert.ok(other.received.length > before));
+    }
+    answered.resolve();
+    await store.apply(orders(2, 1));
+    await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
+    assert.deepEqual([mostAtOnce(), received.length], [1, 2]);
+  },
+);
+
+testDeliveries(
   'while a secret is rotated, both sign; a node with another key sends nothing and reports it',
   async ({ store, startNode, endpoint, found, log }) => {
     const other = startNode({ name: 'other', bytes: randomBytes(32) });

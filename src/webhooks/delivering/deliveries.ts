@@ -71,9 +71,9 @@ export class Deliveries {
     );
     const ids = new Set(sendable.map(({ id }) => id));
     for (const [id, endpoint] of this.#endpoints) {
-      if (ids.has(id)) continue;
-      endpoint.isRemoved = true;
-      this.#endpoints.delete(id);
+      endpoint.isRemoved = !ids.has(id);
+      // One with a delivery in flight stays, so that there is no second one if it is resumed meanwhile.
+      if (endpoint.isRemoved && !endpoint.isBusy) this.#endpoints.delete(id);
     }
     for (const webhook of sendable) {
       const known = this.#endpoints.get(webhook.id);
@@ -122,6 +122,7 @@ export class Deliveries {
       )
       .finally(() => {
         endpoint.isBusy = false;
+        if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
         this.#inFlight.delete(running);
       });
     this.#inFlight.add(running);
@@ -156,11 +157,13 @@ export class Deliveries {
   /** Sends a page. @returns whether the endpoint has accepted it and the next one may be sent */
   async #send(endpoint: Endpoint, page: ChangePage): Promise<boolean> {
     const { webhook } = endpoint;
-    const { id, url, position, version } = webhook;
+    const { id, url, position, version, keyName } = webhook;
     const { signal } = this.#ending;
+    const key = this.#key;
+    if (key?.name !== keyName) return false;
     // After its place or filter was set, what is sent again is not a repetition.
     const delivery = await deliveryOf(`${id} ${version}`, position, page);
-    const headers = headersOf(delivery, signingSecrets(this.#key!, webhook, Date.now()));
+    const headers = headersOf(delivery, signingSecrets(key, webhook, Date.now()));
     const { allowed } = this.#parts;
     endpoint.sent();
     const answer = await post({

@@ -1,3 +1,4 @@
+import { Mutex } from '../../concurrency/mutex.ts';
 import { momentText } from '../../orders/heads.ts';
 import type { ChangePage, FeedStart } from '../../store/feed.ts';
 import type { ReadFeed } from './next-page.ts';
@@ -7,14 +8,18 @@ const USED_AGAIN_MS = 100;
 /** Maximum number of pages that are kept. */
 const MAX_KEPT = 64;
 
-/** Returns a read of the feed that webhooks at the same position share. */
+/**
+ * Returns a read of the feed that webhooks at the same position share. Pages are read one at a time: many at once would leave no room for
+ * the reads of clients, which are limited.
+ */
 export function readsInCommon(read: ReadFeed): ReadFeed {
+  const mutex = new Mutex();
   const kept = new Map<string, Promise<ChangePage | undefined>>();
   return (after, limit) => {
     const name = `${nameOf(after)} ${limit}`;
     const known = kept.get(name);
     if (known !== undefined) return known;
-    const reading = read(after, limit);
+    const reading = mutex.run(() => read(after, limit));
     if (kept.size >= MAX_KEPT) return reading;
     kept.set(name, reading);
     const forget = () => kept.delete(name);
