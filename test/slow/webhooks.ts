@@ -314,7 +314,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     const replica = await replicaEndpoint(t, nodes);
     const python = NEEDS_PYTHON === false ? await pythonEndpoint(t, nodes) : undefined;
     const writing = writeOrders(nodes);
-    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGKILL'] as const) {
+    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       await pause(3_000);
       const before = receivers.steady.received.length;
       await nodes.end(await nodes.delivering(), signal);
