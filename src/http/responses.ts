@@ -57,15 +57,9 @@ export function sendError(exchange: Exchange, refusal: Refusal, headers: HeaderL
 /** Sends an Error record with all problems of the input, up to MAX_PROBLEMS. */
 export function sendProblems(
   exchange: Exchange,
-  code: 'parameter_invalid' | 'body_invalid',
+  code: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
   problems: readonly RequestProblem[],
 ): void {
-  sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
-}
-
-/** Sends an Error record with the reasons why a request for several orders has changed none of them, up to MAX_PROBLEMS. */
-export function sendNotChanged(exchange: Exchange, problems: readonly RequestProblem[]): void {
-  const code = 'orders_not_changed';
   sendErrorResponse(exchange, code, problemsResponse(code, problems.slice(0, MAX_PROBLEMS)));
 }
 

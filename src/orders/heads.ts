@@ -50,6 +50,11 @@ export function momentText({ revision, head }: Moment): string {
   return `${revision}-${head}`;
 }
 
+/** Formats the end of a history as REVISION-HEAD. */
+export function endText({ revision, head }: HistoryEnd): string {
+  return momentText({ revision, head: headText(head) });
+}
+
 /** Parses REVISION-HEAD; returns undefined for any other text. */
 export function parseMoment(text: string): Moment | undefined {
   const match = /^(\d+)-([0-9a-f]{64})$/.exec(text);

@@ -87,8 +87,10 @@ export function byId(a: Pick<Order, 'id'>, b: Pick<Order, 'id'>): number {
 
 /** Returns the names of the fields in which two orders differ; empty if they are equal. */
 export function differingFields(a: Order, b: Order): string[] {
-  const fields = [
-    ...(['id', 'petId', 'quantity', 'shipDate', 'complete', 'status', 'reference'] as const),
-  ];
-  return fields.filter((field) => a[field] !== b[field]);
+  return COMPARED.filter((field) => a[field] !== b[field]);
 }
+
+const COMPARED = [
+  ...(['id', 'petId', 'quantity', 'shipDate'] as const),
+  ...(['complete', 'status', 'reference'] as const),
+];

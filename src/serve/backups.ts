@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { headText, momentText } from '../orders/heads.ts';
+import { endText } from '../orders/heads.ts';
 import { rotateStore } from '../store/maintenance/backup.ts';
 import type { LatestBackup, Rotation } from '../store/sqlite/maintenance/backup-rotation.ts';
 
@@ -50,7 +50,7 @@ export class Backups {
       const ms = Math.round(performance.now() - began);
       if (made !== undefined) {
         const { revision, head, heads } = made.findings;
-        const moment = head && momentText({ revision, head: headText(head) });
+        const moment = head && endText({ revision, head });
         this.#logger.info({ ...latest, head: moment, ms }, 'made and checked a backup');
         const problems = heads?.problems ?? [];
         if (problems.length > 0) this.#logger.warn({ problems }, 'the history was altered by hand');

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -7,23 +6,14 @@ import {
   type Batch,
   type Change,
   HistoryMismatchError,
-  parse,
   StoreOrders,
   StoreOrdersError,
   stringify,
 } from '../../client/src/client.ts';
 import { SqliteReplica } from '../../client/src/sqlite.ts';
 import { pending, place, startService } from '../http/harness.ts';
+import { VECTORS } from '../orders/head-vectors.ts';
 
-const VECTORS = parse(
-  readFileSync(new URL('../../client/conformance/heads.json', import.meta.url), 'utf8'),
-) as {
-  readonly revisions: readonly {
-    readonly revision: bigint;
-    readonly changes: readonly Change[];
-    readonly head: string;
-  }[];
-};
 const LAST = VECTORS.revisions.at(-1)!;
 const ALL = VECTORS.revisions.flatMap(({ changes }) => changes);
 const LAST_CURSOR = `${LAST.revision}-${LAST.head}`;

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parse } from '../../client/src/exact-json.ts';
 import type { Change } from '../../client/src/records.ts';
 import { Batch, type BatchCommand } from '../../src/orders/batch.ts';
 import { changeOf } from '../../src/orders/change.ts';
@@ -16,17 +14,7 @@ import {
 import { byId, type Order } from '../../src/orders/order.ts';
 import { parseTimestamp } from '../../src/orders/timestamp.ts';
 import { anyOrder } from './arbitraries.ts';
-
-/** Vectors for implementations in any language; they were computed by a program of their own, in Python. */
-const VECTORS = parse(
-  readFileSync(new URL('../../client/conformance/heads.json', import.meta.url), 'utf8'),
-) as {
-  readonly revisions: readonly {
-    readonly changes: readonly Change[];
-    readonly lines: readonly string[];
-    readonly head: string;
-  }[];
-};
+import { VECTORS } from './head-vectors.ts';
 
 /** Reads a Change record of v2. */
 function eventOf({ type, at, by, order }: Change): ChainedEvent {

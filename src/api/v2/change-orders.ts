@@ -3,7 +3,7 @@ import { matchesIfMatch } from '../../http/conditional.ts';
 import { inTime } from '../../http/deadline.ts';
 import { errorResponse, type RequestProblem } from '../../http/errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { send, sendError, sendNotChanged, sendProblems } from '../../http/responses.ts';
+import { send, sendError, sendProblems } from '../../http/responses.ts';
 import {
   type ChangeAllCommand,
   type ChangeCommand,
@@ -82,7 +82,7 @@ export async function changeOrders(
       sendCancelLimitReached(exchange, outcome.retryAt);
       break;
     case 'orders_not_changed':
-      sendNotChanged(exchange, problemsOf(type, outcome.results));
+      sendProblems(exchange, outcome.refusal, problemsOf(type, outcome.results));
       break;
     default: {
       const { results, isReplay, retryAt } = outcome;

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { keyStatus } from '../../keys/api-key.ts';
 import { CLOCK_TOLERANCE_MS } from '../../keys/key-clock.ts';
-import { headText, momentText } from '../../orders/heads.ts';
+import { endText } from '../../orders/heads.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../orders/ids.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import { type Finding, ok, problem, warning } from '../../store/diagnosis.ts';
@@ -54,10 +54,7 @@ function historyOf({ revision, head, heads }: Findings): Finding[] {
   if (heads === undefined) return [];
   if (head !== undefined && heads.problems.length === 0) {
     return [
-      ok(
-        'history',
-        `its end and a sample are unaltered; head ${momentText({ revision, head: headText(head) })}`,
-      ),
+      ok('history', `its end and a sample are unaltered; head ${endText({ revision, head })}`),
     ];
   }
   const advice =
