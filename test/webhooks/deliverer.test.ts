@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { suite, type TestContext, test } from 'node:test';
 import { BEGINNING, momentText } from '../../src/orders/heads.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -106,173 +106,179 @@ function chainOf(deliveries: Receiver['received'], from = momentText(BEGINNING))
 const placed = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `placed ${from + index}`);
 
-testDeliveries(
-  'every change is delivered once and in order, one delivery at a time, by the node that has the lease',
-  async ({ store, startNode, endpoint, found }) => {
-    const [first, second] = [startNode(), startNode()];
-    const { accepted, mostAtOnce, id, received } = await endpoint();
-    for (let from = 1; from <= 271; from += 30) await store.apply(orders(from, 30));
-    await store.apply([{ type: 'cancel', id: 7n }]);
-    const all = [...placed(1, 300), 'cancelled 7'];
-    await eventually(async () => assert.deepEqual(chainOf(accepted()), all));
-    assert.equal(received.length, accepted().length);
-    assert.equal(mostAtOnce(), 1);
-    assert.ok(accepted().every(({ changes }) => changes.length <= 100));
-    await eventually(async () => {
-      const { position, sendingTo, lastSuccessAt } = await found(id);
-      assert.equal(momentText(position), accepted().at(-1)!.next);
-      assert.equal(sendingTo, undefined);
-      assert.ok(Date.now() - lastSuccessAt! < 60_000);
-    });
-    assert.deepEqual([first.isDelivering, second.isDelivering].sort(), [false, true]);
-  },
-);
+// They mostly wait for a node to read webhooks again.
+suite('webhooks are delivered', { concurrency: 6 }, () => {
+  testDeliveries(
+    'every change is delivered once and in order, one delivery at a time, by the node that has the lease',
+    async ({ store, startNode, endpoint, found }) => {
+      const [first, second] = [startNode(), startNode()];
+      const { accepted, mostAtOnce, id, received } = await endpoint();
+      for (let from = 1; from <= 271; from += 30) await store.apply(orders(from, 30));
+      await store.apply([{ type: 'cancel', id: 7n }]);
+      const all = [...placed(1, 300), 'cancelled 7'];
+      await eventually(async () => assert.deepEqual(chainOf(accepted()), all));
+      assert.equal(received.length, accepted().length);
+      assert.equal(mostAtOnce(), 1);
+      assert.ok(accepted().every(({ changes }) => changes.length <= 100));
+      await eventually(async () => {
+        const { position, sendingTo, lastSuccessAt } = await found(id);
+        assert.equal(momentText(position), accepted().at(-1)!.next);
+        assert.equal(sendingTo, undefined);
+        assert.ok(Date.now() - lastSuccessAt! < 60_000);
+      });
+      assert.deepEqual([first.isDelivering, second.isDelivering].sort(), [false, true]);
+    },
+  );
 
-testDeliveries(
-  'a delivery that is not accepted is repeated as it was, also after a restart and with further changes',
-  async ({ store, startNode, endpoint, found, hurry }) => {
-    const node = startNode();
-    const { received, accepted, id } = await endpoint((_, index) => [500, 302][index] ?? 204);
-    await store.apply(orders(1, 3));
-    await eventually(async () => assert.equal((await found(id)).failures, 1));
-    const { lastFailure, sendingTo } = await found(id);
-    assert.deepEqual([lastFailure?.status, sendingTo?.revision], [500, 1n]);
-    await node.close(0);
-    await store.apply(orders(10, 3));
-    await hurry();
-    startNode();
-    await eventually(async () => assert.equal((await found(id)).failures, 2));
-    await hurry();
-    await eventually(async () => assert.equal(accepted().length, 2));
-    assert.deepEqual(chainOf(accepted()), [...placed(1, 3), ...placed(10, 3)]);
-    const [first, second, third] = received;
-    assert.deepEqual([second!.id, third!.id], [first!.id, first!.id]);
-    assert.deepEqual(second!.changes, first!.changes);
-    await eventually(async () => assert.equal((await found(id)).failures, 0));
-  },
-);
+  testDeliveries(
+    'a delivery that is not accepted is repeated as it was, also after a restart and with further changes',
+    async ({ store, startNode, endpoint, found, hurry }) => {
+      const node = startNode();
+      const { received, accepted, id } = await endpoint((_, index) => [500, 302][index] ?? 204);
+      await store.apply(orders(1, 3));
+      await eventually(async () => assert.equal((await found(id)).failures, 1));
+      const { lastFailure, sendingTo } = await found(id);
+      assert.deepEqual([lastFailure?.status, sendingTo?.revision], [500, 1n]);
+      await node.close(0);
+      await store.apply(orders(10, 3));
+      await hurry();
+      startNode();
+      await eventually(async () => assert.equal((await found(id)).failures, 2));
+      await hurry();
+      await eventually(async () => assert.equal(accepted().length, 2));
+      assert.deepEqual(chainOf(accepted()), [...placed(1, 3), ...placed(10, 3)]);
+      const [first, second, third] = received;
+      assert.deepEqual([second!.id, third!.id], [first!.id, first!.id]);
+      assert.deepEqual(second!.changes, first!.changes);
+      await eventually(async () => assert.equal((await found(id)).failures, 0));
+    },
+  );
 
-testDeliveries(
-  'a filtered webhook is sent what it wants; after and next cover the rest',
-  async ({ store, startNode, endpoint, found }) => {
-    startNode();
-    const { accepted, id } = await endpoint(undefined, { events: ['cancelled'], petIds: [2n, 3n] });
-    await store.apply([...orders(1, 300, 1n), ...orders(301, 300, 2n)]);
-    await store.apply([1n, 301n, 302n].map((order) => ({ type: 'cancel' as const, id: order })));
-    await eventually(async () => assert.equal(accepted().length, 1));
-    await store.apply(orders(1_000, 10, 5n));
-    await store.apply([...orders(2_000, 1, 3n), { type: 'cancel', id: 2_000n }]);
-    await eventually(async () => assert.equal(accepted().length, 2));
-    assert.deepEqual(chainOf(accepted()), ['cancelled 301', 'cancelled 302', 'cancelled 2000']);
-    // What is not wanted is not waited for after a restart, either.
-    await store.apply(orders(3_000, 10, 5n));
-    await eventually(async () => assert.equal((await found(id)).examined?.revision, 5n));
-    assert.equal((await found(id)).position.revision, 4n);
-  },
-);
+  testDeliveries(
+    'a filtered webhook is sent what it wants; after and next cover the rest',
+    async ({ store, startNode, endpoint, found }) => {
+      startNode();
+      const { accepted, id } = await endpoint(undefined, {
+        events: ['cancelled'],
+        petIds: [2n, 3n],
+      });
+      await store.apply([...orders(1, 300, 1n), ...orders(301, 300, 2n)]);
+      await store.apply([1n, 301n, 302n].map((order) => ({ type: 'cancel' as const, id: order })));
+      await eventually(async () => assert.equal(accepted().length, 1));
+      await store.apply(orders(1_000, 10, 5n));
+      await store.apply([...orders(2_000, 1, 3n), { type: 'cancel', id: 2_000n }]);
+      await eventually(async () => assert.equal(accepted().length, 2));
+      assert.deepEqual(chainOf(accepted()), ['cancelled 301', 'cancelled 302', 'cancelled 2000']);
+      // What is not wanted is not waited for after a restart, either.
+      await store.apply(orders(3_000, 10, 5n));
+      await eventually(async () => assert.equal((await found(id)).examined?.revision, 5n));
+      assert.equal((await found(id)).position.revision, 4n);
+    },
+  );
 
-testDeliveries(
-  'a paused webhook keeps its place; one whose cursor is set continues there',
-  async ({ store, startNode, endpoint, found, set }) => {
-    startNode();
-    const { accepted, received, id } = await endpoint();
-    await store.apply(orders(1, 1));
-    await eventually(async () => assert.equal(accepted().length, 1));
-    await set(id, { isPaused: true });
-    // The node has read it.
-    const other = await endpoint();
-    await eventually(async () => assert.equal(other.accepted().length, 1));
-    await store.apply(orders(2, 1));
-    await eventually(async () => assert.equal(other.accepted().length, 2));
-    assert.equal(received.length, 1);
-    await set(id, { isPaused: false });
-    await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
-    await eventually(async () => assert.equal((await found(id)).position.revision, 2n));
-    await set(id, { position: BEGINNING });
-    await eventually(async () => assert.equal(received.length, 3));
-    assert.deepEqual(chainOf(received.slice(2)), placed(1, 2));
-    // Not repetitions: an endpoint that knows the ids of earlier deliveries would skip them.
-    assert.equal(new Set(received.map(({ id: each }) => each)).size, 3);
-  },
-);
+  testDeliveries(
+    'a paused webhook keeps its place; one whose cursor is set continues there',
+    async ({ store, startNode, endpoint, found, set }) => {
+      startNode();
+      const { accepted, received, id } = await endpoint();
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.equal(accepted().length, 1));
+      await set(id, { isPaused: true });
+      // The node has read it.
+      const other = await endpoint();
+      await eventually(async () => assert.equal(other.accepted().length, 1));
+      await store.apply(orders(2, 1));
+      await eventually(async () => assert.equal(other.accepted().length, 2));
+      assert.equal(received.length, 1);
+      await set(id, { isPaused: false });
+      await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
+      await eventually(async () => assert.equal((await found(id)).position.revision, 2n));
+      await set(id, { position: BEGINNING });
+      await eventually(async () => assert.equal(received.length, 3));
+      assert.deepEqual(chainOf(received.slice(2)), placed(1, 2));
+      // Not repetitions: an endpoint that knows the ids of earlier deliveries would skip them.
+      assert.equal(new Set(received.map(({ id: each }) => each)).size, 3);
+    },
+  );
 
-testDeliveries(
-  'an endpoint that is gone is paused at once; one whose place is in no history until that is set',
-  async ({ store, startNode, endpoint, found, set }) => {
-    startNode();
-    const gone = await endpoint(() => 410);
-    const lost = await endpoint(undefined, { position: { revision: 1n, head: 'a'.repeat(64) } });
-    await store.apply(orders(1, 1));
-    await eventually(async () => assert.equal((await found(gone.id)).pausedFor, 'gone'));
-    await eventually(async () => assert.equal((await found(lost.id)).pausedFor, 'changes_gone'));
-    assert.deepEqual([gone.received.length, lost.received.length], [1, 0]);
-    await set(lost.id, { position: BEGINNING, isPaused: false });
-    await eventually(async () => assert.deepEqual(chainOf(lost.accepted()), placed(1, 1)));
-  },
-);
+  testDeliveries(
+    'an endpoint that is gone is paused at once; one whose place is in no history until that is set',
+    async ({ store, startNode, endpoint, found, set }) => {
+      startNode();
+      const gone = await endpoint(() => 410);
+      const lost = await endpoint(undefined, { position: { revision: 1n, head: 'a'.repeat(64) } });
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.equal((await found(gone.id)).pausedFor, 'gone'));
+      await eventually(async () => assert.equal((await found(lost.id)).pausedFor, 'changes_gone'));
+      assert.deepEqual([gone.received.length, lost.received.length], [1, 0]);
+      await set(lost.id, { position: BEGINNING, isPaused: false });
+      await eventually(async () => assert.deepEqual(chainOf(lost.accepted()), placed(1, 1)));
+    },
+  );
 
-testDeliveries(
-  'an endpoint that does not answer delays no other, and a stop hands over to another node at once',
-  async ({ store, startNode, endpoint, found }) => {
-    const node = startNode();
-    const silent = await endpoint((_, index) => (index === 0 ? 'nothing' : 204));
-    const quick = await endpoint();
-    for (let id = 1; id <= 5; id += 1) {
-      await store.apply(orders(id, 1));
-      await eventually(async () => assert.deepEqual(chainOf(quick.accepted()), placed(1, id)));
-    }
-    assert.equal(silent.received.length, 1);
-    await node.close(0);
-    // The delivery in flight was ended, and is not a failure of the endpoint.
-    assert.equal((await found(silent.id)).failures, 0);
-    startNode();
-    await eventually(async () => assert.deepEqual(chainOf(silent.accepted()), placed(1, 5)));
-    assert.equal(silent.received[1]!.id, silent.received[0]!.id);
-  },
-);
+  testDeliveries(
+    'an endpoint that does not answer delays no other, and a stop hands over to another node at once',
+    async ({ store, startNode, endpoint, found }) => {
+      const node = startNode();
+      const silent = await endpoint((_, index) => (index === 0 ? 'nothing' : 204));
+      const quick = await endpoint();
+      for (let id = 1; id <= 5; id += 1) {
+        await store.apply(orders(id, 1));
+        await eventually(async () => assert.deepEqual(chainOf(quick.accepted()), placed(1, id)));
+      }
+      assert.equal(silent.received.length, 1);
+      await node.close(0);
+      // The delivery in flight was ended, and is not a failure of the endpoint.
+      assert.equal((await found(silent.id)).failures, 0);
+      startNode();
+      await eventually(async () => assert.deepEqual(chainOf(silent.accepted()), placed(1, 5)));
+      assert.equal(silent.received[1]!.id, silent.received[0]!.id);
+    },
+  );
 
-testDeliveries(
-  'a webhook that is paused and resumed while a delivery is in flight has no second one',
-  async ({ store, startNode, endpoint, set }) => {
-    startNode();
-    const answered = Promise.withResolvers<void>();
-    const { received, accepted, mostAtOnce, id } = await endpoint(async () => {
-      await answered.promise;
-      return 204;
-    });
-    const other = await endpoint();
-    await store.apply(orders(1, 1));
-    await eventually(async () => assert.equal(mostAtOnce(), 1));
-    for (const isPaused of [true, false]) {
-      await set(id, { isPaused });
-      // The node has read it: it reads all webhooks at once.
-      await set(other.id, { position: BEGINNING });
-      const before = other.received.length;
-      await eventually(async () => assert.ok(other.received.length > before));
-    }
-    answered.resolve();
-    await store.apply(orders(2, 1));
-    await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
-    assert.deepEqual([mostAtOnce(), received.length], [1, 2]);
-  },
-);
+  testDeliveries(
+    'a webhook that is paused and resumed while a delivery is in flight has no second one',
+    async ({ store, startNode, endpoint, set }) => {
+      startNode();
+      const answered = Promise.withResolvers<void>();
+      const { received, accepted, mostAtOnce, id } = await endpoint(async () => {
+        await answered.promise;
+        return 204;
+      });
+      const other = await endpoint();
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.equal(mostAtOnce(), 1));
+      for (const isPaused of [true, false]) {
+        await set(id, { isPaused });
+        // The node has read it: it reads all webhooks at once.
+        await set(other.id, { position: BEGINNING });
+        const before = other.received.length;
+        await eventually(async () => assert.ok(other.received.length > before));
+      }
+      answered.resolve();
+      await store.apply(orders(2, 1));
+      await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
+      assert.deepEqual([mostAtOnce(), received.length], [1, 2]);
+    },
+  );
 
-testDeliveries(
-  'while a secret is rotated, both sign; a node with another key sends nothing and reports it',
-  async ({ store, startNode, endpoint, found, log }) => {
-    const other = startNode({ name: 'other', bytes: randomBytes(32) });
-    const { accepted, received, id } = await endpoint();
-    await store.apply(orders(1, 1));
-    await eventually(async () => assert.match(log(), /does not have the webhook key/));
-    assert.equal(other.isDelivering, false);
-    assert.equal(received.length, 0);
-    startNode();
-    await eventually(async () => assert.equal(accepted().length, 1));
-    await store.apply([{ type: 'rotateWebhook', id, keyName: KEY.name, at: Date.now() }]);
-    const rotated = await found(id);
-    assert.equal(signingSecrets(KEY, rotated, Date.now()).length, 2);
-    assert.equal(signingSecrets(KEY, rotated, Date.now() + 86_400_000).length, 1);
-    await store.apply(orders(2, 1));
-    await eventually(async () => assert.equal(accepted().length, 2));
-  },
-);
+  testDeliveries(
+    'while a secret is rotated, both sign; a node with another key sends nothing and reports it',
+    async ({ store, startNode, endpoint, found, log }) => {
+      const other = startNode({ name: 'other', bytes: randomBytes(32) });
+      const { accepted, received, id } = await endpoint();
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.match(log(), /does not have the webhook key/));
+      assert.equal(other.isDelivering, false);
+      assert.equal(received.length, 0);
+      startNode();
+      await eventually(async () => assert.equal(accepted().length, 1));
+      await store.apply([{ type: 'rotateWebhook', id, keyName: KEY.name, at: Date.now() }]);
+      const rotated = await found(id);
+      assert.equal(signingSecrets(KEY, rotated, Date.now()).length, 2);
+      assert.equal(signingSecrets(KEY, rotated, Date.now() + 86_400_000).length, 1);
+      await store.apply(orders(2, 1));
+      await eventually(async () => assert.equal(accepted().length, 2));
+    },
+  );
+});

@@ -7,7 +7,7 @@ import type { StoreCommand } from '../../src/store/commands.ts';
 import type { ChangePage } from '../../src/store/feed.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ENGINES, momentAt, open, queryDatabase } from './engines.ts';
+import { ENGINES, momentAt, open, queryDatabase } from '../store/engines.ts';
 
 const ORDER: Omit<Order, 'id'> = {
   ...{ status: 'pending', petId: 1n, quantity: 2n, shipDate: 5, complete: false },
