@@ -47,7 +47,14 @@ import { rounded } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import { sendTest } from '../webhooks/delivering/test-delivery.ts';
-import { keyForNewIn, keyOfIn, type WebhookKey } from '../webhooks/key.ts';
+import {
+  type KeyForNew,
+  type KeyOf,
+  keyForNewIn,
+  keyOfIn,
+  type WebhookKey,
+  WebhookKeyUnusable,
+} from '../webhooks/key.ts';
 import type { Webhook } from '../webhooks/webhook.ts';
 
 export interface ListenerParts {
@@ -165,13 +172,24 @@ interface V2Parts {
 
 /** Returns the handlers of contract/v2.yaml, by operationId. */
 function v2Handlers(
-  { config, store }: ListenerParts,
+  { config, store, logger }: ListenerParts,
   { contract, submit, streams }: V2Parts,
   basePath: string,
 ): Record<string, OperationHandler> {
   const submitMany = oneAtATime(submit);
   const { keyFile, allowed } = config.webhooks;
-  const keyOf = keyOfIn(keyFile);
+  /** The file may have become unreadable. */
+  const orNone = (read: () => WebhookKey | undefined) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof WebhookKeyUnusable)) throw error;
+      logger.error({ err: error }, 'the webhook key cannot be used');
+      return undefined;
+    }
+  };
+  const keyOf: KeyOf = (webhook) => orNone(() => keyOfIn(keyFile)(webhook));
+  const keyForNew: KeyForNew = (others) => orNone(() => keyForNewIn(keyFile)(others));
   const test = (webhook: Webhook, key: WebhookKey) => sendTest(store, { webhook, key, allowed });
   return {
     listOrders: listOrders(contract, store),
@@ -187,7 +205,7 @@ function v2Handlers(
     getSummary: getSummary(contract, store, config.canLoseChanges),
     getActivity: getActivity(contract, store),
     listWebhooks: listWebhooks(contract, store),
-    createWebhook: createWebhook(contract, { store, allowed, keyForNew: keyForNewIn(keyFile) }),
+    createWebhook: createWebhook(contract, { store, allowed, keyForNew }),
     getWebhook: getWebhook(contract, store),
     updateWebhook: updateWebhook(contract, { store, allowed }),
     deleteWebhook: deleteWebhook(contract, store),

@@ -97,7 +97,7 @@ export type StoreCommand =
   | { readonly type: 'releaseWebhooks'; readonly node: string }
   /**
    * Records how far deliveries are. Returns the ids of the webhooks for which this was recorded: none unless the node has the lease, and
-   * none of those whose version is another by now.
+   * none of those that are not as the node knows them any more.
    */
   | {
       readonly type: 'recordDeliveries';
@@ -108,7 +108,8 @@ export type StoreCommand =
 /** How far the deliveries of a webhook are. */
 export interface RecordedDelivery {
   readonly id: string;
-  readonly version: bigint;
+  /** Version and place that the webhook still has in the store. */
+  readonly known: Pick<Webhook, 'version' | 'position' | 'sendingTo'>;
   readonly state: DeliveryState;
 }
 

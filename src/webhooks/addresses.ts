@@ -40,9 +40,12 @@ function isAddress(text: string): boolean {
 /** Global unicast: https://www.iana.org/assignments/ipv6-address-space */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
+/** Of the machine below a virtual one in Azure; it looks like a public address. */
+const PLATFORM = '168.63.129.16';
+
 /** Returns whether a connection to an address cannot end in the operator's own network. */
 export function isPublicAddress(text: string): boolean {
-  if (!isAddress(text)) return false;
+  if (!isAddress(text) || text === PLATFORM) return false;
   const address = ipaddr.parse(text);
   // Ranges for translation and tunnels, such as 2002::/16, are not "unicast"; those with IPv4 addresses are not in 2000::/3.
   if (address.kind() === 'ipv6' && !address.match(GLOBAL_UNICAST)) return false;
@@ -119,20 +122,23 @@ export function guardedLookup(url: URL, allowed: AllowedTargets): LookupFunction
   };
 }
 
-const DNS = new Resolver({ timeout: 5_000, tries: 2 });
+const DNS = new Resolver({ timeout: 2_000, tries: 2 });
 /** The system's lookups occupy threads that files and compression need, too, and can take long: one at a time. */
 const SYSTEM_LOOKUPS = new Mutex();
 
-/** Resolves a name by DNS; where the operator permits networks, as the system does, whose names may be in no DNS. */
+/** Resolves a name by DNS; where the operator permits networks, names that are not in DNS as the system does, which knows hosts files. */
 async function addressesOf(
   hostname: string,
   { networks }: AllowedTargets,
 ): Promise<LookupAddress[]> {
-  if (networks.length > 0) return SYSTEM_LOOKUPS.run(() => lookup(hostname, { all: true }));
+  const inSystem = () => SYSTEM_LOOKUPS.run(() => lookup(hostname, { all: true }));
   // RFC 6761, section 6.3
-  if (/(?:^|\.)localhost\.?$/i.test(hostname)) return [];
+  if (/(?:^|\.)localhost\.?$/i.test(hostname)) return networks.length > 0 ? inSystem() : [];
   const [four, six] = await Promise.allSettled([DNS.resolve4(hostname), DNS.resolve6(hostname)]);
-  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+  if (four.status === 'rejected' && six.status === 'rejected') {
+    if (networks.length > 0) return inSystem();
+    throw four.reason;
+  }
   const of = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
     found.status === 'rejected' ? [] : found.value.map((address) => ({ address, family }));
   return [...of(four, 4), ...of(six, 6)];

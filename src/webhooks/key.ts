@@ -53,12 +53,12 @@ export function readWebhookKey({ path }: Pick<WebhookKeyFile, 'path'>): WebhookK
   return { name: nameOf(bytes), bytes };
 }
 
-/** Makes the file with a new key, unless another process was faster, and returns the key in it. */
+/** Makes the file with a new key, unless another process was faster, and returns the key in it. @throws WebhookKeyUnusable */
 export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string }): WebhookKey {
   const { path, madeFor } = file;
   // Under another name first, so that the file is never seen half written.
   const own = `${path}.${randomBytes(4).toString('hex')}`;
-  const descriptor = openSync(own, 'wx', 0o600);
+  const descriptor = newFile(own);
   try {
     writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
     fsyncSync(descriptor);
@@ -78,6 +78,15 @@ export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string
   return readWebhookKey(file)!;
 }
 
+/** @throws WebhookKeyUnusable */
+function newFile(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (error) {
+    throw new WebhookKeyUnusable(`the webhook key cannot be stored: ${(error as Error).message}`);
+  }
+}
+
 /** Otherwise a power cut could lose the file, and keep the webhooks whose secrets are derived from it. */
 function makeEntryDurable(path: string): void {
   // Windows does not open folders.
@@ -90,10 +99,10 @@ function makeEntryDurable(path: string): void {
   }
 }
 
-/** Returns the key for a new webhook, which is made if this is the first one; undefined if webhooks cannot be used. */
+/** Returns the key for a new webhook, which is made if this is the first one; undefined if webhooks cannot be used. @throws WebhookKeyUnusable */
 export type KeyForNew = (others: readonly Webhook[]) => WebhookKey | undefined;
 
-/** Returns the key of a webhook; undefined if this node has another one or none. */
+/** Returns the key of a webhook; undefined if this node has another one or none. @throws WebhookKeyUnusable */
 export type KeyOf = (webhook: Webhook) => WebhookKey | undefined;
 
 /** @param file undefined if none is set */

@@ -27,7 +27,8 @@ export function signingSecrets(
   { id, generation, rotatedAt }: SecretName & { readonly rotatedAt: number | undefined },
   now: number,
 ): string[] {
-  const isRotating = rotatedAt !== undefined && now < rotatedAt + ROTATION_MS;
+  // A rotation in the far future was recorded while the clock was wrong.
+  const isRotating = rotatedAt !== undefined && Math.abs(now - rotatedAt) < ROTATION_MS;
   const generations = isRotating ? [generation, generation - 1] : [generation];
   return generations.map((each) => secretOf(bytes, { id, generation: each }));
 }

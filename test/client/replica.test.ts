@@ -296,7 +296,11 @@ test('a copy is not mixed with deliveries of another history, whether the store 
   await place(restored.store, pending(7n));
   const behind = { ...(await clientOf(restored).listChanges()), after: `0-${'0'.repeat(64)}` };
   await assert.rejects(copy.apply(behind), WebhookGapError);
-  for (const id of [8n, 9n, 10n, 11n]) await place(restored.store, pending(id));
+  for (const id of [8n, 9n]) await place(restored.store, pending(id));
+  const beside = { ...(await clientOf(restored).listChanges()), after: behind.after };
+  assert.equal(beside.revision, 3n);
+  await assert.rejects(copy.apply(beside), WebhookGapError);
+  for (const id of [10n, 11n]) await place(restored.store, pending(id));
   const ahead = { ...(await clientOf(restored).listChanges()), after: behind.after };
   await assert.rejects(copy.apply(ahead), WebhookGapError);
   await clientOf(restored).catchUp({ store: replica });

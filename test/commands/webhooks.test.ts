@@ -140,10 +140,10 @@ test('doctor reports what keeps webhooks from being delivered', async (t) => {
   chmodSync(keyFile, 0o644);
   assert.match((await doctor())[0]!, /^warning: other users may read/);
   chmodSync(keyFile, 0o600);
-  const { version, ...webhook } = (await store.webhooks())[0]!;
+  const webhook = (await store.webhooks())[0]!;
   await store.apply([{ type: 'leaseWebhooks', node: 'a' }]);
   const state = { ...webhook, failures: 3, pausedFor: 'failed' as const };
-  const deliveries = [{ id, version, state }];
+  const deliveries = [{ id, known: webhook, state }];
   await store.apply([{ type: 'recordDeliveries', node: 'a', deliveries }]);
   assert.deepEqual(await doctor(), [`warning: ${id} were paused by the service`]);
   newKey();

@@ -154,7 +154,7 @@ async function replicaEndpoint(t: TestContext, nodes: Nodes) {
     },
   };
   const catchUp = async () => {
-    await nodes.client(nodes.running[0]!).catchUp({ store });
+    await copy.catchUp(nodes.client(nodes.running[0]!));
   };
   const copy = new WebhookReplica(store);
   let gaps = 0;

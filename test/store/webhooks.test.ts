@@ -31,8 +31,9 @@ async function created(store: Store, wanted: Partial<NewWebhook> = {}): Promise<
 
 const lease = (store: Store, node: string) => store.apply([{ type: 'leaseWebhooks', node }]);
 
-const record = (store: Store, node: string, { id, version, ...state }: Webhook) =>
-  store.apply([{ type: 'recordDeliveries', node, deliveries: [{ id, version, state }] }]);
+/** @param known the webhook as the node knows it */
+const record = (store: Store, node: string, state: Webhook, known = state) =>
+  store.apply([{ type: 'recordDeliveries', node, deliveries: [{ id: state.id, known, state }] }]);
 
 testStore(
   'webhooks are stored as they were created, and their URLs are unique',
@@ -136,7 +137,7 @@ for (const { name, newDatabase } of ENGINES) {
     const webhook = await created(store);
     await lease(store, 'a');
     await queryDatabase(url, "UPDATE store SET moved_to = 'elsewhere'");
-    const outcomes = [lease(store, 'a'), record(store, 'a', { ...webhook, failures: 1 })];
+    const outcomes = [lease(store, 'a'), record(store, 'a', { ...webhook, failures: 1 }, webhook)];
     for (const settled of await Promise.allSettled(outcomes)) {
       if (settled.status === 'rejected') assert.match(String(settled.reason), /was moved to/);
       else assert.ok(['held_by_another', ''].includes(String(settled.value[0])));
@@ -170,19 +171,26 @@ testStore(
       ...{ failures: 2, failingSince: 10, nextAttemptAt: 20, lastSuccessAt: 5 },
       lastFailure: { at: 15, status: undefined, problem: 'no answer' },
     };
-    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }), [[]]);
+    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }, webhook), [[]]);
     await lease(store, 'a');
-    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }), [[webhook.id]]);
+    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }, webhook), [[webhook.id]]);
     assert.deepEqual(await store.webhooks(), [{ ...webhook, ...state }, other]);
-    assert.deepEqual(await record(store, 'b', webhook), [[]]);
+    assert.deepEqual(await record(store, 'b', { ...webhook, ...state }), [[]]);
+    // A place from which another node has gone on.
+    assert.deepEqual(await record(store, 'a', webhook), [[]]);
+    const sent = { ...webhook, ...state, sendingTo: undefined };
+    assert.deepEqual(await record(store, 'a', sent), [[]]);
     await store.apply([
       { type: 'changeWebhook', id: webhook.id, changes: { events: ['shipped'] } },
     ]);
-    assert.deepEqual(await record(store, 'a', webhook), [[]]);
+    assert.deepEqual(await record(store, 'a', { ...webhook, ...state }), [[]]);
     // A pause does not hinder the record of a delivery that was in progress, and is not undone by it.
     const paused = { isPaused: true };
     await store.apply([{ type: 'changeWebhook', id: webhook.id, changes: paused }]);
-    assert.deepEqual(await record(store, 'a', { ...webhook, version: 1n }), [[webhook.id]]);
+    assert.deepEqual(
+      await record(store, 'a', { ...webhook, position: state.position, version: 1n }),
+      [[webhook.id]],
+    );
     const [found] = await store.webhooks();
     assert.deepEqual([found!.pausedFor, found!.failures], ['requested', 0]);
   },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { BEGINNING, momentText } from '../../src/orders/heads.ts';
-import type { Store } from '../../src/store/store.ts';
+import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { type AllowedTargets, parseAllowedTargets } from '../../src/webhooks/addresses.ts';
 import { Deliverer } from '../../src/webhooks/delivering/deliverer.ts';
@@ -27,7 +27,7 @@ interface Setting {
   readonly url: string;
   readonly log: () => string;
   /** Starts another node. */
-  readonly startNode: (key?: WebhookKey) => Deliverer;
+  readonly startNode: (key?: WebhookKey, own?: Store) => Deliverer;
   /** Creates a webhook whose endpoint behaves in a way, from the first change on. */
   readonly endpoint: (
     behave?: Behaviour,
@@ -48,8 +48,8 @@ function testDeliveries(title: string, run: (setting: Setting, t: TestContext) =
       const lines: string[] = [];
       const logger = createLogger('debug', { write: (line) => lines.push(line) });
       const nodes: Deliverer[] = [];
-      const startNode = (key = KEY) => {
-        const parts = { store, key: () => key, allowed: LOCAL, logger, onDelivery: () => {} };
+      const startNode = (key = KEY, own = store) => {
+        const parts = { store: own, key: () => key, allowed: LOCAL, logger, onDelivery: () => {} };
         const node = new Deliverer(parts);
         node.start();
         nodes.push(node);
@@ -84,6 +84,21 @@ function testDeliveries(title: string, run: (setting: Setting, t: TestContext) =
       );
     });
   }
+}
+
+/** A store whose writes fail while it is on. */
+function failingWrites(store: Store): { isOn: boolean; readonly store: Store } {
+  const failing: ReturnType<typeof failingWrites> = {
+    isOn: false,
+    store: {
+      ...store,
+      apply: ((commands) =>
+        failing.isOn
+          ? Promise.reject(new StoreUnavailable('no write now', 'failed'))
+          : store.apply(commands)) as Store['apply'],
+    },
+  };
+  return failing;
 }
 
 const orders = (from: number, count: number, petId = 1n) =>
@@ -259,6 +274,67 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       await store.apply(orders(2, 1));
       await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
       assert.deepEqual([mostAtOnce(), received.length], [1, 2]);
+    },
+  );
+
+  testDeliveries(
+    'a node that could not record its deliveries, and gets the lease again, continues where the other node has stopped',
+    async ({ store, url, startNode, endpoint }) => {
+      const failing = failingWrites(store);
+      startNode(KEY, failing.store);
+      const { accepted } = await endpoint((_, index) => {
+        if (index === 0) failing.isOn = true;
+        return 204;
+      });
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.equal(accepted().length, 1));
+      for (let id = 2; id <= 4; id += 1) await store.apply(orders(id, 1));
+      await queryDatabase(url, 'UPDATE webhook_lease SET held_until = 0');
+      const other = startNode();
+      await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 4)));
+      await store.apply(orders(5, 1));
+      await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 5)));
+      await other.close(1_000);
+      failing.isOn = false;
+      await store.apply(orders(6, 1));
+      await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 6)));
+    },
+  );
+
+  testDeliveries(
+    'a pause that could not be stored is stored later',
+    async ({ store, startNode, endpoint, found }) => {
+      const failing = failingWrites(store);
+      startNode(KEY, failing.store);
+      const { id, received } = await endpoint(() => {
+        failing.isOn = true;
+        return 410;
+      });
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.equal(received.length, 1));
+      assert.equal((await found(id)).pausedFor, undefined);
+      failing.isOn = false;
+      await eventually(async () => assert.equal((await found(id)).pausedFor, 'gone'));
+    },
+  );
+
+  testDeliveries(
+    'nothing is sent to a webhook that was deleted, or that does not want it any more',
+    async ({ store, startNode, endpoint, set }) => {
+      startNode();
+      const deleted = await endpoint();
+      const filtered = await endpoint();
+      const other = await endpoint();
+      const all = [deleted, filtered, other];
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.ok(all.every(({ received }) => received.length === 1)));
+      await store.apply([{ type: 'deleteWebhook', id: deleted.id }]);
+      await set(filtered.id, { petIds: [99n] });
+      for (let id = 2; id <= 4; id += 1) {
+        await store.apply(orders(id, 1));
+        await eventually(async () => assert.equal(other.received.length, id));
+      }
+      assert.deepEqual([deleted.received.length, filtered.received.length], [1, 1]);
     },
   );
 

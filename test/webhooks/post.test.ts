@@ -101,3 +101,21 @@ test('redirects are not followed, and addresses that are not permitted get no re
     ['/hook'],
   );
 });
+
+test('an answer that switches protocols is a failure', async (t) => {
+  const { send } = await endpoint(t, ({ socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+  });
+  assert.deepEqual(await send({ withinMs: 5_000 }), { problem: 'the connection was closed' });
+});
+
+test('an answer that never ends occupies its connection only until the next delivery', async (t) => {
+  const { requests, send } = await endpoint(t, (_request, response) => {
+    response.writeHead(200).write('x');
+  });
+  for (let count = 0; count < 2; count += 1) {
+    assert.equal((await send()).status, 200);
+    const { socket } = requests.at(-1)!;
+    await new Promise<void>((resolve) => whenClosed(socket, resolve));
+  }
+});

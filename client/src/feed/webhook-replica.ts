@@ -8,6 +8,14 @@ export class WebhookGapError extends StoreOrdersError {
   override readonly name = 'WebhookGapError';
 }
 
+/** A StoreOrders. */
+interface CatchingUp {
+  catchUp(options: {
+    readonly store: ReplicaStore;
+    readonly verify?: boolean | undefined;
+  }): Promise<ReplicaPosition>;
+}
+
 /**
  * Applies verified deliveries, of a webhook without filters, to the copy in a `ReplicaStore`, which `catchUp` has made. Deliveries may
  * be repeated and arrive at the same time; each is applied once, with its cursor, in one transaction.
@@ -15,6 +23,7 @@ export class WebhookGapError extends StoreOrdersError {
 export class WebhookReplica {
   readonly #store: ReplicaStore;
   readonly #verify: Verify | undefined;
+  readonly #wanted: boolean | undefined;
   #position: ReplicaPosition | undefined;
   /** The deliveries before. */
   #last: Promise<unknown> = Promise.resolve();
@@ -23,6 +32,7 @@ export class WebhookReplica {
   constructor(store: ReplicaStore, { verify }: { readonly verify?: boolean | undefined } = {}) {
     this.#store = store;
     this.#verify = verifying(verify);
+    this.#wanted = verify;
   }
 
   /**
@@ -41,6 +51,19 @@ export class WebhookReplica {
     });
     this.#last = applying.catch(() => {});
     return applying;
+  }
+
+  /**
+   * Brings the copy up to date after a WebhookGapError, before the deliveries that arrive meanwhile are applied. Afterwards the copy has the
+   * delivery, too.
+   * @throws the errors of `StoreOrders.catchUp`
+   */
+  catchUp(client: CatchingUp): Promise<void> {
+    const catching = this.#last.then(async () => {
+      this.#position = await client.catchUp({ store: this.#store, verify: this.#wanted });
+    });
+    this.#last = catching.catch(() => {});
+    return catching;
   }
 
   async #apply(delivery: WebhookDelivery): Promise<boolean> {
@@ -71,10 +94,12 @@ export class WebhookReplica {
     own: string,
   ): Promise<number | undefined> {
     const at = revisionOf(own);
-    // A store that is before the copy was restored, and its changes are others.
-    if (revision >= at && revisionOf(next) <= at) return undefined;
     const gap = `the copy is at ${own}, the changes continue ${after}`;
-    if (revision < at || revisionOf(after) >= at) throw new WebhookGapError(gap);
+    // A store that is before the copy, or elsewhere at its revision, was restored, and its changes are others.
+    const isRestored = revision < at || (revisionOf(next) === at && next !== own);
+    if (isRestored) throw new WebhookGapError(gap);
+    if (revisionOf(next) <= at) return undefined;
+    if (revisionOf(after) >= at) throw new WebhookGapError(gap);
     const known = changes.filter((change) => change.revision <= at);
     try {
       await this.#verify?.(NO_REQUEST, { after, changes: known, cursor: own });

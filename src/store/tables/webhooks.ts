@@ -112,7 +112,10 @@ export async function recordDeliveries(
   session: Session,
   { node, deliveries }: CommandOf<'recordDeliveries'>,
 ): Promise<OutcomeOf<CommandOf<'recordDeliveries'>>> {
-  const rows = deliveries.map(({ id, version, state }) => [id, version, ...stateValues(state)]);
+  const rows = deliveries.map(({ id, known: { version, position, sendingTo }, state }) => [
+    ...[id, version, momentText(position), sendingTo === undefined ? '' : momentText(sendingTo)],
+    ...stateValues(state),
+  ]);
   const recorded = await session.writeReturning(SQL.record, [jsonRows(rows), node]);
   return recorded.map(([id]) => id as string);
 }
@@ -200,13 +203,14 @@ const SQL = {
         ORDER BY revision LIMIT 1)
     FROM json_array_elements($1::json) AS asked`,
   // A webhook that was paused meanwhile stays paused.
-  record: `UPDATE webhooks SET position = given.value ->> 2, examined = given.value ->> 3, sending_to = given.value ->> 4,
-      failures = CAST(given.value ->> 5 AS bigint), failing_since = CAST(given.value ->> 6 AS bigint),
-      next_attempt_at = CAST(given.value ->> 7 AS bigint), paused_for = coalesce(paused_for, given.value ->> 8),
-      last_success_at = CAST(given.value ->> 9 AS bigint), last_failure_at = CAST(given.value ->> 10 AS bigint),
-      last_status = CAST(given.value ->> 11 AS bigint), last_problem = given.value ->> 12
+  record: `UPDATE webhooks SET position = given.value ->> 4, examined = given.value ->> 5, sending_to = given.value ->> 6,
+      failures = CAST(given.value ->> 7 AS bigint), failing_since = CAST(given.value ->> 8 AS bigint),
+      next_attempt_at = CAST(given.value ->> 9 AS bigint), paused_for = coalesce(paused_for, given.value ->> 10),
+      last_success_at = CAST(given.value ->> 11 AS bigint), last_failure_at = CAST(given.value ->> 12 AS bigint),
+      last_status = CAST(given.value ->> 13 AS bigint), last_problem = given.value ->> 14
     FROM json_array_elements($1::json) AS given
     WHERE webhooks.id = given.value ->> 0 AND webhooks.version = CAST(given.value ->> 1 AS bigint)
+      AND webhooks.position = given.value ->> 2 AND coalesce(webhooks.sending_to, '') = given.value ->> 3
       AND EXISTS (SELECT 1 FROM webhook_lease WHERE holder = $2)
       AND EXISTS (SELECT 1 FROM store WHERE moved_to IS NULL)
     RETURNING webhooks.id`,

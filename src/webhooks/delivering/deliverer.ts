@@ -6,7 +6,7 @@ import type { RecordedDelivery } from '../../store/commands.ts';
 import type { Store } from '../../store/store.ts';
 import type { AllowedTargets } from '../addresses.ts';
 import type { WebhookKey } from '../key.ts';
-import { type DeliveryState, LEASE_MS, type Webhook } from '../webhook.ts';
+import { LEASE_MS, type Webhook } from '../webhook.ts';
 import { Deliveries, type DeliveryOutcome } from './deliveries.ts';
 import { readsInCommon } from './feed-reads.ts';
 
@@ -42,6 +42,8 @@ export class Deliverer {
   #askedAt = Number.NEGATIVE_INFINITY;
   /** By performance.now(). */
   #leaseEndsAt = Number.NEGATIVE_INFINITY;
+  /** When this node got the lease, which it has had since. */
+  #leasedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
   #hasFailed = false;
   /** Webhooks whose secrets are derived from another key. */
@@ -53,7 +55,7 @@ export class Deliverer {
     const saves = new Batcher((batch: readonly RecordedDelivery[]) => this.#save(batch));
     this.#deliveries = new Deliveries({
       feed: readsInCommon(store.feed),
-      save: (id, version, state: DeliveryState) => saves.submit({ id, version, state }),
+      save: (delivery) => saves.submit(delivery),
       mayDeliver: () => this.isDelivering,
       ...{ allowed, logger, onDelivery },
     });
@@ -104,6 +106,8 @@ export class Deliverer {
     }
     if (performance.now() - this.#askedAt >= LEASE_EVERY_MS) await this.#lease();
     if (!this.isDelivering) return;
+    // What another node has recorded before this one got the lease.
+    if (this.#refreshedAt < this.#leasedAt) await this.#refresh();
     const page = await store.feed('now', 1);
     if (page !== undefined) this.#deliveries.begin(page.now);
   }
@@ -137,10 +141,15 @@ export class Deliverer {
     const { store, logger } = this.#parts;
     const askedAt = performance.now();
     const [outcome] = await store.apply([{ type: 'leaseWebhooks', node: this.#node }]);
-    const had = this.#leaseEndsAt > Number.NEGATIVE_INFINITY;
+    // One that has ended may have been another's meanwhile.
+    const had = this.#leaseEndsAt > askedAt;
     this.#askedAt = askedAt;
     this.#leaseEndsAt = outcome === 'held' ? askedAt + LEASE_MS : Number.NEGATIVE_INFINITY;
-    if (outcome === 'held' && !had) logger.info('this node delivers webhooks');
+    if (outcome === 'held' && !had) {
+      this.#leasedAt = performance.now();
+      this.#deliveries.forget();
+      logger.info('this node delivers webhooks');
+    }
     if (outcome !== 'held' && had) logger.info('another node delivers webhooks');
   }
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { isSameMoment, type Moment } from '../../orders/heads.ts';
+import type { RecordedDelivery } from '../../store/commands.ts';
 import type { ChangePage } from '../../store/feed.ts';
 import type { AllowedTargets } from '../addresses.ts';
 import type { WebhookKey } from '../key.ts';
@@ -11,14 +12,13 @@ import { nextPage, type ReadFeed, readsFrom } from './next-page.ts';
 import { type Answer, isAccepted, post } from './post.ts';
 import { isDue, stateAfter } from './repetitions.ts';
 
-/** Maximum number of deliveries at the same time in each lane. */
+/**
+ * Maximum number of deliveries that begin at the same time in each lane. One that takes long leaves the lane in which it began, so there can be
+ * as many as there are webhooks.
+ */
 const MAX_IN_LANE = 100;
-/** Maximum number of deliveries at the same time: those that take long do not occupy the lane in which they began. */
-const MAX_AT_ONCE = 300;
 /** Maximum number of deliveries in a row while other endpoints wait for a place in the lane. */
 const MAX_IN_A_ROW = 10;
-/** How often the place of a webhook is stored that is sent nothing, since no change is wanted. */
-const EXAMINED_SAVED_MS = 2_000;
 
 /** How long a webhook waits after an error of the store. */
 const RETRY_MS = 2_000;
@@ -29,7 +29,7 @@ export type DeliveryOutcome = 'accepted' | 'refused' | 'failed';
 export interface DeliveriesParts {
   readonly feed: ReadFeed;
   /** Resolves to whether the state was recorded; see the command recordDeliveries. @throws StoreUnavailable, NotConfirmed */
-  readonly save: (id: string, version: bigint, state: DeliveryState) => Promise<boolean>;
+  readonly save: (delivery: RecordedDelivery) => Promise<boolean>;
   readonly mayDeliver: () => boolean;
   readonly allowed: AllowedTargets;
   readonly logger: Logger;
@@ -82,6 +82,11 @@ export class Deliveries {
     }
   }
 
+  /** Another node may have delivered since the webhooks were read: nothing is sent until they are offered again. */
+  forget(): void {
+    for (const endpoint of this.#endpoints.values()) endpoint.overtaken();
+  }
+
   /** Begins the deliveries that are due. @param now the current moment of the store */
   begin(now: Moment): void {
     const places = { fast: MAX_IN_LANE, slow: MAX_IN_LANE };
@@ -89,7 +94,7 @@ export class Deliveries {
     this.#isCrowded = false;
     for (const [id, endpoint] of [...this.#endpoints]) {
       if (endpoint.isBusy || !isWaiting(endpoint, now)) continue;
-      if (places[endpoint.lane] <= 0 || this.#inFlight.size >= MAX_AT_ONCE) {
+      if (places[endpoint.lane] <= 0) {
         this.#isCrowded = true;
         continue;
       }
@@ -130,7 +135,7 @@ export class Deliveries {
 
   /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the place. */
   async #deliver(endpoint: Endpoint): Promise<void> {
-    for (let count = 0; endpoint.isActive && this.#parts.mayDeliver(); ) {
+    for (let count = 0; this.#maySend(endpoint); count += 1) {
       if (this.#isCrowded && count >= MAX_IN_A_ROW) break;
       const { webhook } = endpoint;
       const page = await nextPage(this.#parts.feed, webhook);
@@ -140,18 +145,25 @@ export class Deliveries {
         break;
       }
       if (page.changes.length === 0) {
-        const isMoved = !isSameMoment(page.position, readsFrom(webhook));
-        if (isMoved) endpoint.examinedUpTo(page.position);
-        if (!isMoved || !page.isMore) break;
-        continue;
+        if (isSameMoment(page.position, readsFrom(webhook))) break;
+        endpoint.examinedUpTo(page.position, page.isMore);
+        if (endpoint.isToBeSaved && !(await this.#save(endpoint))) return;
+        if (page.isMore) continue;
+        break;
       }
-      if (webhook.sendingTo === undefined) endpoint.advance({ sendingTo: page.position });
+      const { sendingTo: end } = webhook;
+      if (end === undefined || !isSameMoment(end, page.position)) {
+        endpoint.advance({ sendingTo: page.position });
+      }
       // Stored before it is sent, so that each repetition, by whichever node, is the same.
       if (endpoint.isUnsaved && !(await this.#save(endpoint))) return;
       if (!(await this.#send(endpoint, page))) break;
-      count += 1;
     }
-    if (endpoint.isToBeSaved(EXAMINED_SAVED_MS)) await this.#save(endpoint);
+    if (endpoint.isToBeSaved) await this.#save(endpoint);
+  }
+
+  #maySend(endpoint: Endpoint): boolean {
+    return endpoint.isActive && isDue(endpoint.webhook, Date.now()) && this.#parts.mayDeliver();
   }
 
   /** Sends a page. @returns whether the endpoint has accepted it and the next one may be sent */
@@ -206,9 +218,10 @@ export class Deliveries {
 
   /** Stores how far a webhook is. @returns whether this node may continue to deliver it as it knows it */
   async #save(endpoint: Endpoint): Promise<boolean> {
-    const { id, version } = endpoint.webhook;
-    const isSaved = await this.#parts.save(id, version, endpoint.webhook);
-    endpoint.saved(isSaved);
+    const { recorded } = endpoint;
+    const isSaved = await this.#parts.save(recorded);
+    if (isSaved) endpoint.saved(recorded);
+    else endpoint.overtaken();
     return isSaved;
   }
 }
@@ -223,7 +236,8 @@ const PAUSED = {
 /** Whether an endpoint has a delivery to send or to repeat, or a state to store. */
 function isWaiting(endpoint: Endpoint, now: Moment): boolean {
   const { webhook } = endpoint;
-  if (!endpoint.isActive || !endpoint.mayRetry || !isDue(webhook, Date.now())) return false;
-  if (webhook.sendingTo !== undefined || !isSameMoment(readsFrom(webhook), now)) return true;
-  return endpoint.isToBeSaved(EXAMINED_SAVED_MS);
+  if (!endpoint.mayRetry) return false;
+  if (endpoint.isToBeSaved) return true;
+  if (!endpoint.isActive || !isDue(webhook, Date.now())) return false;
+  return webhook.sendingTo !== undefined || !isSameMoment(readsFrom(webhook), now);
 }

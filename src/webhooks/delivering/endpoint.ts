@@ -1,20 +1,25 @@
 import type { Moment } from '../../orders/heads.ts';
+import type { RecordedDelivery } from '../../store/commands.ts';
 import type { DeliveryState, Webhook } from '../webhook.ts';
 
 /** An endpoint that takes longer to answer is in the lane of slow ones, as is one that has failed. */
 const SLOW_MS = 1_000;
+/** How often the place of a webhook is stored that is sent nothing, since no change is wanted. */
+const EXAMINED_SAVED_MS = 2_000;
 
 /** A webhook in the memory of the node that delivers it: its state is ahead of the one in the store while it is not saved. */
 export class Endpoint {
   #webhook: Webhook;
-  /** Set by clients while a delivery was in progress: a position or filter that replaces the one in memory. */
-  #isOvertaken = false;
+  /** The place in the store, as this node knows it. */
+  #known: RecordedDelivery['known'];
+  /** Set when a save was refused: the webhook in the store is another than this one. By performance.now(). */
+  #overtakenAt: number | undefined;
   #savedAt = performance.now();
   /** Set after an error of the store, by performance.now(). */
   #retryAt: number | undefined;
   #unsaved: 'nothing' | 'examined' | 'state' = 'nothing';
   isBusy = false;
-  /** Whether it was deleted, or is no longer for this node. */
+  /** Whether it was deleted or paused, or is no longer for this node. */
   isRemoved = false;
   #isSlow: boolean;
   /** When the delivery that is not answered yet was sent, by performance.now(). */
@@ -22,11 +27,17 @@ export class Endpoint {
 
   constructor(webhook: Webhook) {
     this.#webhook = webhook;
+    this.#known = webhook;
     this.#isSlow = webhook.failures > 0;
   }
 
   get webhook(): Webhook {
     return this.#webhook;
+  }
+
+  /** What is to be stored. */
+  get recorded(): RecordedDelivery {
+    return { id: this.#webhook.id, known: this.#known, state: this.#webhook };
   }
 
   /** The lane in which it has a place, or gets one. It changes lanes while it takes long to answer. */
@@ -49,8 +60,10 @@ export class Endpoint {
     this.#sentAt = undefined;
   }
 
+  /** Whether deliveries may be sent. */
   get isActive(): boolean {
-    return !this.isRemoved && this.#webhook.pausedFor === undefined;
+    const isPaused = this.#webhook.pausedFor !== undefined;
+    return !this.isRemoved && !isPaused && this.#overtakenAt === undefined;
   }
 
   /** Whether the state in memory is ahead of the one in the store. */
@@ -75,26 +88,41 @@ export class Endpoint {
     this.#retryAt = undefined;
   }
 
-  /** Takes over what clients have changed. @param readAt when the read of the webhook began, by performance.now() */
+  /** Takes over what clients, or other nodes, have changed. @param readAt when the read of the webhook began, by performance.now() */
   offer(read: Webhook, readAt: number): void {
+    if (this.#overtakenAt !== undefined) {
+      // Only what was read afterwards is sure to be newer.
+      if (!this.isBusy && readAt >= this.#overtakenAt) this.#replace(read);
+      return;
+    }
     const isAhead =
       read.version === this.#webhook.version &&
-      !this.#isOvertaken &&
       (this.isBusy || this.isUnsaved || this.#savedAt >= readAt);
     if (isAhead) {
       const { url, description, keyName, generation, rotatedAt } = read;
       this.#webhook = { ...this.#webhook, url, description, keyName, generation, rotatedAt };
-    } else if (!this.isBusy) {
-      this.#webhook = read;
-      this.#isOvertaken = false;
-      this.#unsaved = 'nothing';
-    }
+    } else if (!this.isBusy) this.#replace(read);
   }
 
-  /** No change up to a moment is wanted. */
-  examinedUpTo(examined: Moment): void {
+  #replace(read: Webhook): void {
+    this.#webhook = read;
+    this.#known = read;
+    this.#overtakenAt = undefined;
+    this.#unsaved = 'nothing';
+  }
+
+  /** Another node may have delivered meanwhile: the webhook is to be read again. */
+  overtaken(): void {
+    this.#overtakenAt = performance.now();
+    this.#unsaved = 'nothing';
+  }
+
+  /** No change up to a moment is wanted. @param isMore whether there are further changes to examine */
+  examinedUpTo(examined: Moment, isMore: boolean): void {
     this.#webhook = { ...this.#webhook, examined };
     if (this.#unsaved === 'nothing') this.#unsaved = 'examined';
+    // Reading a long history takes a place for long, too.
+    if (isMore) this.#isSlow = true;
   }
 
   /** Changes the state in memory. */
@@ -103,16 +131,16 @@ export class Endpoint {
     this.#unsaved = 'state';
   }
 
-  /** The state was stored, or was not, since clients have changed the webhook or another node delivers it. */
-  saved(isSaved: boolean): void {
+  /** The state was stored. */
+  saved({ state: { position, sendingTo } }: RecordedDelivery): void {
     this.#unsaved = 'nothing';
     this.#savedAt = performance.now();
-    this.#isOvertaken = !isSaved;
+    this.#known = { version: this.#webhook.version, position, sendingTo };
   }
 
-  /** Whether the state is to be stored now; what was only examined waits for `ms`. */
-  isToBeSaved(ms: number): boolean {
-    if (this.#unsaved === 'examined') return performance.now() - this.#savedAt >= ms;
+  /** Whether the state is to be stored now; what was only examined can wait. */
+  get isToBeSaved(): boolean {
+    if (this.#unsaved === 'examined') return performance.now() - this.#savedAt >= EXAMINED_SAVED_MS;
     return this.#unsaved === 'state';
   }
 }

@@ -17,14 +17,17 @@ export async function nextPage(
   read: ReadFeed,
   webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
 ): Promise<ChangePage | undefined> {
-  const { sendingTo, events: types, petIds } = webhook;
+  const { sendingTo: end, events: types, petIds } = webhook;
   const limit = CHANGES_PER_DELIVERY;
   const from = readsFrom(webhook);
   const page =
     types === undefined && petIds === undefined
       ? await read(from, limit)
       : await filteredPage(read, from, { filter: { types, petIds }, limit });
-  return page && sendingTo ? upTo(sendingTo, page) : page;
+  if (page === undefined || end === undefined) return page;
+  // A failover can have lost the end, and what was delivered up to it.
+  const isKnown = (await read(end, 1)) !== undefined;
+  return isKnown && page.position.revision >= end.revision ? upTo(end, page) : page;
 }
 
 /** Returns where the next page begins to be read. */

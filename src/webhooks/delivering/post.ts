@@ -1,11 +1,12 @@
-import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type AllowedTargets, guardedLookup, urlProblem } from '../addresses.ts';
 
 /** How long an endpoint may take to answer, from the beginning of the connection on. */
 export const ANSWER_WITHIN_MS = 15_000;
-/** How much of an answer's body is read, so that its connection can be used again; the rest is refused. */
+/** How much of an answer's body is read, and for how long, so that its connection can be used again; the rest is refused. */
 const MAX_ANSWER_BYTES = 65_536;
+const ANSWER_ENDS_WITHIN_MS = 1_000;
 /** How long an unused connection is kept open. */
 const KEPT_OPEN_MS = 10_000;
 /** Maximum length of `problem`, in characters. */
@@ -50,43 +51,58 @@ export async function post(wanted: Post): Promise<Answer> {
   if (refused !== undefined) return { problem: `the URL ${refused}` };
   const limit = AbortSignal.timeout(withinMs);
   const end = signal === undefined ? limit : AbortSignal.any([limit, signal]);
-  const sent = await send(wanted, end);
-  const { answer } = sent.isClosedBefore ? await send(wanted, end) : sent;
+  const sent = await send(wanted, end, AGENTS[url.protocol as keyof typeof AGENTS]);
+  // On a connection of its own.
+  const { answer } = sent.isClosedBefore ? await send(wanted, end, false) : sent;
   if (!limit.aborted || answer.status !== undefined) return answer;
   return { problem: `no answer within ${withinMs} ms` };
 }
 
-/** @returns `isClosedBefore`: whether a connection of an earlier request was used, which the endpoint had closed meanwhile */
+/**
+ * Resolves when the answer, or its connection, has ended.
+ * @returns `isClosedBefore`: whether a connection of an earlier request was used, which the endpoint had closed meanwhile
+ */
 function send(
   { url, headers, body, allowed }: Post,
   signal: AbortSignal,
+  agent: HttpAgent | HttpsAgent | false,
 ): Promise<{ readonly answer: Answer; readonly isClosedBefore: boolean }> {
   return new Promise((resolve) => {
-    const isHttps = url.protocol === 'https:';
-    const request = (isHttps ? requestHttps : requestHttp)(url, {
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       method: 'POST',
-      agent: AGENTS[isHttps ? 'https:' : 'http:'],
+      agent,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
       lookup: guardedLookup(url, allowed),
       signal,
     });
+    let answer: Answer = { problem: 'the connection was closed' };
+    let isClosedBefore = false;
     request.on('response', (response) => {
       const retryAfterMs = retryAfterOf(response.headers['retry-after']);
-      resolve({ answer: { status: response.statusCode!, retryAfterMs }, isClosedBefore: false });
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > MAX_ANSWER_BYTES) response.destroy();
-      });
-      // The rest of the answer does not matter.
-      response.on('error', () => {});
+      answer = { status: response.statusCode!, retryAfterMs };
+      discard(response);
     });
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      const answer = { problem: error.message.slice(0, MAX_PROBLEM) };
-      resolve({ answer, isClosedBefore: request.reusedSocket && error.code === 'ECONNRESET' });
+    request.on('error', ({ message, code }: NodeJS.ErrnoException) => {
+      if (answer.status !== undefined) return;
+      answer = { problem: message.slice(0, MAX_PROBLEM) };
+      isClosedBefore = request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
     });
+    // The last event, however the request ends, and the only one after an answer that switches protocols.
+    request.on('close', () => resolve({ answer, isClosedBefore }));
     request.end(body);
   });
+}
+
+/** Reads the rest of an answer, which does not matter, so that its connection can be used again. */
+function discard(response: IncomingMessage): void {
+  const timer = setTimeout(() => response.destroy(), ANSWER_ENDS_WITHIN_MS);
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+  response.on('error', () => {});
+  response.on('close', () => clearTimeout(timer));
 }
 
 /** Reads Retry-After (RFC 9110, section 10.2.3), in milliseconds; undefined without one. */

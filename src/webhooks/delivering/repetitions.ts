@@ -13,6 +13,8 @@ const LONGEST_WAIT_MS = HOUR_MS;
 const JITTER = 0.1;
 /** An endpoint that has failed for so long is paused; it keeps its cursor. */
 export const GIVE_UP_AFTER_MS = 3 * 24 * HOUR_MS;
+/** And so often: a service that was off, or a clock that jumped, must not count as failures. */
+const GIVE_UP_AFTER_FAILURES = 50;
 
 /**
  * Returns when a delivery is tried again, in milliseconds from now.
@@ -50,21 +52,26 @@ export function stateAfter(
   }
   const { status, problem } = answer;
   const failures = before.failures + 1;
-  const failingSince = before.failingSince ?? now;
+  const failingSince = Math.min(before.failingSince ?? now, now);
   const retryAfterMs = problem === undefined ? answer.retryAfterMs : undefined;
   return {
     ...before,
     failures,
     failingSince,
     nextAttemptAt: now + waitAfter(failures, retryAfterMs),
-    pausedFor: before.pausedFor ?? pauseAfter(status, now - failingSince),
+    pausedFor: before.pausedFor ?? pauseAfter(status, failures, now - failingSince),
     lastFailure: { at: now, status, problem },
   };
 }
 
-function pauseAfter(status: number | undefined, failingForMs: number): PauseReason | undefined {
+function pauseAfter(
+  status: number | undefined,
+  failures: number,
+  failingForMs: number,
+): PauseReason | undefined {
   if (status === 410) return 'gone';
-  return failingForMs >= GIVE_UP_AFTER_MS ? 'failed' : undefined;
+  const isOver = failingForMs >= GIVE_UP_AFTER_MS && failures >= GIVE_UP_AFTER_FAILURES;
+  return isOver ? 'failed' : undefined;
 }
 
 /** Returns whether a delivery may be sent now. */

@@ -152,13 +152,12 @@ testService(
     const { service, call, created } = await startWithWebhooks(t);
     const { webhook } = await created({ url: 'https://shop.example/hook' });
     const stored = (await service.store.webhooks())[0]!;
-    const { id, version, ...state } = stored;
     await service.store.apply([{ type: 'leaseWebhooks', node: 'a' }]);
     const failed = {
-      ...{ ...state, failures: 1, failingSince: 1_000, nextAttemptAt: 6_000 },
+      ...{ ...stored, failures: 1, failingSince: 1_000, nextAttemptAt: 6_000 },
       lastFailure: { at: 1_000, status: 500, problem: undefined },
     };
-    const deliveries = [{ id, version, state: failed }];
+    const deliveries = [{ id: stored.id, known: stored, state: failed }];
     await service.store.apply([{ type: 'recordDeliveries', node: 'a', deliveries }]);
     const own = (await call('GET', `/${webhook.id}`)).value;
     assert.deepEqual(
