@@ -36,7 +36,7 @@ for (const version of ['24.15.0', '26']) {
     const folder = installed(t);
     const files = readdirSync(join(folder, INSTALLED), { recursive: true, encoding: 'utf8' });
     assert.deepEqual(
-      files.filter((name) => /\.ts$|(^|\/)test|released|tsconfig/.test(name)),
+      files.filter((name) => /\.ts$|(^|\/)test\/|\.test\.js$|released|tsconfig/.test(name)),
       [],
     );
     for (const name of ['docs/operating.md', 'deploy/systemd/store-orders.service']) {

@@ -316,9 +316,9 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     const writing = writeOrders(nodes);
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       await pause(3_000);
-      const before = receivers.steady.received.length;
       await nodes.end(await nodes.delivering(), signal);
       const ended = performance.now();
+      const before = receivers.steady.received.length;
       await eventually(
         async () => assert.ok(receivers.steady.received.length > before),
         () => 'no node continues',
