@@ -117,9 +117,9 @@ export class Endpoint {
     this.#unsaved = 'nothing';
   }
 
-  /** No change up to a moment is wanted. @param isMore whether there are further changes to examine */
+  /** No change up to a moment is wanted, so there is nothing to send up to there. @param isMore whether there are further changes to examine */
   examinedUpTo(examined: Moment, isMore: boolean): void {
-    this.#webhook = { ...this.#webhook, examined };
+    this.#webhook = { ...this.#webhook, examined, sendingTo: undefined };
     if (this.#unsaved === 'nothing') this.#unsaved = 'examined';
     // Reading a long history takes a place for long, too.
     if (isMore) this.#isSlow = true;
