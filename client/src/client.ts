@@ -30,12 +30,20 @@ import {
   type ReplicaStep,
   type ReplicaStore,
 } from './feed/replica.ts';
-import { LARGEST_PAGE, type OrderQuery, orderPage, type PageQuery } from './orders.ts';
+import {
+  LARGEST_PAGE,
+  type OrderFilter,
+  type OrderQuery,
+  orderCounts,
+  orderPage,
+  type PageQuery,
+} from './orders.ts';
 import type {
   Activity,
   ChangePage,
   ChangeResult,
   NewOrder,
+  OrderCounts,
   OrderHistory,
   OrderPage,
   OrderRecord,
@@ -381,6 +389,25 @@ export class StoreOrders {
   }: ReplicaOptions & { readonly store: ReplicaStore }): Promise<ReplicaPosition> {
     const signal = options.signal ?? new AbortController().signal;
     return catchUp(this.#settings, store, { ...options, signal });
+  }
+
+  /**
+   * Counts the orders that match, by status. Unless `isExact`, more orders may match: a request examines 50,000 orders
+   * at most.
+   */
+  countOrders(
+    filter: OrderFilter,
+    options: CallOptions & IfNoneMatch,
+  ): Promise<Tagged<OrderCounts> | undefined>;
+  countOrders(filter?: OrderFilter, options?: CallOptions): Promise<Tagged<OrderCounts>>;
+  async countOrders(
+    filter: OrderFilter = {},
+    options: ReadOptions = {},
+  ): Promise<Tagged<OrderCounts> | undefined> {
+    const ifNoneMatch = anyEtag(options.ifNoneMatch);
+    return calling(this.#settings, options, (call) =>
+      repeated(call, () => orderCounts(call, filter, ifNoneMatch)),
+    );
   }
 
   /** Counts the orders by status, in constant time. */

@@ -87,6 +87,7 @@ export const ERROR_CODES = {
     changes_gone: 410,
     too_many_streams: 503,
   },
+  countOrders: { ...GENERAL, parameter_invalid: 400 },
   getSummary: { ...GENERAL, parameter_invalid: 400 },
   getActivity: { ...GENERAL, parameter_invalid: 400, cursor_invalid: 400, changes_gone: 410 },
   listWebhooks: { ...GENERAL, parameter_invalid: 400 },

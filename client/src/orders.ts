@@ -1,8 +1,8 @@
 import { int64Text, oneOf, pageSize, plainObject, text, timeText } from './arguments.ts';
 import type { Call } from './call.ts';
-import type { OrderPage } from './records.ts';
+import type { OrderCounts, OrderPage } from './records.ts';
 import { pageBefore, read, type Tagged } from './request.ts';
-import { isOrderPage } from './shapes.ts';
+import { isOrderCounts, isOrderPage } from './shapes.ts';
 
 /** Maximum number of orders, or changes, in a page. */
 export const LARGEST_PAGE = 500;
@@ -20,11 +20,15 @@ export interface OrderFilter {
   readonly reference?: string | undefined;
   readonly shipDateFrom?: Date | string | undefined;
   readonly shipDateBefore?: Date | string | undefined;
+  readonly placedFrom?: Date | string | undefined;
+  readonly placedBefore?: Date | string | undefined;
 }
 
 /** How to read pages of orders. */
 export interface OrderQuery extends OrderFilter {
-  /** By id; ascending by default. */
+  /** `id` by default. Sorted by `shipDate`, an order that is shipped during the walk can be returned twice or not at all. */
+  readonly sort?: 'id' | 'placedAt' | 'shipDate' | undefined;
+  /** Ascending by default. */
   readonly order?: 'asc' | 'desc' | undefined;
   /** Maximum number of orders in a page, 1 to 500; 100 by default. */
   readonly limit?: number | undefined;
@@ -55,19 +59,45 @@ export async function orderPage(
   return page;
 }
 
-function parametersOf(query: PageQuery): Readonly<Record<string, string | undefined>> {
-  plainObject(query, 'a query');
-  const { status, petId } = query;
+/** Counts the orders that match once. @throws TypeError for a filter that cannot be sent */
+export function orderCounts(
+  call: Call,
+  filter: OrderFilter,
+  ifNoneMatch?: string,
+): Promise<Tagged<OrderCounts> | undefined> {
+  return read<OrderCounts>(call, {
+    operation: 'countOrders',
+    path: '/v2/store/counts',
+    ifNoneMatch,
+    isValid: isOrderCounts,
+    query: filterParameters(filter),
+  });
+}
+
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+function parametersOf(query: PageQuery): Parameters {
+  return {
+    ...filterParameters(query),
+    sort: oneOf(query.sort, ['id', 'placedAt', 'shipDate'], 'sort'),
+    order: oneOf(query.order, ['asc', 'desc'], 'order'),
+    limit: pageSize(query.limit),
+    cursor: text(query.cursor, 'cursor'),
+  };
+}
+
+function filterParameters(filter: OrderFilter): Parameters {
+  plainObject(filter, 'a query');
+  const { status, petId } = filter;
   const statuses = typeof status === 'string' || status === undefined ? [status] : [...status];
   const checked = statuses.map((each) => oneOf(each, STATUSES, 'status'));
   return {
     status: status === undefined ? undefined : checked.join(),
     petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
-    reference: text(query.reference, 'reference'),
-    shipDateFrom: timeText(query.shipDateFrom, 'shipDateFrom'),
-    shipDateBefore: timeText(query.shipDateBefore, 'shipDateBefore'),
-    order: oneOf(query.order, ['asc', 'desc'], 'order'),
-    limit: pageSize(query.limit),
-    cursor: text(query.cursor, 'cursor'),
+    reference: text(filter.reference, 'reference'),
+    shipDateFrom: timeText(filter.shipDateFrom, 'shipDateFrom'),
+    shipDateBefore: timeText(filter.shipDateBefore, 'shipDateBefore'),
+    placedFrom: timeText(filter.placedFrom, 'placedFrom'),
+    placedBefore: timeText(filter.placedBefore, 'placedBefore'),
   };
 }

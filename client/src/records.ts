@@ -138,6 +138,8 @@ export interface OrderHistory {
     readonly revision: bigint;
     /** The id of the API key; absent if an operator of the store made the change. */
     readonly by?: string;
+    /** The name of the API key, as the operators have given it; only for keys that may read it. */
+    readonly name?: string;
   }[];
 }
 
@@ -165,6 +167,25 @@ export interface ChangePage {
   /** The current revision of the store. */
   readonly revision: bigint;
   /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
+}
+
+/** The number of orders that match. */
+export interface OrderCounts {
+  /** Orders by status. */
+  readonly orders: {
+    /** Neither shipped nor cancelled. */
+    readonly pending: bigint;
+    /** Shipped. */
+    readonly shipped: bigint;
+    /** Cancelled. */
+    readonly cancelled: bigint;
+  };
+  /** If false, not all orders were examined: these are the least numbers of orders that match. */
+  readonly isExact: boolean;
+  /** The revision of the store that was counted. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits. */
   readonly head: string;
 }
 

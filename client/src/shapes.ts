@@ -5,6 +5,7 @@ import type {
   ChangeResult,
   ChangeResults,
   ErrorRecord,
+  OrderCounts,
   OrderHistory,
   OrderPage,
   OrderRecord,
@@ -125,6 +126,10 @@ export function isSummary({ revision, head, orders }: Unknown<Summary>): boolean
   if (typeof revision !== 'bigint' || typeof head !== 'string' || !isObject(orders)) return false;
   const { pending, shipped, cancelled } = orders as Unknown<Summary['orders']>;
   return [pending, shipped, cancelled].every((count) => typeof count === 'bigint');
+}
+
+export function isOrderCounts({ isExact, ...counts }: Unknown<OrderCounts>): boolean {
+  return typeof isExact === 'boolean' && isSummary(counts as Unknown<Summary>);
 }
 
 export function isActivity({ periods, cancels, next, revision }: Unknown<Activity>): boolean {

@@ -5,7 +5,7 @@ import { InputProblem, openInput } from '../files/input.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import { ORDER_STATUSES, type OrderId, type OrderStatus, parseInt64 } from '../orders/order.ts';
 import { parseTimestamp, timestampProblem } from '../orders/timestamp.ts';
-import type { OrderFilter } from '../store/pages.ts';
+import type { OrderFilter, PagePosition } from '../store/pages.ts';
 import type { Store } from '../store/store.ts';
 import { counted, UsageError, writeErr, writeOut } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
@@ -59,7 +59,7 @@ export async function writeSelection(
 ): Promise<void> {
   const filter = filterOf(flags);
   let count = 0;
-  for (let after: OrderId | undefined, isMore = true; isMore; ) {
+  for (let after: PagePosition | undefined, isMore = true; isMore; ) {
     const page = await store.page({ filter, isDescending: false, after, limit: PAGE });
     count += page.orders.length;
     const lines = page.orders.map((order) => {

@@ -8,10 +8,11 @@ import { ListSender } from '../api/v1/list/sender.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { cancelOrder } from '../api/v2/cancel-order.ts';
 import { cancelOrders } from '../api/v2/cancel-orders.ts';
-import { getActivity } from '../api/v2/get-activity.ts';
+import { countOrders } from '../api/v2/counts/count-orders.ts';
+import { getActivity } from '../api/v2/counts/get-activity.ts';
+import { getSummary } from '../api/v2/counts/get-summary.ts';
 import { getOrder } from '../api/v2/get-order.ts';
 import { getOrderHistory } from '../api/v2/get-order-history.ts';
-import { getSummary } from '../api/v2/get-summary.ts';
 import { listChanges } from '../api/v2/list-changes.ts';
 import { listOrders } from '../api/v2/list-orders.ts';
 import { placeOrder } from '../api/v2/place-order.ts';
@@ -202,6 +203,7 @@ function v2Handlers(
     shipOrders: shipOrders(contract, store, submitMany),
     listChanges: listChanges(contract, store),
     streamChanges: streamChanges(contract, streams),
+    countOrders: countOrders(contract, store),
     getSummary: getSummary(contract, store, config.canLoseChanges),
     getActivity: getActivity(contract, store),
     listWebhooks: listWebhooks(contract, store),

@@ -11,7 +11,7 @@ import type { AuditRecord } from './audit.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
 import type { ChangePage, FeedStart } from './feed.ts';
 import type { ImportRecord } from './imports.ts';
-import type { OrderPage, PageQuery } from './pages.ts';
+import type { OrderCounts, OrderFilter, OrderPage, PageQuery } from './pages.ts';
 
 /** An event in the history of an order: type, time, and the API key that caused it (absent for operators). */
 export interface OrderEvent {
@@ -157,6 +157,12 @@ export interface Store extends ChangeSource {
   page(query: PageQuery): Promise<OrderPage>;
 
   /**
+   * Counts the orders that match a filter; without a filter, from counters.
+   * @throws StoreUnavailable also beyond MAX_COUNTS_AT_ONCE
+   */
+  count(filter: OrderFilter): Promise<OrderCounts>;
+
+  /**
    * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is
    * returned whole. Nothing is ever missing between two pages.
    * @param after a position that an earlier call, or `page`, returned
@@ -204,6 +210,9 @@ export interface Store extends ChangeSource {
 
   /** Returns the keys with these digests, or all keys. */
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
+
+  /** Returns the names of those of the keys that exist, by id. */
+  keyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 
   status(): Promise<StoreStatus>;
 

@@ -192,7 +192,12 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     ...['audit', 'operator_revisions', 'changed_all', 'webhooks', 'webhook_lease'].map(
       (table) => `DROP TABLE ${table}`,
     ),
-    ...['orders_by_reference', 'orders_by_key_and_reference'].map((name) => `DROP INDEX ${name}`),
+    ...[
+      'orders_by_reference',
+      'orders_by_key_and_reference',
+      'orders_by_ship_date',
+      'order_events_placed',
+    ].map((name) => `DROP INDEX ${name}`),
     ...['reference', 'reference_key'].map((column) => `ALTER TABLE orders DROP COLUMN ${column}`),
     ...['store', 'order_events'].map((table) => `ALTER TABLE ${table} DROP COLUMN head`),
     ...['name', 'total', 'begun_at', 'finished_at'].map(

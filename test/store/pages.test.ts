@@ -10,8 +10,16 @@ import {
   ORDER_STATUSES,
   type OrderId,
   type OrderRecord,
+  type OrderStatus,
 } from '../../src/orders/order.ts';
-import type { OrderFilter, OrderPage } from '../../src/store/pages.ts';
+import {
+  type OrderFilter,
+  type OrderPage,
+  type PagePosition,
+  positionOf,
+  SORTS,
+  type Sort,
+} from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../orders/arbitraries.ts';
 import { ENGINES, open } from './engines.ts';
@@ -45,16 +53,39 @@ const filter: fc.Arbitrary<OrderFilter> = fc.record({
   shipDateBefore: fc.option(fc.nat(5), { nil: undefined }),
 });
 
+/** Bounds of the time at which orders were placed, as parts of the time that the test has taken until then. */
+const placedIn = fc.record({
+  from: fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined }),
+  before: fc.option(fc.integer({ min: 0, max: 11 }), { nil: undefined }),
+});
+
 function matches(
-  { status, petId, shipDate }: OrderRecord,
-  { statuses, petId: pet, shipDateFrom, shipDateBefore }: OrderFilter,
+  { status, petId, shipDate, placedAt }: OrderRecord,
+  {
+    statuses,
+    petId: pet,
+    shipDateFrom,
+    shipDateBefore,
+    placedFrom = 0,
+    placedBefore = Number.POSITIVE_INFINITY,
+  }: OrderFilter,
 ): boolean {
+  if (placedAt < placedFrom || placedAt >= placedBefore) return false;
   if (statuses !== undefined && !statuses.includes(status)) return false;
   if (pet !== undefined && petId !== pet) return false;
   if (shipDateFrom !== undefined && !(shipDate !== undefined && shipDate >= shipDateFrom)) {
     return false;
   }
   return shipDateBefore === undefined || (shipDate !== undefined && shipDate < shipDateBefore);
+}
+
+/** Orders by a sort order, then by id. */
+function sorted(orders: readonly OrderRecord[], sort: Sort, isDescending: boolean): OrderRecord[] {
+  const timeOf = (order: OrderRecord) => positionOf(order, sort).time ?? 0n;
+  const isBefore = (a: OrderRecord, b: OrderRecord) =>
+    timeOf(a) < timeOf(b) || (timeOf(a) === timeOf(b) && a.id < b.id);
+  const ascending = orders.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
+  return isDescending ? ascending.reverse() : ascending;
 }
 
 /** The same commands on other orders: an order that is not pending never changes again. */
@@ -125,25 +156,42 @@ for (const { name, newDatabase } of ENGINES) {
 
   test(`${name}: pages keep the three guarantees while orders change between them`, async (t) => {
     const store = await open(t, await newDatabase(t), 'service');
+    const begun = Date.now();
     let runs = 0n;
     const property = async (
       history: OrderCommand[][],
       {
         limit,
         isDescending,
-        chosen,
-      }: { limit: number; isDescending: boolean; chosen: OrderFilter },
+        sort,
+        placed,
+        ...rest
+      }: {
+        limit: number;
+        isDescending: boolean;
+        sort: Sort;
+        placed: { from: number | undefined; before: number | undefined };
+        chosen: OrderFilter;
+      },
     ) => {
+      const now = Date.now();
+      const partOf = (part: number) => begun + Math.round(((now - begun) * part) / 10);
+      const chosen = {
+        ...rest.chosen,
+        placedFrom: placed.from === undefined ? undefined : partOf(placed.from),
+        placedBefore: placed.before === undefined ? undefined : partOf(placed.before),
+      };
       const pages: OrderPage[] = [];
       runs += 1n;
       const writes = shifted(history, runs * 100n);
       await store.apply(writes.shift() ?? []);
-      let after: OrderId | undefined;
+      let after: PagePosition | undefined;
       do {
-        const page = await store.page({ filter: chosen, isDescending, after, limit });
+        const page = await store.page({ filter: chosen, sort, isDescending, after, limit });
         pages.push(page);
         after = page.next;
-        const commands = writes.shift();
+        // A shipment changes the ship date, and with it the place of the order.
+        const commands = sort === 'shipDate' ? undefined : writes.shift();
         if (commands !== undefined) await store.apply(commands);
       } while (after !== undefined);
       const changes = await readFeed(store, 100);
@@ -165,17 +213,27 @@ for (const { name, newDatabase } of ENGINES) {
         assert.ok(times <= 1, 'no order is returned twice');
         if (isAlways) assert.equal(times, 1, `order ${id} is returned`);
       }
-      const order = isDescending ? seen.toReversed() : seen;
-      assert.deepEqual(
-        order,
-        order.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-      );
+      assert.deepEqual(seen, sorted(seen, sort, isDescending));
 
       // Equal revisions on all pages prove one snapshot.
       if (first.revision === last.revision) {
         const all = ordersAt(changes, first.revision).filter((each) => matches(each, chosen));
-        assert.deepEqual(order, all);
+        assert.deepEqual(seen, sorted(all, sort, isDescending));
       }
+
+      // The counts are those of the orders that match now.
+      const counts = await store.count(chosen);
+      const matching = ordersAt(changes, counts.position.revision).filter((each) =>
+        matches(each, chosen),
+      );
+      const countOf = (status: OrderStatus) =>
+        BigInt(matching.filter((each) => each.status === status).length);
+      assert.deepEqual(counts.orders, {
+        pending: countOf('pending'),
+        shipped: countOf('shipped'),
+        cancelled: countOf('cancelled'),
+      });
+      assert.ok(counts.isExact);
 
       // Otherwise the changes after the first page's position repair the rest.
       const replica = new Map(seen.map((each) => [each.id, each]));
@@ -184,18 +242,20 @@ for (const { name, newDatabase } of ENGINES) {
         if (matches(change.order, chosen)) replica.set(change.order.id, change.order);
         else replica.delete(change.order.id);
       }
-      const now = ordersAt(changes, changes.at(-1)?.order.revision ?? 0n);
+      const latest = ordersAt(changes, changes.at(-1)?.order.revision ?? 0n);
       assert.deepEqual(
         [...replica.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-        now.filter((each) => matches(each, chosen)),
+        latest.filter((each) => matches(each, chosen)),
       );
     };
     const walk = fc.record({
       limit: fc.integer({ min: 1, max: 6 }),
       isDescending: fc.boolean(),
+      sort: fc.constantFrom(...SORTS),
+      placed: placedIn,
       chosen: filter,
     });
-    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 100 });
   });
 
   test(`${name}: a page is one snapshot, however many rows are examined while orders change`, async (t) => {
@@ -235,11 +295,12 @@ for (const { name, newDatabase } of ENGINES) {
       ),
     );
     for (const filter of [{}, { petId: 1n }, { statuses: ['pending'] }] as const) {
-      for (const [isDescending, after] of [
+      for (const [isDescending, id] of [
         [false, INT64_MAX],
         [true, INT64_MIN],
       ] as const) {
-        const { orders, next } = await store.page({ filter, isDescending, after, limit: 5 });
+        const query = { filter, isDescending, after: { id }, limit: 5 };
+        const { orders, next } = await store.page(query);
         assert.deepEqual([orders, next], [[], undefined]);
       }
     }

@@ -58,6 +58,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '016-changed-all.sqlite.sql': 'b5b26912cd5c292e',
   '017-webhooks.postgres.sql': 'f9b72d5a3d7aba51',
   '017-webhooks.sqlite.sql': '90d4eb4fafa66488',
+  '018-sorted.postgres.sql': '62d962efbf80bb10',
+  '018-sorted.sqlite.sql': '62d962efbf80bb10',
 };
 
 test('no migration that has landed is changed', () => {

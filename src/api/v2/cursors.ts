@@ -2,27 +2,34 @@ import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../../orders/order.ts';
 import type { ActivityCursor, ActivityQuery } from '../../store/activity.ts';
 import { decodeCursor, encodeCursor } from '../../store/cursor.ts';
-import type { PageQuery } from '../../store/pages.ts';
+import type { PagePosition, PageQuery } from '../../store/pages.ts';
 
 /** What a cursor of a page belongs to. */
-type Walk = Pick<PageQuery, 'filter' | 'isDescending'>;
+type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
 
-/** Returns the cursor of the page after the id `after`. It depends only on filters and order, so it never expires. */
-export function pageCursor(walk: Walk, after: OrderId): string {
-  return encodeCursor([digestOf(walk), String(after)]);
+/** Returns the cursor of the page after a position. It depends only on filters and order, so it never expires. */
+export function pageCursor(walk: Walk, { time, id }: PagePosition): string {
+  return encodeCursor([digestOf(walk), ...(time === undefined ? [] : [String(time)]), String(id)]);
 }
 
-/** Returns the id after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
-export function parsePageCursor(cursor: string, walk: Walk): OrderId | undefined {
-  const after = parseInt64(String(decodeCursor(cursor)?.[1]));
-  return after !== undefined && pageCursor(walk, after) === cursor ? after : undefined;
+/** Returns the position after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
+export function parsePageCursor(cursor: string, walk: Walk): PagePosition | undefined {
+  const [, ...numbers] = decodeCursor(cursor) ?? [];
+  const [id, time] = numbers.reverse().map(parseInt64);
+  if (id === undefined || (time === undefined) !== (walk.sort === 'id')) return undefined;
+  const after = { time, id: id as OrderId };
+  return pageCursor(walk, after) === cursor ? after : undefined;
 }
 
-function digestOf({ filter, isDescending }: Walk): string {
+function digestOf({ filter, sort, isDescending }: Walk): string {
   const { statuses, petId, reference, shipDateFrom, shipDateBefore } = filter;
+  const { placedFrom, placedBefore } = filter;
   const parts = [statuses, petId, shipDateFrom, shipDateBefore, isDescending].map(String);
-  // Last, since it can contain the separator; absent, the digest is that of releases that did not have it.
-  return digest([...parts, ...(reference === undefined ? [] : [reference])].join('|'));
+  const isPlaced = placedFrom !== undefined || placedBefore !== undefined;
+  // Absent, the digest is that of releases that did not have them. The reference is last, since it can contain the separator.
+  if (isPlaced || sort !== 'id') parts.push(`placed ${placedFrom} ${placedBefore} ${sort}`);
+  if (reference !== undefined) parts.push(reference);
+  return digest(parts.join('|'));
 }
 
 type Boundaries = ActivityQuery['boundaries'];

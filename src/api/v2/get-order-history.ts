@@ -3,12 +3,16 @@ import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
 import { toJson } from '../../json/to-json.ts';
+import { isAllowed } from '../../keys/api-key.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
-import type { Store } from '../../store/store.ts';
+import type { OrderEvent, Store } from '../../store/store.ts';
 import { orderEtag, sendRead } from './responses.ts';
 
-/** GET /store/orders/{orderId}/history: the events of an order, oldest first. */
+/**
+ * GET /store/orders/{orderId}/history: the events of an order, oldest first. Keys that may read changes, and with them the activity of
+ * all keys, get the names of keys.
+ */
 export function getOrderHistory(contract: Contract, store: Store): RouteHandler {
   return contract.validated<{ orderId: OrderId }>(
     'getOrderHistory',
@@ -21,10 +25,21 @@ export function getOrderHistory(contract: Contract, store: Store): RouteHandler 
         return;
       }
       // The order was read first: an event that came in between belongs to a later ETag.
-      const events = history
-        .filter(({ revision }) => revision <= order.revision)
-        .map(({ type, at, revision, by }) => ({ type, at: formatTimestamp(at), revision, by }));
+      const known = history.filter(({ revision }) => revision <= order.revision);
+      const names = isAllowed(exchange.apiKey!, 'changes:read')
+        ? await inTime(exchange, () => store.keyNames(keysOf(known)))
+        : NO_NAMES;
+      const events = known.map(({ type, at, revision, by }) => {
+        const name = by === undefined ? undefined : names.get(by);
+        return { type, at: formatTimestamp(at), revision, by, name };
+      });
       sendRead(exchange, orderEtag(order), () => toJson({ reference: order.reference, events }));
     },
   );
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+function keysOf(events: readonly OrderEvent[]): string[] {
+  return [...new Set(events.flatMap(({ by }) => by ?? []))];
 }

@@ -2,24 +2,18 @@ import type { Contract } from '../../contract/contract.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
-import type { OrderId, OrderStatus } from '../../orders/order.ts';
-import { parseTimestamp } from '../../orders/timestamp.ts';
 import { feedCursor } from '../../store/feed-cursor.ts';
-import type { OrderPage, PageQuery } from '../../store/pages.ts';
+import type { OrderPage, PagePosition, PageQuery, Sort } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { pageCursor, parsePageCursor } from './cursors.ts';
+import { type FilterParameters, filterOf } from './filters.ts';
 import { orderRecordJson } from './records.ts';
 import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;
 
-interface Parameters {
-  readonly status?: readonly OrderStatus[];
-  readonly petId?: bigint;
-  readonly reference?: string;
-  /** RFC 3339. */
-  readonly shipDateFrom?: string;
-  readonly shipDateBefore?: string;
+interface Parameters extends FilterParameters {
+  readonly sort?: Sort;
   readonly order?: 'asc' | 'desc';
   readonly limit?: bigint;
   readonly cursor?: string;
@@ -36,36 +30,26 @@ export function listOrders(contract: Contract, store: Store): RouteHandler {
     const page = await inTime(exchange, () => store.page(query));
     const next = page.next === undefined ? undefined : pageCursor(query, page.next);
     const link = next === undefined ? [] : ['link', linkTo(next, parameters)];
-    const etags = storeEtags(page.position, page.next);
+    const etags = storeEtags(page.position, page.next?.id);
     await sendPage(exchange, etags, () => pageJson(page, next), link);
   });
 }
 
 /** Returns undefined if the cursor belongs to other filters. */
 function queryOf({
-  status,
-  petId,
-  reference,
+  sort = 'id',
   order,
   limit,
   cursor,
-  ...dates
+  ...filters
 }: Parameters): PageQuery | undefined {
-  const statuses = status && [...new Set(status)].sort();
-  const shipDateFrom = time(dates.shipDateFrom);
-  const shipDateBefore = time(dates.shipDateBefore);
-  const filter = { statuses, petId, reference, shipDateFrom, shipDateBefore };
-  const walk = { filter, isDescending: order === 'desc' };
-  let after: OrderId | undefined;
+  const walk = { filter: filterOf(filters), sort, isDescending: order === 'desc' };
+  let after: PagePosition | undefined;
   if (cursor !== undefined) {
     after = parsePageCursor(cursor, walk);
     if (after === undefined) return undefined;
   }
   return { ...walk, after, limit: limit === undefined ? DEFAULT_LIMIT : Number(limit) };
-}
-
-function time(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseTimestamp(text);
 }
 
 /** RFC 8288, relative to the URL of the page. */

@@ -8,7 +8,7 @@ import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { readImports } from '../tables/imports.ts';
-import { readKeys } from '../tables/keys.ts';
+import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
@@ -31,7 +31,7 @@ import {
 } from './database/time-limits.ts';
 import { readFeed } from './feed.ts';
 import { findOrders, orderHistory } from './orders.ts';
-import { readPage, readRecord, readRecords } from './pages.ts';
+import { countOrders, readPage, readRecord, readRecords } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { readSizes } from './sizes.ts';
 import { Writer } from './writer.ts';
@@ -73,6 +73,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     record: async (id) => readRecord(await reading.session(), id),
     records: async (ids) => readRecords(await reading.session(), ids),
     page: (query) => reads.run(async () => readPage(await paging.session(), query)),
+    count: (filter) => counts.run(async () => countOrders(await paging.session(), filter)),
     feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
     activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),
     history: async (id) => orderHistory(await reading.session(), id),
@@ -85,6 +86,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     webhookLags: async (revisions) => readWebhookLags(await reading.session(), revisions),
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
+    keyNames: async (ids) => keyNames(await reading.session(), ids),
     status: async () => readStatus(await reading.session()),
     sizes: async () => readSizes(await reading.session()),
     connected: () => connectAll([reading, paging, writing]),

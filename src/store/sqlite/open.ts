@@ -6,7 +6,7 @@ import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { needsOperator, type Store, StoreUnavailable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { readImports } from '../tables/imports.ts';
-import { readKeys } from '../tables/keys.ts';
+import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
@@ -163,6 +163,7 @@ function storeOf(
     record: (id) => guarded(() => pages.record(id)),
     records: (ids) => guarded(() => pages.records(ids)),
     page: (query) => inTurns(() => pages.page(query)),
+    count: (filter) => counts.run(() => guarded(() => pages.count(location, filter))),
     feed: (after, limit) => inTurns(() => turns.run(() => readFeed(session, after, limit))),
     activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),
     history: (id) => guarded(() => orderHistory(session, id)),
@@ -175,6 +176,7 @@ function storeOf(
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
     pet: (id) => guarded(() => findPet(session, id)),
     keys: (digests) => guarded(() => readKeys(session, digests)),
+    keyNames: (ids) => guarded(() => keyNames(session, ids)),
     status: () => guarded(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),

@@ -1,22 +1,36 @@
 import { isSameMoment } from '../../orders/heads.ts';
-import { INT64_MAX, INT64_MIN, type OrderId, type OrderRecord } from '../../orders/order.ts';
+import type { OrderId, OrderRecord, OrderStatus } from '../../orders/order.ts';
 import {
-  isSelective,
+  countsOf,
+  MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
+  narrowestSort,
+  type OrderCounts,
   type OrderFilter,
   type OrderPage,
+  type PagePosition,
   type PageQuery,
+  positionOf,
 } from '../pages.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
-import type { Row, Value } from '../tables/session.ts';
-import { requireStoreRow } from '../tables/store-row.ts';
-import { jsonArray, type Session } from './database/session.ts';
+import type { Row } from '../tables/session.ts';
+import { readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { type Location, openForReading } from './database/connection.ts';
+import { jsonArray, Session } from './database/session.ts';
 import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
-
-/** Rows that are read in one turn of the event loop, which takes about a millisecond. */
-const ROWS_PER_TURN = 10_000;
+import {
+  between,
+  endOfTurn,
+  orderOf,
+  PLACED_BEFORE_LAST,
+  sqlOf,
+  UPDATED_AT,
+  valuesOf,
+  type Walk,
+  walkOf,
+} from './walk.ts';
 
 /** Reads pages of orders, in turns of the event loop. */
 export class Pages {
@@ -45,12 +59,13 @@ export class Pages {
 
   /** See Store.page. If the store changes between two parts of a page, the page ends after the first parts. */
   async page(query: PageQuery): Promise<OrderPage> {
+    const walk = walkOf(query);
     const orders: OrderRecord[] = [];
     let { after } = query;
     let position: OrderPage['position'] | undefined;
-    for (let looked = 0; looked < MAX_ROWS_READ; looked += ROWS_PER_TURN) {
+    for (let looked = 0; looked < MAX_ROWS_READ; looked += walk.rowsPerTurn) {
       const part = await this.#turns.run(() =>
-        readPart(this.#session, { ...query, after, limit: query.limit - orders.length }),
+        readPart(this.#session, walk, { ...query, after, limit: query.limit - orders.length }),
       );
       position ??= part.position;
       if (!isSameMoment(part.position, position)) break;
@@ -60,85 +75,76 @@ export class Pages {
     }
     return { orders, next: after, position: position! };
   }
+
+  /** See Store.count. Uses a connection of its own, whose snapshot lasts for several turns. */
+  async count(location: Location, filter: OrderFilter): Promise<OrderCounts> {
+    const sort = narrowestSort(filter);
+    if (sort === undefined) {
+      const { orders, revision, head } = await readStatus(this.#session);
+      return {
+        orders: countsOf(filter, orders),
+        isExact: true,
+        position: { revision, head: head! },
+      };
+    }
+    const session = new Session(openForReading(location));
+    try {
+      session.run('BEGIN');
+      const position = await this.#turns.run(() => readPosition(session));
+      const walk = walkOf({ filter, sort, isDescending: true });
+      const orders = { pending: 0n, shipped: 0n, cancelled: 0n };
+      let after: PagePosition | undefined;
+      let looked = 0;
+      do {
+        after = await this.#turns.run(() => countPart(session, walk, after, orders));
+        looked += walk.rowsPerTurn;
+      } while (after !== undefined && looked < MAX_ROWS_COUNTED);
+      return { orders, isExact: after === undefined, position };
+    } finally {
+      session.close();
+    }
+  }
 }
 
-/** Returns the next orders; reads up to ROWS_PER_TURN rows. */
-function readPart(session: Session, { filter, isDescending, after, limit }: PageQuery): OrderPage {
+/** Returns the next orders; reads up to `rowsPerTurn` rows. */
+function readPart(
+  session: Session,
+  walk: Walk,
+  { sort = 'id', after, limit }: PageQuery,
+): OrderPage {
   return inSnapshot(session, () => {
     const position = readPosition(session);
-    const range = rangeOf(filter, isDescending, after);
     // If all orders match, no row is read beyond the page.
-    const lastId = isSelective(filter) ? boundaryOf(session, range) : undefined;
-    const conditions = [...range.conditions, ...conditionsOf(filter, lastId, isDescending)];
+    const last = walk.isSelective ? endOfTurn(session, walk, after) : undefined;
+    const conditions = [...walk.range, ...between(walk, after, last), ...walk.rest];
     const rows = session.query(
-      `SELECT ${RECORD_COLUMNS} FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${range.direction} LIMIT ?`,
+      `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderOf(walk)} LIMIT ?`,
       [...valuesOf(conditions), limit + 1],
     );
     const orders = rows.slice(0, limit).map(recordFromRow);
-    const next = rows.length > limit ? orders.at(-1)!.id : lastId;
+    const next = rows.length > limit ? positionOf(orders.at(-1)!, sort) : last;
     return { orders, next, position };
   });
 }
 
-type Condition = readonly [sql: string, ...values: readonly Value[]];
-
-interface Range {
-  /** On columns of an index that is ordered by id. */
-  readonly conditions: readonly Condition[];
-  readonly direction: 'ASC' | 'DESC';
-}
-
-function rangeOf(
-  { petId, reference }: OrderFilter,
-  isDescending: boolean,
-  after: OrderId | undefined,
-): Range {
-  const begin: Condition = isDescending
-    ? [after === undefined ? 'id <= ?' : 'id < ?', after ?? INT64_MAX]
-    : [after === undefined ? 'id >= ?' : 'id > ?', after ?? INT64_MIN];
-  const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
-  // With "+", the planner does not use the index of pets: few orders have a reference in common.
-  const column = reference === undefined ? 'pet_id' : '+pet_id';
-  const pet: Condition[] = petId === undefined ? [] : [[`${column} = ?`, petId]];
-  return { conditions: [begin, ...pet, ...named], direction: isDescending ? 'DESC' : 'ASC' };
-}
-
-/** Returns the id of the last row to read; undefined if that is the last row of the range. */
-function boundaryOf(session: Session, { conditions, direction }: Range): OrderId | undefined {
-  const sql = `SELECT id FROM orders WHERE ${sqlOf(conditions)} ORDER BY id ${direction} LIMIT 1 OFFSET ?`;
-  const [row] = session.query(sql, [...valuesOf(conditions), ROWS_PER_TURN - 1]);
-  return row?.[0] as OrderId | undefined;
-}
-
-function conditionsOf(
-  { statuses, shipDateFrom, shipDateBefore }: OrderFilter,
-  lastId: OrderId | undefined,
-  isDescending: boolean,
-): Condition[] {
-  const conditions: Condition[] = [];
-  if (lastId !== undefined) conditions.push([isDescending ? 'id >= ?' : 'id <= ?', lastId]);
-  if (statuses !== undefined) {
-    conditions.push([`status IN (${statuses.map(() => '?').join()})`, ...statuses]);
+/** Adds the counts of the next `rowsPerTurn` rows. @returns where it has stopped; undefined at the end */
+function countPart(
+  session: Session,
+  walk: Walk,
+  after: PagePosition | undefined,
+  orders: Record<OrderStatus, bigint>,
+): PagePosition | undefined {
+  const last = endOfTurn(session, walk, after);
+  const conditions = [...walk.range, ...between(walk, after, last), ...walk.rest];
+  const sql = `SELECT status, count(*) FROM ${walk.orders} WHERE ${sqlOf(conditions)} GROUP BY status`;
+  for (const [status, count] of session.query(sql, valuesOf(conditions))) {
+    orders[status as OrderStatus] += count as bigint;
   }
-  if (shipDateFrom !== undefined) conditions.push(['ship_date >= ?', shipDateFrom]);
-  if (shipDateBefore !== undefined) conditions.push(['ship_date < ?', shipDateBefore]);
-  return conditions;
-}
-
-function sqlOf(conditions: readonly Condition[]): string {
-  return conditions.map(([sql]) => sql).join(' AND ');
-}
-
-function valuesOf(conditions: readonly Condition[]): Value[] {
-  return conditions.flatMap(([, ...values]) => values);
+  return last;
 }
 
 /** The columns expected by `recordFromRow`. The events of one revision all have the same time. */
-const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision,
-  (SELECT at FROM order_events WHERE revision = orders.revision AND order_id = orders.id LIMIT 1),
-  iif(status = 'pending', NULL, (SELECT earlier.at FROM order_events AS latest CROSS JOIN order_events AS earlier
-    ON earlier.revision = latest.previous AND earlier.order_id = orders.id
-    WHERE latest.revision = orders.revision AND latest.order_id = orders.id LIMIT 1))`;
+const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision, ${UPDATED_AT}, ${PLACED_BEFORE_LAST}`;
 
 /** In one statement with the guards, so in one snapshot; a row of NULLs if the order does not exist. */
 const RECORD = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store LEFT JOIN orders ON orders.id = ?`;

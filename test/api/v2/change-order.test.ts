@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Scope } from '../../../src/keys/scopes.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 
 const ORDERS = '/v2/store/orders';
@@ -36,6 +37,25 @@ testService('cancel and ship return the changed order', async (t) => {
       ['shipped', key.id],
     ],
   );
+});
+
+testService('a history has the names of keys for keys that may read changes', async (t) => {
+  const { call, key, newKey, store } = await startService(t);
+  await place(store, pending(1n));
+  await call('POST', `${ORDERS}/1/cancel`);
+  const namesFor = async (headers?: Record<string, string>) => {
+    const { events } = JSON.parse((await call('GET', `${ORDERS}/1/history`, headers)).body);
+    return events.map(({ name }: { name?: string }) => name);
+  };
+  const bearer = async (scopes: readonly Scope[]) => ({
+    authorization: `Bearer ${await newKey({ scopes })}`,
+  });
+  assert.deepEqual(await namesFor(), [undefined, key.name]);
+  assert.deepEqual(await namesFor(await bearer(['orders:read', 'changes:read'])), [
+    undefined,
+    key.name,
+  ]);
+  assert.deepEqual(await namesFor(await bearer(['orders:read'])), [undefined, undefined]);
 });
 
 testService(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
 const ORDERS = '/v2/store/orders';
@@ -59,6 +60,41 @@ testService('pages follow each other to the end, in either order, with any filte
   const before = 'shipDateBefore=1970-01-01T01:00:00.008%2B01:00';
   assert.deepEqual((await walk(service, `${from}&${before}`)).flat(), [2, 3, 4, 5, 6, 7]);
   assert.deepEqual(await walk(service, 'petId=77'), [[]]);
+});
+
+testService('pages are sorted by ship date or by the time of placement, then by id', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(5n), shipDate: 7 }, { ...pending(1n), shipDate: 9 });
+  const first = (await page(service, '')).orders[0] as unknown as { readonly placedAt: string };
+  while (Date.now() <= Date.parse(first.placedAt)) await nextTurn();
+  const undated = [3n, 4n].map((id) => ({ ...pending(id), shipDate: undefined }));
+  await place(service.store, { ...pending(2n), shipDate: 7 }, ...undated);
+  assert.deepEqual(await walk(service, 'sort=shipDate&limit=2'), [[2, 5], [1, 3], [4]]);
+  assert.deepEqual(
+    (await walk(service, 'sort=shipDate&limit=1&order=desc')).flat(),
+    [4, 3, 1, 5, 2],
+  );
+  const dated = 'sort=shipDate&shipDateFrom=1970-01-01T00:00:00.007Z';
+  assert.deepEqual((await walk(service, `${dated}&limit=1`)).flat(), [2, 5, 1]);
+  assert.deepEqual(await walk(service, 'sort=placedAt&limit=3'), [
+    [1, 5, 2],
+    [3, 4],
+  ]);
+  const later = `placedFrom=${new Date(Date.parse(first.placedAt) + 1).toISOString()}`;
+  assert.deepEqual(await walk(service, `sort=placedAt&order=desc&limit=2&${later}`), [[4, 3], [2]]);
+  assert.deepEqual(await walk(service, later), [[2, 3, 4]]);
+  const earlier = `placedBefore=${new Date(Date.parse(first.placedAt) + 1).toISOString()}`;
+  assert.deepEqual(await walk(service, `${earlier}&petId=5`), [[5]]);
+  const { next } = await page(service, 'sort=shipDate&limit=1');
+  for (const query of [
+    '',
+    '&sort=placedAt',
+    '&sort=shipDate&order=desc',
+    `&sort=shipDate&${later}`,
+  ]) {
+    const { body } = await service.call('GET', `${ORDERS}?cursor=${next}${query}`);
+    assert.equal(JSON.parse(body).code, 'cursor_invalid', query);
+  }
 });
 
 test('the link to the next page is relative, and has the same parameters', async (t) => {
@@ -147,7 +183,14 @@ test('unknown, repeated, empty and malformed parameters are refused', async (t) 
   const service = await startService(t);
   for (const query of [
     ...['page=1', 'limit=1&limit=1', 'status=', 'status=new', 'limit=0', 'limit=501', 'limit=5.0'],
-    ...['petId=01', 'order=up', 'shipDateFrom=2026-12-01', 'cursor='],
+    ...[
+      'petId=01',
+      'order=up',
+      'sort=petId',
+      'placedFrom=2026',
+      'shipDateFrom=2026-12-01',
+      'cursor=',
+    ],
   ]) {
     const { status, body } = await service.call('GET', `${ORDERS}?${query}`);
     assert.equal(status, 400, query);

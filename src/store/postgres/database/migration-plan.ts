@@ -20,8 +20,9 @@ export interface MigrationPlan {
   readonly locks: readonly TableLock[];
 }
 
-/** An index is one statement that begins a line, on columns, for all rows or some. */
-const INDEX = /^CREATE (?:UNIQUE )?INDEX (\w+) ON (\w+) \([\w, ]+\)(?: WHERE [^;]+)?;$/gm;
+/** An index is one statement that begins a line, on columns or functions of them, for all rows or some. */
+const INDEX =
+  /^CREATE (?:UNIQUE )?INDEX (\w+) ON (\w+) \((?:[\w, ]|\([\w, ]+\))+\)(?: WHERE [^;]+)?;$/gm;
 
 /** Statements that lock a table, each at the beginning of a line. */
 const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [

@@ -26,7 +26,7 @@ const COLUMNS = [
 const INDEXES = [
   `SELECT 'key ' || s.name || ' (' || group_concat(c.name, ', ' ORDER BY c.pk) || ')' AS line
   FROM pragma_table_info(s.name) AS c, ${TABLES} AND c.pk > 0 GROUP BY s.name ORDER BY s.name`,
-  `SELECT iif(i."unique", 'unique ', 'index ') || s.name || ' (' || group_concat(c.name, ', ' ORDER BY c.seqno) || ')'
+  `SELECT iif(i."unique", 'unique ', 'index ') || s.name || ' (' || group_concat(coalesce(c.name, 'expression'), ', ' ORDER BY c.seqno) || ')'
     || iif(i.partial, ' partial', '') AS line
   FROM pragma_index_list(s.name) AS i, pragma_index_info(i.name) AS c, ${TABLES} AND i.origin <> 'pk'
   GROUP BY i.name ORDER BY line`,

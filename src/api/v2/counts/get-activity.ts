@@ -1,13 +1,13 @@
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError, sendProblems } from '../../http/responses.ts';
-import { toJson } from '../../json/to-json.ts';
-import { parseTimestamp } from '../../orders/timestamp.ts';
-import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
-import type { Store } from '../../store/store.ts';
-import { activityCursor, parseActivityCursor } from './cursors.ts';
-import { sendPage, storeEtags } from './responses.ts';
+import type { Contract } from '../../../contract/contract.ts';
+import { inTime } from '../../../http/deadline.ts';
+import type { RouteHandler } from '../../../http/exchange.ts';
+import { sendError, sendProblems } from '../../../http/responses.ts';
+import { toJson } from '../../../json/to-json.ts';
+import { parseTimestamp } from '../../../orders/timestamp.ts';
+import type { ActivityPage, ActivityQuery } from '../../../store/activity.ts';
+import type { Store } from '../../../store/store.ts';
+import { activityCursor, parseActivityCursor } from '../cursors.ts';
+import { sendPage, storeEtags } from '../responses.ts';
 
 interface Parameters {
   /** RFC 3339. */

@@ -1,10 +1,10 @@
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { toJson } from '../../json/to-json.ts';
-import type { Store } from '../../store/store.ts';
-import { etagName } from '../etag-name.ts';
-import { sendRead } from './responses.ts';
+import type { Contract } from '../../../contract/contract.ts';
+import { inTime } from '../../../http/deadline.ts';
+import type { RouteHandler } from '../../../http/exchange.ts';
+import { toJson } from '../../../json/to-json.ts';
+import type { Store } from '../../../store/store.ts';
+import { etagName } from '../../etag-name.ts';
+import { sendRead } from '../responses.ts';
 
 /**
  * GET /store/summary: how many orders have each status, from counters.

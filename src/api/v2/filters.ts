@@ -1,0 +1,31 @@
+import type { OrderStatus } from '../../orders/order.ts';
+import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { OrderFilter } from '../../store/pages.ts';
+
+/** The parameters that select orders; times per RFC 3339. */
+export interface FilterParameters {
+  readonly status?: readonly OrderStatus[];
+  readonly petId?: bigint;
+  readonly reference?: string;
+  readonly shipDateFrom?: string;
+  readonly shipDateBefore?: string;
+  readonly placedFrom?: string;
+  readonly placedBefore?: string;
+}
+
+/** Returns the same filter for all spellings of its parameters. */
+export function filterOf({ status, petId, reference, ...times }: FilterParameters): OrderFilter {
+  return {
+    statuses: status && [...new Set(status)].sort(),
+    petId,
+    reference,
+    shipDateFrom: timeOf(times.shipDateFrom),
+    shipDateBefore: timeOf(times.shipDateBefore),
+    placedFrom: timeOf(times.placedFrom),
+    placedBefore: timeOf(times.placedBefore),
+  };
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseTimestamp(text);
+}
