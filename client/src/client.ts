@@ -42,6 +42,7 @@ import type {
   Activity,
   ChangePage,
   ChangeResult,
+  Key,
   NewOrder,
   OrderCounts,
   OrderHistory,
@@ -60,7 +61,7 @@ import {
   type StoreOrdersOptions,
   settingsOf,
 } from './settings.ts';
-import { isActivity, isHistory, isOrder, isSummary } from './shapes.ts';
+import { isActivity, isHistory, isKey, isOrder, isSummary } from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 import {
@@ -408,6 +409,12 @@ export class StoreOrders {
     return calling(this.#settings, options, (call) =>
       repeated(call, () => orderCounts(call, filter, ifNoneMatch)),
     );
+  }
+
+  /** Reads what the API key of this client may do, and the time of the service. */
+  async getKey(options: CallOptions = {}): Promise<Key> {
+    const { etag: _, ...key } = (await this.#read<Key>('getKey', '/v2/key', isKey, options))!;
+    return key;
   }
 
   /** Counts the orders by status, in constant time. */

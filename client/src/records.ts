@@ -241,6 +241,24 @@ export interface Activity {
   readonly head: string;
 }
 
+/** An API key, without its secret. */
+export interface Key {
+  /** The id of the key, which histories have as `by`. */
+  readonly id: string;
+  /** The name that the operators have given it. */
+  readonly name: string;
+  /** Where it is valid. */
+  readonly environment: 'production' | 'staging' | (string & {});
+  /** What it may do; a key without scopes of its own may do everything, and has all. */
+  readonly scopes: readonly string[];
+  /** How many orders it may cancel in any hour; absent without a limit. */
+  readonly cancelsPerHour?: bigint;
+  /** From when on it is not valid; absent if it does not expire. */
+  readonly expiresAt?: string;
+  /** The time of the service. */
+  readonly now: string;
+}
+
 /** An endpoint that changes are sent to, and its place in the feed. */
 export interface Webhook {
   /** Unique identifier. */

@@ -5,6 +5,7 @@ import type {
   ChangeResult,
   ChangeResults,
   ErrorRecord,
+  Key,
   OrderCounts,
   OrderHistory,
   OrderPage,
@@ -130,6 +131,10 @@ export function isSummary({ revision, head, orders }: Unknown<Summary>): boolean
 
 export function isOrderCounts({ isExact, ...counts }: Unknown<OrderCounts>): boolean {
   return typeof isExact === 'boolean' && isSummary(counts as Unknown<Summary>);
+}
+
+export function isKey({ id, name, scopes, now }: Unknown<Key>): boolean {
+  return [id, name, now].every((each) => typeof each === 'string') && Array.isArray(scopes);
 }
 
 export function isActivity({ periods, cancels, next, revision }: Unknown<Activity>): boolean {

@@ -113,15 +113,15 @@ function operationsOf(document: OpenApi, version: Version): ReadonlyMap<string, 
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
       const { operationId, parameters = [], requestBody, 'x-scope': scope } = operation;
-      if (version !== 'v1' && !SCOPES.includes(scope as Scope)) {
+      if (version !== 'v1' && scope !== 'none' && !SCOPES.includes(scope as Scope)) {
         throw new Error(
-          `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}`,
+          `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}, or none`,
         );
       }
       operations.set(operationId, {
         path,
         method,
-        scope: scope as Scope | undefined,
+        scope: scope === 'none' ? undefined : (scope as Scope | undefined),
         // Headers are read where they are used: by authentication, conditions and idempotency.
         parameters: parameters
           .map((each) => resolved(document, each))

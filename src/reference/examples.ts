@@ -31,6 +31,7 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
     deleteWebhook: 'await store.deleteWebhook(webhookId);',
     rotateWebhookSecret: 'const { secret } = await store.rotateWebhookSecret(webhookId);',
     testWebhook: 'const { accepted } = await store.testWebhook(webhookId);',
+    getKey: 'const { name, scopes } = await store.getKey();',
     getActivity: 'const { periods } = await store.getActivity([yesterday, today, tomorrow]);',
   },
 };

@@ -73,6 +73,7 @@ function badges(operation: Operation): Html {
 }
 
 function scopeOf({ 'x-scope': scope }: Operation): Html {
+  if (scope === 'none') return html`<p>Every key may call it.</p>`;
   return scope === undefined ? html`` : html`<p>Requires the scope <code>${scope}</code>.</p>`;
 }
 

@@ -11,6 +11,7 @@ import { cancelOrders } from '../api/v2/cancel-orders.ts';
 import { countOrders } from '../api/v2/counts/count-orders.ts';
 import { getActivity } from '../api/v2/counts/get-activity.ts';
 import { getSummary } from '../api/v2/counts/get-summary.ts';
+import { getKey } from '../api/v2/get-key.ts';
 import { getOrder } from '../api/v2/get-order.ts';
 import { getOrderHistory } from '../api/v2/get-order-history.ts';
 import { listChanges } from '../api/v2/list-changes.ts';
@@ -206,6 +207,7 @@ function v2Handlers(
     countOrders: countOrders(contract, store),
     getSummary: getSummary(contract, store, config.canLoseChanges),
     getActivity: getActivity(contract, store),
+    getKey: getKey(contract),
     listWebhooks: listWebhooks(contract, store),
     createWebhook: createWebhook(contract, { store, allowed, keyForNew }),
     getWebhook: getWebhook(contract, store),

@@ -231,6 +231,7 @@ test('every method rejects with StoreOrdersError for whatever another program an
     cancelOrder: () => client.cancelOrder(1n),
     shipOrder: () => client.shipOrder(1n),
     listChanges: () => client.listChanges(),
+    getKey: () => client.getKey(),
     countOrders: () => client.countOrders({ petId: 1n }),
     getSummary: () => client.getSummary(),
     getActivity: () => client.getActivity(['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']),

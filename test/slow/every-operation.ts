@@ -45,6 +45,7 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   'v2/listChanges': { method: 'GET', path: '/v2/store/changes', status: 200 },
   // A stream has no end.
   'v2/streamChanges': { method: 'HEAD', path: '/v2/store/changes/stream', status: 200 },
+  'v2/getKey': { method: 'GET', path: '/v2/key', status: 200 },
   'v2/countOrders': { method: 'GET', path: '/v2/store/counts?petId=1', status: 200 },
   'v2/getSummary': { method: 'GET', path: '/v2/store/summary', status: 200 },
   'v2/getActivity': {

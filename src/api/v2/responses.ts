@@ -9,7 +9,7 @@ import type { OrderId, OrderRecord } from '../../orders/order.ts';
 import { etagName } from '../etag-name.ts';
 import { orderRecordJson } from './records.ts';
 
-const JSON_TYPE = ['content-type', 'application/json'] as const;
+export const JSON_TYPE = ['content-type', 'application/json'] as const;
 const REVALIDATED = ['cache-control', 'private, no-cache'] as const;
 /** A revision that no order has. */
 export const NO_REVISION = -1n;

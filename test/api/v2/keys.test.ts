@@ -17,6 +17,7 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:read', 'HEAD', '/v1/store/orders'],
     ['orders:cancel', 'DELETE', '/v1/store/orders/404'],
     [undefined, 'GET', '/v1/pets/1'],
+    [undefined, 'GET', '/v2/key'],
     ['orders:read', 'GET', ORDERS],
     ['orders:read', 'GET', `${ORDERS}/1`],
     ['orders:read', 'GET', `${ORDERS}/1/history`],
