@@ -111,6 +111,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'api',
     'reference',
     'console',
+    'pages',
     'webhooks',
     'version',
   ],

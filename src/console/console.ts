@@ -19,63 +19,96 @@ const LIT_HTML = ['lit-html.js', 'directive.js', 'directive-helpers.js', 'direct
 /** Of the scripts: .ts in a clone, .js in the npm package. */
 const EXTENSION = extname(import.meta.filename);
 
-/** Where the browser finds the packages that scripts import by name. */
-const IMPORT_MAP = JSON.stringify({
-  imports: {
-    'lit-html': `${PATH}/lit-html/lit-html.js`,
-    'lit-html/': `${PATH}/lit-html/`,
-    '@store-orders/client': `${PATH}/client/client${EXTENSION}`,
-  },
-});
-
-const IMPORT_MAP_HASH = `sha256-${createHash('sha256').update(IMPORT_MAP).digest('base64')}`;
-
 /**
- * Adds the staff console. Its scripts are sent as they are written, without their types; the npm package has them so.
+ * Adds the staff console. Its scripts are sent as they are written, without their types; the npm package has them so. Their paths
+ * have a digest of all of them, so that browsers need not ask whether they have changed.
  * @param rootPath what precedes /v2 in the paths of the service
  */
-export function addConsole(router: Router, rootPath: string): void {
+export function addConsole(
+  router: Router,
+  { rootPath, environment }: { readonly rootPath: string; readonly environment: string },
+): void {
+  const scripts = [...scriptsIn(SCRIPTS, 'browser'), ...scriptsIn(CLIENT, 'client')];
+  const library = LIT_HTML.map((name) =>
+    fileOf(`lit-html/${name}`, new URL(name, LIT_HTML_FOLDER)),
+  );
+  const sources = [...scripts, ...library];
+  const digest = digestOf([...sources.map(({ source }) => source), stylesOf(STYLES)]);
+  const folder = `${PATH}/${digest}`;
+  const importMap = JSON.stringify({
+    imports: {
+      'lit-html': `${folder}/lit-html/lit-html.js`,
+      'lit-html/': `${folder}/lit-html/`,
+      '@store-orders/client': `${folder}/client/client${EXTENSION}`,
+    },
+  });
+  const hash = `sha256-${createHash('sha256').update(importMap).digest('base64')}`;
+  const page = () => pageOf({ folder, importMap, rootPath, environment });
   const files: FixedFile[] = [
-    { path: PATH, type: 'text/html', make: () => page(rootPath) },
-    { path: `${PATH}/console.css`, type: 'text/css', make: () => stylesOf(STYLES) },
-    ...scriptsIn(SCRIPTS, `${PATH}/browser`),
-    ...scriptsIn(CLIENT, `${PATH}/client`),
-    ...LIT_HTML.map((name) => ({
-      path: `${PATH}/lit-html/${name}`,
+    { path: PATH, type: 'text/html', make: page },
+    {
+      path: `${PATH}/{digest}/console.css`,
+      digest,
+      type: 'text/css',
+      make: () => stylesOf(STYLES),
+    },
+    ...sources.map(({ path, source }) => ({
+      path: `${PATH}/{digest}/${path}`,
+      digest,
       type: 'text/javascript',
-      make: () => readFileSync(new URL(name, LIT_HTML_FOLDER), 'utf8'),
+      make: () => withoutTypes(source),
     })),
   ];
-  addFiles(router, files, securityHeaders([IMPORT_MAP_HASH], ['lit-html']));
+  addFiles(router, files, securityHeaders([hash], ['lit-html']));
+}
+
+/** A script as it is written, and its path below the folder of the console. */
+interface Script {
+  readonly path: string;
+  readonly source: string;
 }
 
 /** The scripts in a folder; their names stay as they are, so that they find each other. */
-function scriptsIn(folder: URL, path: string): FixedFile[] {
-  const names = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((each) =>
-    each.endsWith(EXTENSION),
-  );
-  return names.map((name) => ({
-    path: `${path}/${name}`,
-    type: 'text/javascript',
-    make: () => withoutTypes(readFileSync(new URL(name, folder), 'utf8')),
-  }));
+function scriptsIn(folder: URL, path: string): Script[] {
+  return readdirSync(folder, { encoding: 'utf8', recursive: true })
+    .filter((name) => name.endsWith(EXTENSION))
+    .map((name) => fileOf(`${path}/${name}`, new URL(name, folder)));
+}
+
+const fileOf = (path: string, file: URL): Script => ({ path, source: readFileSync(file, 'utf8') });
+
+function digestOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text);
+  return hash.digest('base64url').slice(0, 12);
 }
 
 function withoutTypes(source: string): string {
   return EXTENSION === '.ts' ? stripTypeScriptTypes(source) : source;
 }
 
-function page(rootPath: string): string {
+function pageOf({
+  folder,
+  importMap,
+  rootPath,
+  environment,
+}: {
+  readonly folder: string;
+  readonly importMap: string;
+  readonly rootPath: string;
+  readonly environment: string;
+}): string {
   return html`<!doctype html>
-<html lang="en" data-root="${rootPath}">
+<html lang="en" data-root="${rootPath}" data-environment="${environment}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Orders</title>
-<link rel="stylesheet" href="${PATH}/console.css">
-<script type="importmap">${new Html(IMPORT_MAP)}</script>
-<script type="module" src="${PATH}/browser/main${EXTENSION}"></script>
+<title>Orders · Store Orders</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${folder}/console.css">
+<script type="importmap">${new Html(importMap)}</script>
+<script type="module" src="${folder}/browser/main${EXTENSION}"></script>
 </head>
 <body>
 <div id="app"><noscript>The console needs JavaScript.</noscript></div>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { HeaderList } from '../http/errors.ts';
-import { addFixed, type FixedFile } from '../http/fixed-response.ts';
+import { addFixed, addRedirect, type FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 
 const BASE_STYLES = new URL('./base.css', import.meta.url);
@@ -25,7 +25,7 @@ export function securityHeaders(
   const policy = [
     "default-src 'none'",
     ["script-src 'self'", ...inlineScripts.map((hash) => `'${hash}'`)].join(' '),
-    ...["style-src 'self'", "connect-src 'self'"],
+    ...["style-src 'self'", "connect-src 'self'", "img-src 'self'"],
     ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
     "require-trusted-types-for 'script'",
     `trusted-types ${markupBy.length === 0 ? "'none'" : markupBy.join(' ')}`,
@@ -40,3 +40,18 @@ export function securityHeaders(
 export function stylesOf(file: URL): string {
   return readFileSync(BASE_STYLES, 'utf8') + readFileSync(file, 'utf8');
 }
+
+/** Adds the icon of the pages, and leads browsers from paths that people type to the page that is there. */
+export function addEntrances(
+  router: Router,
+  { hasConsole }: { readonly hasConsole: boolean },
+): void {
+  const icon = { type: 'image/svg+xml', make: () => ICON };
+  for (const path of ['/favicon.ico', '/favicon.svg']) addFixed(router, { ...icon, path });
+  addRedirect(router, '/', hasConsole ? '/console' : '/reference');
+  addRedirect(router, '/reference/', '/reference');
+  if (hasConsole) addRedirect(router, '/console/', '/console');
+}
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><rect width="24" height="24" rx="6" fill="#17694a" stroke="none"/><path d="m12 5.5 6 3.2v6.6l-6 3.2-6-3.2V8.700Zm-5.7 3.4L12 12l5.7-3.1M12 12v6.300"/></svg>';

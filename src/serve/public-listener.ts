@@ -41,6 +41,7 @@ import { KeyRing } from '../keys/key-ring.ts';
 import { KeyUse } from '../keys/key-use.ts';
 import type { Listing } from '../listing/listing.ts';
 import { type BatchCommand, sizeOf } from '../orders/batch.ts';
+import { addEntrances } from '../pages/files.ts';
 import { addReference } from '../reference/reference.ts';
 import { Batcher } from '../store/batcher.ts';
 import type { OutcomeOf } from '../store/commands.ts';
@@ -92,7 +93,8 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
       baseUrl: `${config.rootUrl}/${contract.version}`,
     }));
   addReference(router, documented, config.rootPath);
-  if (config.hasConsole) addConsole(router, config.rootPath);
+  if (config.hasConsole) addConsole(router, config);
+  addEntrances(router, config);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
   const keyRing = keyRingOf(parts);
   const streams = new ChangeStreams({

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Service } from '../http/harness.ts';
 import { opened } from './page.ts';
 
@@ -8,11 +8,10 @@ export async function signedIn(
   t: TestContext,
   browser: Browser,
   { port, secret }: Pick<Service, 'port' | 'secret'>,
-  { search = '', ...options }: { search?: string; colorScheme?: 'light' | 'dark' } = {},
+  { search = '', ...options }: { search?: string } & BrowserContextOptions = {},
 ) {
   const result = await opened(browser, `http://127.0.0.1:${port}/console${search}`, options);
   t.after(() => result.page.context().close());
-  result.page.on('dialog', (dialog) => dialog.accept());
   await signIn(result.page, secret);
   return result;
 }
@@ -24,5 +23,19 @@ export async function signIn(page: Page, secret: string): Promise<void> {
 
 export const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 export const row = (page: Page, id: bigint | number) =>
-  page.getByRole('row').filter({ has: page.getByRole('link', { name: String(id), exact: true }) });
+  page
+    .getByRole('row')
+    .filter({ has: page.locator('th').getByRole('link', { name: String(id), exact: true }) });
 export const ids = (page: Page) => page.locator('tbody th').allInnerTexts();
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Signed in with the key/ }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+}
+
+/** Cancels the order whose details are open, and confirms that. */
+export async function cancelOpenOrder(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Cancel order…' }).click();
+  const dialog = page.getByRole('alertdialog');
+  await dialog.getByRole('button', { name: 'Cancel order' }).click();
+}

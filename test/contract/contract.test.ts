@@ -76,7 +76,10 @@ test('every route is an operation, a contract document or a web page', async (t)
     ...[`/openapi/${version}.json`, `/openapi/${version}.yaml`],
     ...Object.keys(CONTRACTS[version]!.paths).map((template) => `/${version}${template}`),
   ]);
-  const pages = ['/reference', '/reference/reference.css', '/reference/try-it.js'];
+  const pages = [
+    ...['/', '/favicon.ico', '/favicon.svg'],
+    ...['/reference', '/reference/', '/reference/reference.css', '/reference/try-it.js'],
+  ];
   const routes = server.router.templates.filter((path) => !path.startsWith('/console'));
   assert.deepEqual(new Set(routes), new Set([...documented, ...pages]));
 });

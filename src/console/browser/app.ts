@@ -1,77 +1,154 @@
-import { type BulkAction, isConfirmed, runBulkAction } from './acting.ts';
 import type { Actions } from './actions.ts';
-import { readActivity } from './activity.ts';
-import { readDetails, showDetails } from './details.ts';
+import { readActivity } from './activity/activity.ts';
+import { changeOne } from './changing/change-one.ts';
+import { changeSeveral, outcomeOf, selectMatching } from './changing/change-several.ts';
 import { inWords } from './format.ts';
-import { OrderList } from './order-list.ts';
-import { orderQuery, parseId, searchOf, type View, viewOf } from './query.ts';
+import { listenForKeys, type Shortcuts } from './keyboard.ts';
+import { exportCsv } from './list/csv.ts';
+import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
+import { OrderList } from './list/order-list.ts';
+import { selectable } from './list/rows.ts';
+import {
+  listOf,
+  parseWrittenId,
+  searchOf,
+  type View,
+  viewOf,
+  withoutFilters,
+} from './list/view.ts';
+import { readDetails, showDetails } from './order/details.ts';
+import { page } from './page-view.ts';
+import { type Preferences, storePreferences } from './preferences.ts';
 import { Screen } from './screen.ts';
-import { isSignedOut, signIn, signOut, storedKey } from './session.ts';
-import { initialState, selectable } from './state.ts';
+import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './session.ts';
+import { type Action, type Dialog, initialState, type State } from './state.ts';
+import { changeWebhook, readWebhooks } from './webhooks/webhooks.ts';
+
+/** Details are beside the list from this width on. */
+const WIDE = '(min-width: 1100px)';
+/** Orders are lines of two rows up to this width. */
+const NARROW = '(max-width: 40rem)';
 
 /** The console: signing in, going from view to view, and what the reader can do there. */
 export class App {
   readonly #root: string;
   readonly #screen: Screen;
   readonly #list: OrderList;
+  readonly #tabs: OtherTabs;
 
   /** @param root what precedes /v2 in the URLs of the service */
   constructor(element: HTMLElement, root: string) {
     this.#root = root;
     const onSignedOut = () => this.#signOut('This key is no longer valid.');
     const view = viewOf(location.search);
-    this.#screen = new Screen(element, view, { actions: this.#actions, onSignedOut });
+    const draw = (state: State) => page(state, this.#actions);
+    this.#screen = new Screen(element, view, { page: draw, onSignedOut });
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
+    this.#tabs = new OtherTabs(() => this.#signOut('You signed out in another tab.'));
   }
 
-  start(): void {
+  async start(): Promise<void> {
+    const { state } = this.#screen;
     addEventListener('popstate', () => void this.#show(viewOf(location.search)));
-    addEventListener('keydown', ({ key, target }) => {
-      const { detail, view } = this.#screen.state;
-      const isClosing = key === 'Escape' && !(target instanceof HTMLInputElement);
-      if (isClosing && detail !== undefined) this.#go({ ...view, order: undefined });
+    addEventListener('beforeunload', (event) => {
+      if (state.bulk?.isRunning === true) event.preventDefault();
     });
-    const key = storedKey();
-    if (key !== null) void this.#signIn(key);
-    this.#screen.draw();
+    const [wide, narrow] = [matchMedia(WIDE), matchMedia(NARROW)];
+    const onWidth = () => {
+      const [isWide, isNarrow] = [wide.matches, narrow.matches];
+      this.#screen.change(() => Object.assign(state, { isWide, isNarrow }));
+    };
+    for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
+    onWidth();
+    listenForKeys(
+      this.#shortcuts,
+      () => state.session !== undefined && state.preferences.hasShortcuts,
+    );
+    const key = await this.#tabs.key();
+    if (key !== undefined && state.session === undefined) await this.#signIn(key);
   }
 
   readonly #actions: Actions = {
     signIn: (event) => {
       event.preventDefault();
-      void this.#signIn(fieldOf(formOf(event), 'key').value);
+      void this.#signIn(keyIn(fieldOf(event, 'key').value));
     },
-    signOut: () => this.#signOut(undefined),
-    jump: (event) => {
+    signOut: () => {
+      this.#tabs.signOut();
+      this.#signOut(undefined);
+    },
+    showKey: (event) => {
+      const button = event.currentTarget as HTMLButtonElement;
+      const field = button.form!.elements.namedItem('key') as HTMLInputElement;
+      const isShown = field.type === 'text';
+      field.type = isShown ? 'password' : 'text';
+      button.ariaPressed = String(!isShown);
+    },
+    search: (event) => {
+      const { value } = event.currentTarget as HTMLInputElement;
+      this.#screen.change((state) => Object.assign(state, { search: value }));
+    },
+    submitSearch: (event) => {
       event.preventDefault();
-      const order = idIn(formOf(event), 'id');
-      if (order !== undefined) this.#go({ ...this.#screen.state.view, order });
+      const { search, view } = this.#screen.state;
+      const order = parseWrittenId(search);
+      if (search.trim() === '') return;
+      const found = { ...withoutFilters(view), page: 'orders', reference: search.trim() } as const;
+      this.#go(order === undefined ? found : { ...view, page: 'orders', order });
     },
-    filter: (event) => {
-      event.preventDefault();
-      const form = formOf(event);
-      const { value } = fieldOf(form, 'pet');
-      const petId = idIn(form, 'pet');
-      if (value.trim() !== '' && petId === undefined) return;
-      const [from, before] = ['from', 'before'].map((name) => fieldOf(form, name).value);
-      const reference = fieldOf(form, 'reference').value.trim();
-      const view = { ...this.#screen.state.view, petId, reference };
-      this.#go(viewOf(searchOf({ ...view, shipFrom: from!, shipBefore: before! })), 'replace');
-    },
-    clearFilters: () => {
-      const { view } = this.#screen.state;
-      this.#go({ ...view, petId: undefined, reference: '', shipFrom: '', shipBefore: '' });
-    },
-    more: () => void this.#readMore(),
-    reload: () => void this.#list.read(),
-    readActivity: () => void readActivity(this.#screen),
-    clearSelection: () => this.#screen.change(({ selected }) => selected.clear()),
     follow: (view) => (event) => {
       // The browser opens the link elsewhere.
       const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+      event.stopPropagation();
       if (ctrlKey || metaKey || shiftKey) return;
       event.preventDefault();
+      closePopover(event);
       this.#go(view);
+    },
+    filter: (name) => (event) => {
+      event.preventDefault();
+      const view = applyFilter(
+        name,
+        this.#screen.state.view,
+        event.currentTarget as HTMLFormElement,
+      );
+      if (view === undefined) return;
+      closePopover(event);
+      this.#go(view);
+    },
+    preview:
+      (name) =>
+      ({ currentTarget }) =>
+        void readRangeCount(this.#screen, name, currentTarget as HTMLFormElement),
+    openRange: (name) => (event) => {
+      if ((event as ToggleEvent).newState !== 'open') return;
+      void readPresetCounts(this.#screen, name);
+      void readRangeCount(this.#screen, name, event.currentTarget as HTMLFormElement);
+    },
+    toggleColumn: (column) => () => {
+      const { hidden } = this.#screen.state.preferences;
+      const isHidden = hidden.includes(column);
+      const others = hidden.filter((each) => each !== column);
+      this.#prefer({ hidden: isHidden ? others : [...hidden, column] });
+    },
+    setCompact: (isCompact) => () => this.#prefer({ isCompact }),
+    setShortcuts: (event) =>
+      this.#prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
+    exportCsv: () => void exportCsv(this.#screen),
+    stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
+    more: () => void this.#readMore(),
+    reload: () => void this.#reload(),
+    reconnect: () => {
+      void this.#list.reconnect();
+    },
+    open: (id) => (event) => {
+      const isControl = (event.target as Element).closest('a, button, input, label') !== null;
+      const isSelectingText = String(getSelection()) !== '';
+      if (!isControl && !isSelectingText) this.#go({ ...this.#screen.state.view, order: id });
+    },
+    copy: (text, what) => (event) => {
+      event.stopPropagation();
+      void this.#copy(text, what);
     },
     select: (id) => () =>
       this.#screen.change(({ selected }) => {
@@ -85,23 +162,81 @@ export class App {
           else state.selected.add(id);
         }
       }),
-    selectMatching: () => void this.#selectMatching(),
+    selectMatching: () => void selectMatching(this.#screen),
+    clearSelection: () => this.#screen.change(({ selected }) => selected.clear()),
     act: (action) => () => {
-      const { id, order } = this.#screen.state.detail!;
-      void this.#act({ action, ids: [id], ifMatch: order?.etag });
+      if (action === 'cancel') void this.#ask(action);
+      else void this.#actOnOpen(action);
     },
-    actOnSelected: (action) => () =>
-      void this.#act({ action, ids: [...this.#screen.state.selected] }),
+    actOnSelected: (action) => () => {
+      const ids = [...this.#screen.state.selected];
+      this.#showDialog({ kind: 'several', action, ids });
+    },
+    confirm: () => void this.#confirm(),
+    showDialog: (dialog) => () => this.#showDialog(dialog),
+    closeDialog: (event) => {
+      event.preventDefault();
+      const { dialog } = this.#screen.state;
+      if (dialog?.kind === 'one' && dialog.isActing) return;
+      this.#screen.change((state) => (state.dialog = undefined));
+    },
+    stopBulk: () =>
+      this.#screen.change((state) => {
+        if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
+      }),
+    retryFailed: () => {
+      const { bulk } = this.#screen.state;
+      if (bulk === undefined) return;
+      const ids = outcomeOf(bulk).failed.map(({ id }) => id);
+      void this.#actOnSeveral(bulk.action, ids);
+    },
+    closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
+    closeDetails: (event) => {
+      event.preventDefault();
+      this.#go({ ...this.#screen.state.view, order: undefined });
+    },
+    readActivity: () => void readActivity(this.#screen),
+    markDay: (index) => () =>
+      this.#screen.change((state) => {
+        if (state.activity !== undefined) state.activity = { ...state.activity, marked: index };
+      }),
+    readWebhooks: () => void readWebhooks(this.#screen),
+    webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
+  };
+
+  readonly #shortcuts: Shortcuts = {
+    move: (by) => void this.#move(by),
+    open: () => {
+      const { current, view } = this.#screen.state;
+      if (current !== undefined) this.#go({ ...view, order: current });
+    },
+    select: (isRange) => this.#selectCurrent(isRange),
+    search: () => void this.#screen.focus('#jump'),
+    filter: () => void this.#screen.focus('.filters button'),
+    act: (action) => void this.#ask(action),
+    copyId: () => {
+      const { detail, current } = this.#screen.state;
+      const id = detail?.id ?? current;
+      if (id !== undefined) void this.#copy(String(id), 'Id');
+    },
+    exportCsv: () => void exportCsv(this.#screen),
+    goTo: (page) => {
+      const { view, session } = this.#screen.state;
+      const isOffered = page === 'orders' || session?.may.follow === true;
+      if (isOffered) this.#go({ ...view, page, order: undefined });
+    },
+    close: () => this.#close(),
+    help: () => this.#showDialog({ kind: 'keys' }),
   };
 
   async #signIn(key: string): Promise<void> {
     const screen = this.#screen;
     screen.change((state) => Object.assign(state, { isSigningIn: true, signInProblem: undefined }));
     try {
-      const session = await signIn(key.trim(), this.#root);
+      const session = await signIn(key, this.#root);
       screen.change((state) => Object.assign(state, { session, isSigningIn: false }));
       await screen.focus('h1');
-      if (session.may.read) await this.#show(screen.state.view, true);
+      await this.#show(screen.state.view, true);
     } catch (error) {
       if (isSignedOut(error)) this.#signOut('This key is not valid.');
       else {
@@ -112,87 +247,170 @@ export class App {
   }
 
   #signOut(signInProblem: string | undefined): void {
-    signOut();
+    forgetKey();
     this.#screen.state.session?.ending.abort();
     this.#list.stop();
+    const { isWide, isNarrow, view } = this.#screen.state;
     this.#screen.change((state) =>
-      Object.assign(state, initialState(state.view), { signInProblem }),
+      Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow }),
     );
   }
 
-  /** Goes to a view, and enters it in the history of the tab, or puts it in the place of this one. */
-  #go(view: View, how: 'push' | 'replace' = 'push'): void {
-    history[`${how}State`](undefined, '', searchOf(view));
+  /** Goes to a view, and enters it in the history of the tab. */
+  #go(view: View): void {
+    if (searchOf(view) !== searchOf(this.#screen.state.view)) {
+      history.pushState(undefined, '', searchOf(view));
+    }
+    this.#screen.change((state) => Object.assign(state, { search: '' }));
     void this.#show(view);
+  }
+
+  async #show(asked: View, isFirst = false): Promise<void> {
+    const { view: before, session } = this.#screen.state;
+    const isOffered = asked.page !== 'activity' || session?.may.follow === true;
+    const view: View = isOffered ? asked : { ...asked, page: 'orders' };
+    this.#screen.change((state) => Object.assign(state, { view }));
+    if (session?.may.read !== true) {
+      void readWebhooks(this.#screen);
+      return;
+    }
+    const isOther = isFirst || listOf(before) !== listOf(view);
+    const reading = isOther ? this.#list.read() : undefined;
+    const isOtherPage = isFirst || before.page !== view.page;
+    if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
+    if (isOtherPage) void readWebhooks(this.#screen);
+    if (isFirst || before.order !== view.order) await showDetails(this.#screen, before.order);
+    await reading;
   }
 
   /** Reads the next page, or the list from its beginning if that is what failed; the focus goes to the first new order. */
   async #readMore(): Promise<void> {
     const { length } = this.#screen.state.orders;
     await (length === 0 ? this.#list.read() : this.#list.readPage());
-    await this.#screen.focus(`tbody tr:nth-child(${length + 1}) a`);
+    await this.#screen.focus(`tbody tr:nth-child(${length + 1}) th a`);
   }
 
-  async #show(view: View, isFirst = false): Promise<void> {
-    const { view: before, session } = this.#screen.state;
-    this.#screen.change((state) => Object.assign(state, { view }));
-    if (session?.may.read !== true) return;
-    const filters = (each: View) => searchOf({ ...each, order: undefined, days: undefined });
-    const reading = isFirst || filters(before) !== filters(view) ? this.#list.read() : undefined;
-    if (isFirst || before.days !== view.days) void readActivity(this.#screen);
-    if (isFirst || before.order !== view.order) await showDetails(this.#screen, before.order);
-    await reading;
+  async #reload(): Promise<void> {
+    await this.#list.read();
+    await this.#screen.focus('tbody th a');
   }
 
-  async #selectMatching(): Promise<void> {
-    const screen = this.#screen;
-    const { session, view } = screen.state;
-    if (session === undefined) return;
-    screen.change((state) => Object.assign(state, { isActing: true, outcome: undefined }));
-    const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
-    const found: bigint[] = [];
-    try {
-      for await (const { id } of session.client.orders(query, { signal: session.ending.signal })) {
-        found.push(id);
-        if (found.length === MOST_SELECTED) break;
-      }
-    } catch (error) {
-      const problem = screen.problemOf(session, error);
-      screen.change((state) => Object.assign(state, { isActing: false, outcome: problem }));
-      return;
-    }
-    screen.change((state) => {
-      state.isActing = false;
-      // Filters that were changed meanwhile have cleared the selection.
-      if (state.view === view) for (const id of found) state.selected.add(id);
+  #prefer(preferences: Partial<Preferences>): void {
+    this.#screen.change((state) => {
+      state.preferences = { ...state.preferences, ...preferences };
+      storePreferences(state.preferences);
     });
   }
 
-  async #act(bulkAction: BulkAction): Promise<void> {
+  async #copy(text: string, what: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#screen.toast(`${what} copied`);
+    } catch {
+      // Without HTTPS there is no clipboard.
+      this.#screen.toast(`The browser does not permit copying here: ${text}`);
+    }
+  }
+
+  #showDialog(dialog: Dialog): void {
+    this.#screen.change((state) => (state.dialog = dialog));
+  }
+
+  /** Asks before the open order is changed. */
+  async #ask(action: Action): Promise<void> {
+    // That of the list has no ETag.
+    if (this.#screen.state.detail?.order?.etag === undefined) await readDetails(this.#screen);
+    const { detail, session } = this.#screen.state;
+    const order = detail?.order;
+    if (order?.status !== 'pending' || session?.may[action] !== true) return;
+    const placed = detail!.events.find(({ type }) => type === 'placed');
+    const by = placed?.name ?? placed?.by;
+    this.#showDialog({ kind: 'one', action, order, by, isActing: false, failure: undefined });
+  }
+
+  async #confirm(): Promise<void> {
+    const { dialog } = this.#screen.state;
+    if (dialog?.kind === 'several') {
+      this.#screen.change((state) => (state.dialog = undefined));
+      await this.#actOnSeveral(dialog.action, dialog.ids);
+    }
+    if (dialog?.kind !== 'one') return;
+    const { session } = this.#screen.state;
+    if (session === undefined || dialog.isActing) return;
+    this.#showDialog({ ...dialog, isActing: true, failure: undefined });
+    const failure = await changeOne(this.#screen, session, dialog.action, dialog.order);
+    this.#screen.change((state) => {
+      if (state.dialog?.kind !== 'one') return;
+      const { detail } = state;
+      const order = detail?.order ?? dialog.order;
+      state.dialog =
+        failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
+    });
+    await Promise.all([readDetails(this.#screen), this.#list.readCounts()]);
+  }
+
+  async #actOnOpen(action: Action): Promise<void> {
+    if (this.#screen.state.detail?.order?.etag === undefined) await readDetails(this.#screen);
     const { session, detail } = this.#screen.state;
-    if (session === undefined || !isConfirmed(bulkAction)) return;
-    await runBulkAction(this.#screen, session, bulkAction);
-    await Promise.all([readDetails(this.#screen), this.#list.readSummary()]);
-    // The button that was pressed is gone.
-    if (detail !== undefined) await this.#screen.focus('aside');
+    if (session === undefined || detail?.order?.status !== 'pending') return;
+    await changeOne(this.#screen, session, action, detail.order);
+    await Promise.all([readDetails(this.#screen), this.#list.readCounts()]);
+  }
+
+  async #actOnSeveral(action: Action, ids: readonly bigint[]): Promise<void> {
+    const { session } = this.#screen.state;
+    if (session === undefined) return;
+    const acting = changeSeveral(this.#screen, session, action, ids);
+    await this.#screen.focus('.bulk');
+    await acting;
+    await Promise.all([readDetails(this.#screen), this.#list.readCounts()]);
+  }
+
+  async #move(by: 1 | -1): Promise<void> {
+    const { orders, current, detail, view } = this.#screen.state;
+    const index = orders.findIndex(({ id }) => id === current);
+    const next = orders[index < 0 ? 0 : index + by];
+    if (next === undefined) return;
+    this.#screen.change((state) => Object.assign(state, { current: next.id }));
+    await this.#screen.focus('tbody tr.current th a');
+    if (detail !== undefined) this.#go({ ...view, order: next.id });
+  }
+
+  /** Selects the current order, or the orders from the nearest selected one above down to it. */
+  #selectCurrent(isRange: boolean): void {
+    const { session } = this.#screen.state;
+    if (session?.may.cancel !== true && session?.may.ship !== true) return;
+    this.#screen.change(({ orders, current, selected }) => {
+      const index = orders.findIndex(({ id }) => id === current);
+      const order = orders[index];
+      if (order?.status !== 'pending') return;
+      if (!isRange) {
+        if (!selected.delete(order.id)) selected.add(order.id);
+        return;
+      }
+      const above = orders.slice(0, index).findLastIndex(({ id }) => selected.has(id));
+      for (const { id, status } of orders.slice(Math.max(above, 0), index + 1)) {
+        if (status === 'pending') selected.add(id);
+      }
+    });
+  }
+
+  /** Closes what is open, then clears the selection. */
+  #close(): void {
+    const { detail, view, search, selected, bulk } = this.#screen.state;
+    if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
+    else if (detail !== undefined) this.#go({ ...view, order: undefined });
+    else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
+    else if (selected.size > 0) this.#screen.change((state) => state.selected.clear());
   }
 }
 
-/** Orders that can be selected at most. */
-const MOST_SELECTED = 50_000;
-
-const formOf = (event: Event) => event.currentTarget as HTMLFormElement;
-
-function fieldOf(form: HTMLFormElement, name: string): HTMLInputElement {
+function fieldOf(event: Event, name: string): HTMLInputElement {
+  const form = event.currentTarget as HTMLFormElement;
   return form.elements.namedItem(name) as HTMLInputElement;
 }
 
-/** Returns the id in a field; says what is wrong if there is another text. */
-function idIn(form: HTMLFormElement, name: string): bigint | undefined {
-  const field = fieldOf(form, name);
-  const id = parseId(field.value);
-  const isWrong = field.value.trim() !== '' && id === undefined;
-  field.setCustomValidity(isWrong ? 'This is not an id: digits only, and not too many.' : '');
-  field.reportValidity();
-  return id;
+/** Closes the popover that an event comes from. */
+function closePopover({ currentTarget }: Event): void {
+  (currentTarget as Element).closest<HTMLElement>('[popover]')?.hidePopover();
 }

@@ -8,59 +8,122 @@ import {
   ResponseError,
   UnknownOutcomeError,
 } from '@store-orders/client';
-import { html } from 'lit-html';
+import { html, nothing } from 'lit-html';
+import { now } from './clock.ts';
 
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const SHORT = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+const DATE_TIME = new Intl.DateTimeFormat(undefined, SHORT);
+const DATE_TIME_YEAR = new Intl.DateTimeFormat(undefined, { ...SHORT, year: 'numeric' });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const NUMBER = new Intl.NumberFormat();
 
-/** A time where the reader is; the exact one is its title. */
-export function time(text: string | undefined) {
-  if (text === undefined) return html`<span class="none">none</span>`;
-  const date = new Date(text);
-  return html`<time datetime=${text} title=${text}>${DATE.format(date)} <span class="less">${TIME.format(date)}</span></time>`;
-}
+const DAY_MS = 86_400_000;
 
-/** A time where the reader is, and the exact one. */
-export function exactTime(text: string | undefined) {
-  if (text === undefined) return time(text);
-  const date = new Date(text);
-  return html`<time datetime=${text}>${DATE.format(date)} ${TIME.format(date)} <small>${text}</small></time>`;
-}
+export const count = (value: bigint | number): string => NUMBER.format(value);
+
+/** "1 order", "3 orders", "10,000+ orders" */
+export const orders = (value: bigint | number, more = ''): string =>
+  `${count(value)}${more} ${BigInt(value) === 1n && more === '' ? 'order' : 'orders'}`;
+
+/** The time of day of a moment. */
+export const clockTime = (at: Date): string => TIME.format(at);
 
 /** The day of a time, where the reader is. */
-export const day = (text: string): string => DAY.format(new Date(text));
+export const day = (text: string | Date): string => DAY.format(new Date(text));
 
-export const count = (value: bigint): string => NUMBER.format(value);
+/** A time where the reader is, with its year if that is another one; the exact one is its title. */
+export function time(text: string | undefined) {
+  if (text === undefined) return html`<span class="none">none</span>`;
+  const at = new Date(text);
+  const format = at.getFullYear() === now().getFullYear() ? DATE_TIME : DATE_TIME_YEAR;
+  return html`<time datetime=${text} title=${text}>${format.format(at)}</time>`;
+}
+
+/** How long ago a time was: "4 min ago". */
+export function ago(text: string): string {
+  const minutes = Math.floor((now().getTime() - Date.parse(text)) / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return daysFrom(text);
+}
+
+/** How many days a time is from today, where the reader is: "in 8 days", "yesterday". */
+export function daysFrom(text: string): string {
+  const days = dayDifference(text);
+  if (days === 0) return 'today';
+  if (days === 1) return 'tomorrow';
+  if (days === -1) return 'yesterday';
+  return days > 0 ? `in ${count(days)} days` : `${count(-days)} days ago`;
+}
+
+function dayDifference(text: string): number {
+  const [at, today] = [new Date(text), now()].map((each) =>
+    Date.UTC(each.getFullYear(), each.getMonth(), each.getDate()),
+  ) as [number, number];
+  return (at - today) / DAY_MS;
+}
+
+interface Shipping {
+  readonly status: string;
+  readonly shipDate?: string;
+}
+
+/** Whether an order should have been shipped before today. */
+export function isOverdue({ status, shipDate }: Shipping): boolean {
+  return status === 'pending' && shipDate !== undefined && dayDifference(shipDate) < 0;
+}
+
+/** When an order ships, relative to today: "in 8 days", "3 days overdue"; nothing for a cancelled order. */
+export function shipHint(order: Shipping) {
+  const { status, shipDate } = order;
+  if (shipDate === undefined || status === 'cancelled') return nothing;
+  if (!isOverdue(order)) return html`<span class="hint">${daysFrom(shipDate)}</span>`;
+  const days = -dayDifference(shipDate);
+  return html`<span class="late">${count(days)} ${days === 1 ? 'day' : 'days'} overdue</span>`;
+}
+
+/** The time zone of the reader: "Europe/Berlin, UTC+1". */
+export function timeZone(): string {
+  const { timeZone: name } = Intl.DateTimeFormat().resolvedOptions();
+  const offset = -now().getTimezoneOffset();
+  const minutes = Math.abs(offset) % 60;
+  const hours = Math.floor(Math.abs(offset) / 60);
+  const sign = offset < 0 ? '−' : '+';
+  if (offset === 0 && name === 'UTC') return name;
+  return `${name}, UTC${offset === 0 ? '' : `${sign}${hours}${minutes === 0 ? '' : `:${String(minutes).padStart(2, '0')}`}`}`;
+}
 
 const CODES: Readonly<Record<string, string>> = {
-  order_already_shipped: 'It has already shipped.',
-  order_already_cancelled: 'It is already cancelled.',
-  order_changed: 'It has changed since it was shown here. Look at it again.',
-  order_not_found: 'There is no such order.',
-  cancel_limit_reached: 'This key has reached its limit of cancels in an hour.',
+  order_already_shipped: 'it has already shipped',
+  order_already_cancelled: 'it is already cancelled',
+  order_changed: 'it has changed since it was shown here',
+  order_not_found: 'there is no such order',
+  cancel_limit_reached: 'this key has reached its limit of cancels in an hour',
 };
 
 /** Why an order was not changed, in words for the staff of the store. */
 export const codeInWords = (code: string): string => CODES[code] ?? code;
 
-/** What went wrong, in words for the staff of the store. */
+/** What went wrong, in words for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
-  if (error instanceof ConflictError) return codeInWords(error.code);
-  if (error instanceof OrderChangedError || error instanceof NotFoundError) {
-    return codeInWords(error.code);
+  if (error instanceof ConflictError || error instanceof OrderChangedError) {
+    return sentence(codeInWords(error.code));
   }
+  if (error instanceof NotFoundError) return sentence(codeInWords(error.code));
   if (error instanceof ForbiddenError) return 'This key may not do that.';
   if (error instanceof LimitError) {
     const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000);
     return `This key has reached its limit of cancels in an hour. The next is possible in ${minutes} min.`;
   }
-  if (error instanceof UnknownOutcomeError) {
-    return 'The store did not confirm in time, so it is not known whether this happened. Look at the order again.';
-  }
+  if (error instanceof UnknownOutcomeError) return 'The store did not answer in time.';
   if (error instanceof ConnectionError) return 'The service cannot be reached.';
-  if (error instanceof ResponseError && error.status >= 500)
+  if (error instanceof ResponseError && error.status >= 500) {
     return 'The store is not available now.';
+  }
   return error instanceof Error ? error.message : String(error);
 }
+
+export const sentence = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

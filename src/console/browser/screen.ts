@@ -1,10 +1,11 @@
-import { render } from 'lit-html';
-import type { Actions } from './actions.ts';
+import { render, type TemplateResult } from 'lit-html';
 import { inWords } from './format.ts';
-import type { View } from './query.ts';
+import type { View } from './list/view.ts';
 import { isSignedOut, type Session } from './session.ts';
 import { initialState, type State } from './state.ts';
-import { page } from './views.ts';
+
+/** How long a success is reported. */
+const TOAST_MS = 6_000;
 
 /** What is shown: the state, drawn again after each change. */
 export class Screen {
@@ -12,17 +13,23 @@ export class Screen {
   readonly element: HTMLElement;
   /** Called when a request fails because the key is no longer valid. */
   readonly #onSignedOut: () => void;
-  readonly #actions: Actions;
+  readonly #page: (state: State) => TemplateResult;
   #isDrawing = false;
+  /** What had the focus before the modal dialog was shown. */
+  #opener: Element | null = null;
+  #toastTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     element: HTMLElement,
     view: View,
-    { actions, onSignedOut }: { readonly actions: Actions; readonly onSignedOut: () => void },
+    {
+      page,
+      onSignedOut,
+    }: { readonly page: (state: State) => TemplateResult; readonly onSignedOut: () => void },
   ) {
     this.element = element;
     this.state = initialState(view);
-    this.#actions = actions;
+    this.#page = page;
     this.#onSignedOut = onSignedOut;
   }
 
@@ -37,14 +44,50 @@ export class Screen {
     this.#isDrawing = true;
     queueMicrotask(() => {
       this.#isDrawing = false;
-      render(page(this.state, this.#actions), this.element);
+      const focused = document.activeElement;
+      const hadFocus = focused !== document.body && this.element.contains(focused);
+      render(this.#page(this.state), this.element);
+      document.title = titleOf(this.state);
+      this.#showModals(focused);
+      if (hadFocus && !focused!.isConnected) this.#keepFocus();
     });
+  }
+
+  /** Dialogs are drawn closed: only a script can open a modal one. */
+  #showModals(focused: Element | null): void {
+    for (const dialog of this.element.querySelectorAll('dialog')) {
+      if (dialog.open) continue;
+      this.#opener = focused;
+      dialog.showModal();
+    }
+  }
+
+  /** What had the focus is gone: moves it to what opened the dialog, or to the nearest place of the same task. */
+  #keepFocus(): void {
+    const opener = this.#opener?.isConnected === true ? (this.#opener as HTMLElement) : undefined;
+    opener?.focus();
+    if (document.activeElement !== document.body) return;
+    const places = ['dialog [autofocus]', '.details h2', '.bulk', '[aria-current="true"] a', 'h1'];
+    for (const place of places) {
+      this.element.querySelector<HTMLElement>(place)?.focus();
+      if (document.activeElement !== document.body) return;
+    }
   }
 
   /** Moves the focus, once what has changed is drawn. */
   async focus(selector: string): Promise<void> {
     await Promise.resolve();
     this.element.querySelector<HTMLElement>(selector)?.focus();
+  }
+
+  /** Reports a success for some seconds. */
+  toast(text: string): void {
+    clearTimeout(this.#toastTimer);
+    this.change((state) => Object.assign(state, { toast: text }));
+    this.#toastTimer = setTimeout(
+      () => this.change((state) => Object.assign(state, { toast: undefined })),
+      TOAST_MS,
+    );
   }
 
   /**
@@ -57,4 +100,10 @@ export class Screen {
     this.#onSignedOut();
     return undefined;
   }
+}
+
+function titleOf({ session, view, detail }: State): string {
+  if (session === undefined) return 'Sign in · Store Orders';
+  const page = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' }[view.page];
+  return detail === undefined ? `${page} · Store Orders` : `Order ${detail.id} · Store Orders`;
 }

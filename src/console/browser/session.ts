@@ -1,63 +1,87 @@
-import {
-  AuthenticationError,
-  ConnectionError,
-  ForbiddenError,
-  StoreOrders,
-} from '@store-orders/client';
+import { AuthenticationError, type Key, StoreOrders } from '@store-orders/client';
+import { compareClocks } from './clock.ts';
 
 /** A valid key, and what it may do. */
 export interface Session {
   readonly client: StoreOrders;
-  readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow', boolean>>;
+  readonly key: Key;
+  readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow' | 'webhooks', boolean>>;
   /** Aborted when the session ends, and with it what is under way. */
   readonly ending: AbortController;
 }
 
-/** For this tab only; forgotten when it is closed. */
+/** For this tab, and other tabs of the console while one is open; forgotten when the last one is closed. */
 const STORED = 'store-orders-key';
-const PROBE_MS = 10_000;
+/** How long another tab has to answer. */
+const ASK_MS = 200;
 
-export const storedKey = (): string | null => sessionStorage.getItem(STORED);
+type Message =
+  | { readonly type: 'asked' }
+  | { readonly type: 'key'; readonly key: string }
+  | { readonly type: 'signed-out' };
+
+/** The other tabs of the console in this browser. */
+export class OtherTabs {
+  readonly #channel = new BroadcastChannel('store-orders');
+  #onKey: ((key: string) => void) | undefined;
+
+  /** @param onSignedOut called when another tab was signed out */
+  constructor(onSignedOut: () => void) {
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+      const key = sessionStorage.getItem(STORED);
+      if (data.type === 'asked' && key !== null) this.#send({ type: 'key', key });
+      if (data.type === 'key') this.#onKey?.(data.key);
+      if (data.type === 'signed-out' && key !== null) onSignedOut();
+    });
+  }
+
+  /** Returns the key of this tab, or of another one that is open; undefined if none is signed in. */
+  async key(): Promise<string | undefined> {
+    const own = sessionStorage.getItem(STORED);
+    if (own !== null) return own;
+    return new Promise((resolve) => {
+      this.#onKey = resolve;
+      setTimeout(() => resolve(undefined), ASK_MS);
+      this.#send({ type: 'asked' });
+    });
+  }
+
+  signOut(): void {
+    this.#send({ type: 'signed-out' });
+  }
+
+  #send(message: Message): void {
+    this.#channel.postMessage(message);
+  }
+}
+
+/** Returns the key in a text that was pasted: without blanks, and without what precedes it in a header. */
+export function keyIn(text: string): string {
+  return text
+    .replace(/^\s*(?:authorization\s*:)?\s*bearer\s+/i, '')
+    .replaceAll(/[\s\u200b-\u200d\ufeff]/g, '')
+    .replaceAll(/^["']|["']$/g, '');
+}
 
 /** @throws AuthenticationError, TypeError for a key with characters that no key has, or what prevents asking */
 export async function signIn(apiKey: string, root: string): Promise<Session> {
   const client = new StoreOrders({ baseUrl: root, apiKey });
-  const [read, cancel, ship, follow] = await Promise.all([
-    permitted(() => client.getSummary()),
-    permittedChange(root, apiKey, 'cancel'),
-    permittedChange(root, apiKey, 'ship'),
-    permitted(() => client.listChanges({ after: 'now', limit: 1 })),
-  ]);
+  const key = await client.getKey();
+  compareClocks(key.now);
   sessionStorage.setItem(STORED, apiKey);
-  return { client, may: { read, cancel, ship, follow }, ending: new AbortController() };
+  const can = (scope: string) => key.scopes.includes(scope);
+  const may = {
+    read: can('orders:read'),
+    cancel: can('orders:cancel'),
+    ship: can('orders:ship'),
+    follow: can('changes:read'),
+    webhooks: can('webhooks:manage'),
+  };
+  return { client, key, may, ending: new AbortController() };
 }
 
-export function signOut(): void {
+export function forgetKey(): void {
   sessionStorage.removeItem(STORED);
-}
-
-async function permitted(call: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await call();
-    return true;
-  } catch (error) {
-    if (error instanceof ForbiddenError) return false;
-    throw error;
-  }
-}
-
-/** The scope is checked before the id, and "-" is the id of no order: such a request changes nothing. */
-async function permittedChange(root: string, key: string, action: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(PROBE_MS);
-  const headers = { authorization: `Bearer ${key}` };
-  const url = `${root}/v2/store/orders/-/${action}`;
-  const response = await fetch(url, { method: 'POST', headers, signal }).catch((cause) => {
-    throw new ConnectionError('the service cannot be reached', { cause });
-  });
-  if (response.status === 403) return false;
-  // The summary tells what else may be wrong with the key.
-  if (response.status === 404 || response.status === 401) return true;
-  throw new ConnectionError(`a response with the status ${response.status}`);
 }
 
 /** Whether the key has been revoked or has expired meanwhile. */

@@ -1,8 +1,18 @@
-import type { Activity, Change, OrderHistory, OrderRecord, Summary } from '@store-orders/client';
-import type { View } from './query.ts';
+import type {
+  Activity,
+  Change,
+  OrderCounts,
+  OrderHistory,
+  OrderRecord,
+  Summary,
+  Webhook,
+} from '@store-orders/client';
+import type { View } from './list/view.ts';
+import { type Preferences, storedPreferences } from './preferences.ts';
 import type { Session } from './session.ts';
 
 export type TaggedOrder = OrderRecord & { readonly etag?: string };
+export type Action = 'cancel' | 'ship';
 
 /** Everything that the page shows. */
 export interface State {
@@ -11,28 +21,48 @@ export interface State {
   signInProblem: string | undefined;
   isSigningIn: boolean;
   view: View;
-  /** Newest first; rows stay where they are when they change. */
+  preferences: Preferences;
+  /** Whether the window has room for details beside the list. */
+  isWide: boolean;
+  /** Whether it is as narrow as that of a phone. */
+  isNarrow: boolean;
+  /** What is typed in the search box. */
+  search: string;
+  /** In the order of the view; rows stay where they are when they change. */
   orders: TaggedOrder[];
   /** The cursor of the next page; undefined at the end. */
   next: string | undefined;
   isLoading: boolean;
+  /** Whether loading takes so long that it is shown. */
+  isSlow: boolean;
   problem: string | undefined;
   /** Ids of orders that match the filters since the list was read, and are not in it. */
   newer: Set<bigint>;
   /** Changes that arrived while a page was read; they are applied to it. */
   waiting: Change[];
   summary: Summary | undefined;
-  /** Undefined unless the view shows it. */
-  activity: ActivityState | undefined;
+  /** Of the orders that match the filters, in any status. */
+  counts: OrderCounts | undefined;
+  /** How many pending orders a range would show, by what it filters and the range. */
+  rangeCounts: Map<string, OrderCounts>;
   /** off: the key may not read changes. */
   live: 'starting' | 'live' | 'lost' | 'off';
+  /** When the list was known to be current last. */
+  liveUntil: Date | undefined;
   selected: Set<bigint>;
-  /** What became of the orders that were last acted upon, by id. */
-  results: Map<bigint, string>;
-  isActing: boolean;
-  /** What became of all orders that were last acted upon. */
-  outcome: string | undefined;
+  /** The order that the keyboard is at. */
+  current: bigint | undefined;
+  /** Orders that another key has changed just now. */
+  changed: Set<bigint>;
+  bulk: Bulk | undefined;
+  dialog: Dialog | undefined;
+  toast: string | undefined;
+  /** Orders written to a file so far; undefined if none is being written. */
+  exported: number | undefined;
   detail: Detail | undefined;
+  /** Undefined unless the view shows it. */
+  activity: ActivityState | undefined;
+  webhooks: WebhooksState | undefined;
 }
 
 /** The order whose details are open. */
@@ -40,8 +70,52 @@ export interface Detail {
   readonly id: bigint;
   readonly order: TaggedOrder | undefined;
   readonly events: OrderHistory['events'];
+  /** How many other orders the pet has. */
+  readonly others: OrderCounts | undefined;
+  /** Why the order could not be read. */
   readonly problem: string | undefined;
+  /** What became of the last action, unless it succeeded. */
+  readonly failure: Failure | undefined;
 }
+
+/** An action on an order that did not succeed, in words. */
+export interface Failure {
+  readonly action: Action;
+  readonly title: string;
+  readonly text: string;
+  readonly isRetryable: boolean;
+}
+
+/** What became of an order in an action on several. */
+export interface Result {
+  readonly id: bigint;
+  /** done; fact: the order was in a final state already; failed: can be tried again. */
+  readonly kind: 'done' | 'fact' | 'failed';
+  readonly text: string;
+}
+
+/** An action on several orders. */
+export interface Bulk {
+  readonly action: Action;
+  readonly ids: readonly bigint[];
+  readonly results: ReadonlyMap<bigint, Result>;
+  readonly isRunning: boolean;
+  readonly isStopping: boolean;
+}
+
+/** What is asked or shown above the page. */
+export type Dialog =
+  | {
+      readonly kind: 'one';
+      readonly action: Action;
+      readonly order: TaggedOrder;
+      readonly by: string | undefined;
+      readonly isActing: boolean;
+      readonly failure: Failure | undefined;
+    }
+  | { readonly kind: 'several'; readonly action: Action; readonly ids: readonly bigint[] }
+  | { readonly kind: 'results'; readonly results: readonly Result[] }
+  | { readonly kind: 'keys' };
 
 /** What happened on each of the last days. */
 export interface ActivityState {
@@ -54,6 +128,15 @@ export interface ActivityState {
   /** Changes that arrived while it was read. */
   readonly waiting: Change[];
   readonly problem: string | undefined;
+  /** The day that is marked in all charts. */
+  readonly marked: number | undefined;
+}
+
+export interface WebhooksState {
+  readonly found: readonly Webhook[] | undefined;
+  readonly problem: string | undefined;
+  /** What became of the last action on a webhook, by id. */
+  readonly notes: ReadonlyMap<string, string>;
 }
 
 export function initialState(view: View): State {
@@ -62,70 +145,31 @@ export function initialState(view: View): State {
     signInProblem: undefined,
     isSigningIn: false,
     view,
+    preferences: storedPreferences(),
+    isWide: true,
+    isNarrow: false,
+    search: '',
     orders: [],
     next: undefined,
     isLoading: false,
+    isSlow: false,
     problem: undefined,
     newer: new Set(),
     waiting: [],
-    outcome: undefined,
     summary: undefined,
-    activity: undefined,
+    counts: undefined,
+    rangeCounts: new Map(),
     live: 'starting',
+    liveUntil: undefined,
     selected: new Set(),
-    results: new Map(),
-    isActing: false,
+    current: undefined,
+    changed: new Set(),
+    bulk: undefined,
+    dialog: undefined,
+    toast: undefined,
+    exported: undefined,
     detail: undefined,
+    activity: undefined,
+    webhooks: undefined,
   };
-}
-
-/** Returns the orders shown that can be selected, and whether all of them are. */
-export function selectable({ orders, selected }: State) {
-  const pending = orders.filter(({ status }) => status === 'pending');
-  return { pending, isAll: pending.length > 0 && pending.every(({ id }) => selected.has(id)) };
-}
-
-/** Applies changes to what is shown: rows change in place, and orders that come to match are counted. */
-export function applyChanges(
-  state: State,
-  changes: readonly Change[],
-  isShown: (order: OrderRecord) => boolean,
-): void {
-  if (state.isLoading) {
-    state.waiting.push(...changes);
-    return;
-  }
-  for (const { order } of changes) {
-    const { id, status, revision } = order;
-    if (status !== 'pending') state.selected.delete(id);
-    const index = state.orders.findIndex((each) => each.id === id);
-    const shown = state.orders[index];
-    // The page may have been read after this change.
-    if (shown !== undefined && shown.revision < revision) state.orders[index] = order;
-    if (shown === undefined && isShown(order) && isAbove(state, id)) state.newer.add(id);
-    else state.newer.delete(id);
-  }
-}
-
-/** Whether an order would be among those that are shown, and not on a later page. */
-function isAbove({ orders, next }: State, id: bigint): boolean {
-  return next === undefined || id > orders.at(-1)!.id;
-}
-
-/** Adds a page to the list, with the changes that arrived while it was read. */
-export function addPage(
-  state: State,
-  { orders, next }: { readonly orders: readonly OrderRecord[]; readonly next?: string },
-  isShown: (order: OrderRecord) => boolean,
-): void {
-  state.orders.push(...orders);
-  state.next = next;
-  endLoading(state, isShown);
-}
-
-/** Applies the changes that arrived while a page was read. */
-export function endLoading(state: State, isShown: (order: OrderRecord) => boolean): void {
-  const { waiting } = state;
-  Object.assign(state, { isLoading: false, waiting: [] });
-  applyChanges(state, waiting, isShown);
 }

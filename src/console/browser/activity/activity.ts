@@ -1,30 +1,33 @@
 import type { Activity, Change } from '@store-orders/client';
-import { TYPES } from './activity-view.ts';
-import type { Screen } from './screen.ts';
-import type { ActivityState } from './state.ts';
+import { now as serviceTime } from '../clock.ts';
+import type { Screen } from '../screen.ts';
+import type { ActivityState } from '../state.ts';
+
+export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
 /**
  * Reads the activity that the view shows, if any. What is shown stays until it is replaced.
  * @param now the time of a change that the store has recorded, which the clock of the reader may be behind
  */
-export async function readActivity(screen: Screen, now = new Date()): Promise<void> {
+export async function readActivity(screen: Screen, now = serviceTime()): Promise<void> {
   const { session, view, activity: before } = screen.state;
   const { days } = view;
   before?.reading?.abort();
-  const isShown = session?.may.follow === true && days !== undefined;
+  const isShown = session?.may.follow === true && view.page === 'activity';
   if (!isShown) {
     screen.change((state) => Object.assign(state, { activity: undefined }));
     return;
   }
   const reading = new AbortController();
   const found = before?.days === days ? before.found : undefined;
-  const begun: ActivityState = { days, found, reading, waiting: [], problem: undefined };
+  const marked = before?.marked;
+  const begun: ActivityState = { days, found, reading, waiting: [], problem: undefined, marked };
   screen.change((state) => Object.assign(state, { activity: begun }));
   const show = (result: Partial<ActivityState>) =>
     screen.change((state) => {
       // Another one may have been asked for meanwhile.
-      if (state.activity === begun) {
-        state.activity = { ...begun, ...result, reading: undefined, waiting: [] };
+      if (state.activity?.reading === reading) {
+        state.activity = { ...state.activity, ...result, reading: undefined, waiting: [] };
       }
     });
   try {

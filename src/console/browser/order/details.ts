@@ -1,19 +1,31 @@
-import { searchOf } from './query.ts';
-import type { Screen } from './screen.ts';
-import type { Detail } from './state.ts';
+import { showOrder } from '../list/rows.ts';
+import { searchOf } from '../list/view.ts';
+import type { Screen } from '../screen.ts';
+import type { Detail, TaggedOrder } from '../state.ts';
 
 /** Opens the details of the order in the view, or closes those of the order `before`, and moves the focus along. */
 export async function showDetails(screen: Screen, before: bigint | undefined): Promise<void> {
-  const { order: id } = screen.state.view;
+  const { order: id, ...view } = screen.state.view;
   screen.change((state) => {
-    state.detail =
-      id === undefined ? undefined : { id, order: undefined, events: [], problem: undefined };
+    // As it is in the list, until it has been read.
+    const order = state.orders.find((each) => each.id === id);
+    state.detail = id === undefined ? undefined : newDetail(id, order);
+    if (id !== undefined) state.current = id;
   });
-  const link = `a[href="${searchOf({ ...screen.state.view, order: before })}"]`;
-  const target = id === undefined ? `tbody ${link}` : 'aside';
-  await screen.focus(target);
+  const link = `a[href="${searchOf({ ...view, order: before })}"]`;
+  if (id === undefined) await screen.focus(`tbody ${link}`);
+  else await screen.focus('.details h2');
   if (id !== undefined) await readDetails(screen);
 }
+
+const newDetail = (id: bigint, order: TaggedOrder | undefined): Detail => ({
+  id,
+  order,
+  events: [],
+  others: undefined,
+  problem: undefined,
+  failure: undefined,
+});
 
 /** Reads the order whose details are open, and its history. */
 export async function readDetails(screen: Screen): Promise<void> {
@@ -27,6 +39,7 @@ export async function readDetails(screen: Screen): Promise<void> {
       const isOlder =
         found.order && state.detail.order && found.order.revision < state.detail.order.revision;
       if (!isOlder) state.detail = { ...state.detail, ...found };
+      if (found.order !== undefined) showOrder(state, found.order);
     });
   const { signal } = session.ending;
   try {
@@ -34,6 +47,9 @@ export async function readDetails(screen: Screen): Promise<void> {
     const order = await session.client.getOrder(id, { signal });
     const { events } = await session.client.getOrderHistory(id, { signal });
     show({ order, events, problem: undefined });
+    const { petId } = order;
+    if (petId !== undefined)
+      show({ others: await session.client.countOrders({ petId }, { signal }) });
   } catch (error) {
     const problem = screen.problemOf(session, error);
     if (problem !== undefined) show({ problem });

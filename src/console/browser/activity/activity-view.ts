@@ -1,0 +1,133 @@
+import type { Activity } from '@store-orders/client';
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { count, day, timeZone } from '../format.ts';
+import { icon } from '../icons.ts';
+import { DAY_COUNTS, searchOf } from '../list/view.ts';
+import type { State } from '../state.ts';
+import { TYPES } from './activity.ts';
+import { bars, scaleOf } from './chart.ts';
+
+type Periods = Activity['periods'];
+
+const NAMES = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
+const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
+const LONG_DAY = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+});
+
+/** What happened on the last days. */
+export function activityPage({ activity, view }: State, actions: Actions) {
+  const link = (days: number) => {
+    const to = { ...view, days };
+    return html`<a href=${searchOf(to)} aria-current=${days === view.days} @click=${actions.follow(to)}>${days} days</a>`;
+  };
+  const found = activity?.found;
+  return html`<div class="head-row">
+      <h1 tabindex="-1">Activity</h1>
+      <nav class="segments" aria-label="Days to show">${DAY_COUNTS.map(link)}</nav>
+      <p class="small">${found === undefined ? nothing : html`${day(found.periods[0]!.from)} – ${day(found.periods.at(-1)!.from)}, `}days of ${timeZone()}</p>
+    </div>
+    <p role="status" class="small">${activity?.reading !== undefined && found === undefined ? 'Counting…' : nothing}</p>
+    ${activity?.problem === undefined ? nothing : html`<p role="alert" class="notice">${icon('warning')}<span>${activity.problem}</span><button type="button" @click=${actions.readActivity}>Try again</button></p>`}
+    ${found === undefined ? nothing : cards(found, activity?.marked, actions)}`;
+}
+
+function cards({ periods, cancels }: Activity, marked: number | undefined, actions: Actions) {
+  return html`<div class="cards">
+    <section class="card" aria-labelledby="by-day">
+      <div class="card-head"><h2 id="by-day">Orders a day</h2><span class="small">Each row has its own scale</span>${readout(periods, marked)}</div>
+      <div class="charts" tabindex="0" role="group" aria-label="Charts; arrow keys mark a day" @keydown=${byArrows(periods, marked, actions)} @pointerleave=${actions.markDay(undefined)}>
+        ${TYPES.map((type) => chart(periods, type, marked, actions))} ${axis(periods)}
+      </div>
+    </section>
+    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>${dayTable(periods)}</section>
+    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2></div>${cancelTable(cancels)}</section>
+  </div>`;
+}
+
+/** The counts of the marked day, in a place of their own. */
+function readout(periods: Periods, marked: number | undefined) {
+  const period = marked === undefined ? undefined : periods[marked];
+  if (period === undefined) return html`<p class="readout"></p>`;
+  return html`<p class="readout"><b>${LONG_DAY.format(new Date(period.from))}</b>
+    ${TYPES.map((type) => html`<span class=${type}><i></i>${NAMES[type]} <b>${count(period[type])}</b></span>`)}</p>`;
+}
+
+function byArrows(periods: Periods, marked: number | undefined, actions: Actions) {
+  return (event: KeyboardEvent) => {
+    const last = periods.length - 1;
+    const to = {
+      ArrowLeft: marked === undefined ? last : Math.max(marked - 1, 0),
+      ArrowRight: marked === undefined ? 0 : Math.min(marked + 1, last),
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    actions.markDay(to)(event);
+  };
+}
+
+function chart(
+  periods: Periods,
+  type: (typeof TYPES)[number],
+  marked: number | undefined,
+  actions: Actions,
+) {
+  const counts = periods.map((period) => period[type]);
+  const total = counts.reduce((sum, each) => sum + each, 0n);
+  const most = counts.reduce((top, each) => (each > top ? each : top), 0n);
+  const top = scaleOf(most);
+  const label = `${count(total)} ${type} in ${periods.length} days, at most ${count(most)} in a day`;
+  return html`<figure class="chart ${type}">
+    <figcaption><span><i></i>${NAMES[type]}</span><strong class="total">${count(total)}</strong></figcaption>
+    <div class="scale" aria-hidden="true"><span>${count(top)}</span><span>${count(top / 2n)}</span><span>0</span></div>
+    <svg viewBox="0 0 ${periods.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${label}>${bars(counts, top, marked, actions.markDay)}</svg>
+  </figure>`;
+}
+
+/** Days under all charts; weeks if there are too many days. */
+function axis(periods: Periods) {
+  const isLong = periods.length > 31;
+  const every = isLong ? 7 : periods.length > 14 ? 3 : 1;
+  const labels = periods.map(({ from }, index) => {
+    const isNamed = (periods.length - 1 - index) % every === 0;
+    if (!isNamed) return html`<span></span>`;
+    const at = new Date(from);
+    return html`<span><span>${isLong ? nothing : WEEKDAY.format(at)}</span><span>${every === 1 ? at.getDate() : day(at)}</span></span>`;
+  });
+  return html`<div class="axis" aria-hidden="true"><span></span><span></span><div>${labels}</div></div>`;
+}
+
+function dayTable(periods: Periods) {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Table of days"><table>
+    <caption class="hidden">Orders of each day, today first</caption>
+    <thead><tr><th scope="col">Day</th>${TYPES.map((type) => html`<th scope="col" class="number">${NAMES[type]}</th>`)}</tr></thead>
+    <tbody>${periods.toReversed().map(
+      (
+        period,
+        index,
+      ) => html`<tr><th scope="row"><time datetime=${period.from}>${index === 0 ? 'Today' : LONG_DAY.format(new Date(period.from))}</time></th>
+        ${TYPES.map((type) => html`<td class="number">${count(period[type])}</td>`)}</tr>`,
+    )}</tbody>
+  </table></div>`;
+}
+
+function cancelTable(cancels: Activity['cancels']) {
+  if (cancels.length === 0)
+    return html`<p class="small none">No order was cancelled on these days.</p>`;
+  const most = cancels[0]!.cancelled;
+  return html`<table class="keys">
+    <caption class="hidden">Cancels of these days by API key</caption>
+    <thead><tr><th scope="col">Key</th><th scope="col"><span class="hidden">Share</span></th><th scope="col" class="number">Cancels</th></tr></thead>
+    <tbody>${cancels.map(
+      ({ by, name, cancelled }) => html`<tr>
+        <th scope="row"><bdi title=${name ?? ''}>${name ?? by ?? 'operators of the store'}</bdi>${name === undefined ? nothing : html`<code>${by}</code>`}</th>
+        <td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="8"></rect><rect width=${Number((cancelled * 100n) / most)} height="8"></rect></svg></td>
+        <td class="number">${count(cancelled)}</td></tr>`,
+    )}</tbody>
+  </table>`;
+}

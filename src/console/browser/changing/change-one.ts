@@ -1,0 +1,97 @@
+import { ConflictError, LimitError, NotFoundError, OrderChangedError } from '@store-orders/client';
+import { now } from '../clock.ts';
+import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
+import { showOrder } from '../list/rows.ts';
+import type { Screen } from '../screen.ts';
+import type { Session } from '../session.ts';
+import type { Action, Failure, TaggedOrder } from '../state.ts';
+import { WORDS } from './words.ts';
+
+/**
+ * Cancels or ships an order, if it still is as it was shown.
+ * @returns why it is not done; undefined if it is, or if the session has ended
+ */
+export async function changeOne(
+  screen: Screen,
+  session: Session,
+  action: Action,
+  { id, etag }: TaggedOrder,
+): Promise<Failure | undefined> {
+  const { client, ending } = session;
+  const options = { ifMatch: etag, signal: ending.signal };
+  try {
+    const order = await (action === 'cancel'
+      ? client.cancelOrder(id, options)
+      : client.shipOrder(id, options));
+    screen.change((state) => {
+      showOrder(state, order);
+      if (state.detail?.id === id) state.detail = { ...state.detail, order, failure: undefined };
+    });
+    screen.toast(`Order ${id} was ${WORDS[action].done}`);
+    return undefined;
+  } catch (error) {
+    if (screen.problemOf(session, error) === undefined) return undefined;
+    const failure = await failureOf(screen, session, { action, id, error });
+    screen.change((state) => {
+      if (state.detail?.id === id) state.detail = { ...state.detail, failure };
+    });
+    return failure;
+  }
+}
+
+/** Reads the order again, to report what became of it. */
+async function failureOf(
+  screen: Screen,
+  { client, ending }: Session,
+  { action, id, error }: { readonly action: Action; readonly id: bigint; readonly error: unknown },
+): Promise<Failure | undefined> {
+  const { done } = WORDS[action];
+  const order = await client.getOrder(id, { signal: ending.signal }).catch(() => undefined);
+  if (order !== undefined) screen.change((state) => showOrder(state, order));
+  const at = order && clockTime(new Date(order.updatedAt));
+  const wasRefused =
+    error instanceof ConflictError ||
+    error instanceof OrderChangedError ||
+    error instanceof NotFoundError;
+  if (order !== undefined && order.status !== 'pending') {
+    const status = order.status;
+    if (`${status}` === done && !wasRefused) {
+      // The change has happened, although its response was lost.
+      screen.toast(`Order ${id} was ${done}`);
+      return undefined;
+    }
+    const what =
+      status === done
+        ? `it was already ${status}`
+        : `it ${status === 'shipped' ? 'shipped' : `was ${status}`}`;
+    return { action, title: `Not ${done}: ${what} at ${at}`, text: '', isRetryable: false };
+  }
+  if (wasRefused) {
+    const code = (error as ConflictError).code;
+    const isChanged = error instanceof OrderChangedError;
+    return {
+      action,
+      title: `Not ${done}: ${codeInWords(code)}`,
+      text: isChanged ? 'It is shown as it is now.' : '',
+      isRetryable: isChanged,
+    };
+  }
+  const reason = inWords(error);
+  if (error instanceof LimitError) {
+    return { action, title: `Not ${done}`, text: reason, isRetryable: true };
+  }
+  if (order === undefined) {
+    return {
+      action,
+      title: `Not known whether it was ${done}; safe to retry`,
+      text: `${reason} The order could not be read either.`,
+      isRetryable: true,
+    };
+  }
+  return {
+    action,
+    title: `Not ${done}; safe to retry`,
+    text: `${reason} ${sentence(`order ${id} was still pending when it was read again at ${clockTime(now())}`)}`,
+    isRetryable: true,
+  };
+}

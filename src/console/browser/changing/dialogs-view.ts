@@ -1,0 +1,97 @@
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { orders } from '../format.ts';
+import { icon } from '../icons.ts';
+import { questionOf, summaryOf } from '../order/details-view.ts';
+import type { Dialog, State } from '../state.ts';
+import { WORDS } from './words.ts';
+
+/** Ids that are listed; all of them are copied. */
+const MAX_LISTED = 1_000;
+
+/** What is asked or shown above the page. */
+export function dialogView(state: State, dialog: Dialog, actions: Actions) {
+  if (dialog.kind === 'one') return askOne(dialog, actions);
+  if (dialog.kind === 'several') return askSeveral(dialog, actions);
+  if (dialog.kind === 'results') return resultsDialog(dialog, actions);
+  return keysDialog(state, actions);
+}
+
+const CONSEQUENCES = {
+  cancel: [
+    'It will not ship, and this cannot be undone. Its history stays.',
+    'They will not ship, and this cannot be undone. Their histories stay.',
+  ],
+  ship: ['This cannot be undone.', 'This cannot be undone.'],
+} as const;
+
+/** The focus is on the button that changes nothing. */
+function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
+  const { action, order, by, isActing, failure } = dialog;
+  const { verb, doing, keep } = WORDS[action];
+  const isOver = failure !== undefined && !failure.isRetryable;
+  return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
+    <div class="inner"><h2 id="ask">${questionOf(action, order)}</h2>
+      <p id="consequence">${CONSEQUENCES[action][0]}</p>
+      ${summaryOf(order, by)}
+      <div role="alert">${failure === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${failure.title}</b>${failure.text === '' ? nothing : html`<p>${failure.text}</p>`}</div></div>`}</div>
+    </div>
+    <div class="end">
+      <button type="button" autofocus ?disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
+      ${isOver ? nothing : html`<button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${isActing} @click=${actions.confirm}>${isActing ? `${doing}…` : `${verb} order`}</button>`}
+    </div>
+  </dialog>`;
+}
+
+function askSeveral({ action, ids }: Dialog & { readonly kind: 'several' }, actions: Actions) {
+  const { verb, keep } = WORDS[action];
+  const many = orders(ids.length);
+  return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
+    <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
+      <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
+      <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders">${ids.slice(0, MAX_LISTED).map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span>and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
+      <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
+    </div>
+    <div class="end">
+      <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
+      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} @click=${actions.confirm}>${verb} ${many}</button>
+    </div>
+  </dialog>`;
+}
+
+function resultsDialog({ results }: Dialog & { readonly kind: 'results' }, actions: Actions) {
+  return html`<dialog class="ask" aria-labelledby="ask" @cancel=${actions.closeDialog}>
+    <div class="inner"><h2 id="ask">${orders(results.length)} not changed</h2>
+      <ul class="results" tabindex="0" aria-label="Orders that were not changed">${results.slice(0, MAX_LISTED).map(({ id, text }) => html`<li><b class="number">${id}</b> ${text}</li>`)}</ul>
+      ${results.length > MAX_LISTED ? html`<p class="small">The first ${orders(MAX_LISTED)} are listed.</p>` : nothing}
+      <button type="button" class="quiet" @click=${actions.copy(results.map(({ id }) => id).join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
+    </div>
+    <div class="end"><button type="button" autofocus @click=${actions.closeDialog}>Close</button></div>
+  </dialog>`;
+}
+
+const KEYS: readonly (readonly [string, ...string[]])[] = [
+  ['Next, previous order', 'j', 'k'],
+  ['Open', 'Enter'],
+  ['Select', 'x'],
+  ['Select down to here', 'Shift', 'x'],
+  ['Search', '/'],
+  ['Filter', 'f'],
+  ['Ship the open order', 's'],
+  ['Cancel the open order', 'c'],
+  ['Copy the id', 'y'],
+  ['Export CSV', 'e'],
+  ['Orders, activity', 'g o', 'g a'],
+  ['Close, clear the selection', 'Esc'],
+];
+
+function keysDialog({ preferences }: State, actions: Actions) {
+  return html`<dialog class="ask keys" aria-labelledby="ask" @cancel=${actions.closeDialog}>
+    <div class="inner"><h2 id="ask">Keyboard</h2>
+      <p>Letters work outside of text fields.</p>
+      <dl>${KEYS.map(([name, ...keys]) => html`<div><dt>${name}</dt><dd>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dd></div>`)}</dl>
+      <label><input type="checkbox" .checked=${preferences.hasShortcuts} @change=${actions.setShortcuts} /> Letters are shortcuts</label>
+    </div>
+    <div class="end"><button type="button" autofocus @click=${actions.closeDialog}>Close</button></div>
+  </dialog>`;
+}

@@ -1,0 +1,38 @@
+import { html } from 'lit-html';
+
+/** Lines on a grid of 16 by 16. */
+const PATHS = {
+  search: 'M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9Zm3.3-1.2 3.2 3.2',
+  clock: 'M8 14A6 6 0 1 1 8 2a6 6 0 0 1 0 12Zm0-9.5V8l2.4 1.5',
+  truck:
+    'M1.5 4h7.5v7H1.5Zm7.5 2.500h2.700l2.8 2.500v2h-5.500M4.5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Zm7 0a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z',
+  cross: 'm4.5 4.5 7 7m0-7-7 7',
+  crossed: 'M8 14A6 6 0 1 1 8 2a6 6 0 0 1 0 12ZM6 6l4 4m0-4-4 4',
+  plus: 'M8 3.5v9M3.5 8h9',
+  copy: 'M6 6h7.500v7.500H6Zm4-3.500H3.500a1 1 0 0 0-1 1V10',
+  link: 'M6.5 9.5 9.5 6.500M7 4.800l1.7-1.700a3 3 0 0 1 4.2 4.200L11.2 9M4.8 7 3.1 8.700a3 3 0 0 0 4.2 4.200L9 11.2',
+  up: 'm3.5 10 4.5-4.5 4.5 4.5',
+  down: 'm3.5 6 4.5 4.5 4.5-4.5',
+  columns: 'M2 3h12v10H2ZM6 3v10m4-10v10',
+  download: 'M8 2.500v7.500M4.8 7 8 10.2 11.2 7M2.5 13.500h11',
+  key: 'M5.2 13.500a2.8 2.8 0 1 0 0-5.5 2.8 2.8 0 0 0 0 5.500ZM7.2 8.800l6-6m-2 2 1.8 1.800M9 7l1.4 1.4',
+  eye: 'M1.5 8C3 5 5.3 3.5 8 3.500S13 5 14.5 8C13 11 10.7 12.5 8 12.500S3 11 1.5 8ZM8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
+  warning: 'M8 2.2 14.2 13H1.800ZM8 6.500v3m0 1.700v.1',
+  lock: 'M3.5 7h9v6.500h-9ZM5.3 7V5.200a2.7 2.7 0 0 1 5.4 0V7',
+  again: 'M13.3 8a5.3 5.3 0 1 1-1.6-3.700M13.3 2v2.800h-2.8',
+  done: 'M8 14A6 6 0 1 1 8 2a6 6 0 0 1 0 12ZM5.3 8.300l1.9 1.9 3.5-3.9',
+  live: 'M8 12a4 4 0 1 1 0-8 4 4 0 0 1 0 8Z',
+  wait: 'M8 13A5 5 0 1 1 8 3a5 5 0 0 1 0 10Z',
+  off: 'M8 13.500a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11ZM4 12l8-8',
+  box: 'm8 1.8 5.7 3v6.400L8 14.200l-5.7-3V4.800Zm-5.5 3L8 7.800l5.5-3M8 7.800v6.2',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** An icon, which a text beside it explains. */
+export const icon = (name: IconName) =>
+  html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${PATHS[name]}></path></svg>`;
+
+/** The mark of the product. */
+export const mark = () =>
+  html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="m12 5.500 6 3.200v6.600l-6 3.200-6-3.200V8.700Zm-5.700 3.400L12 12l5.700-3.100M12 12v6.300"></path></svg>`;

@@ -1,0 +1,221 @@
+import type { OrderCounts } from '@store-orders/client';
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { count, day, orders, timeZone } from '../format.ts';
+import { icon } from '../icons.ts';
+import { COLUMNS } from '../preferences.ts';
+import type { State } from '../state.ts';
+import {
+  dayStart,
+  daysOf,
+  PLACED_PRESETS,
+  PRESET_NAMES,
+  type Range,
+  SHIPS_PRESETS,
+} from './range.ts';
+import { isFiltered, STATUSES, searchOf, type View, withoutFilters } from './view.ts';
+
+/** The heading of the list, with everything that decides what it shows. */
+export function filterBar(state: State, actions: Actions) {
+  const { view, summary } = state;
+  const whole = summary && totalOf(summary.orders);
+  const cleared = { ...withoutFilters(view), statuses: view.statuses };
+  return html`<div class="head">
+    <div class="head-row">
+      <h1 tabindex="-1">Orders</h1>
+      ${segments(state, actions)}
+      <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
+      <div class="tools">${viewMenu(state, actions)} ${exportButton(state, actions)}</div>
+    </div>
+    <div class="filters" role="group" aria-label="Filters">
+      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${referenceChip(state, actions)}
+      ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
+      <p class="match" role="status">${matching(state)}</p>
+    </div>
+  </div>`;
+}
+
+const totalOf = ({ pending, shipped, cancelled }: OrderCounts['orders']) =>
+  pending + shipped + cancelled;
+
+/** How many orders match the filters and the status. */
+function matching({ counts, view }: State) {
+  if (counts === undefined) return nothing;
+  const statuses = view.statuses.length === 0 ? STATUSES : view.statuses;
+  const total = statuses.reduce((sum, status) => sum + counts.orders[status as 'pending'], 0n);
+  const more = counts.isExact ? '' : '+';
+  const word = total === 1n && counts.isExact ? 'order' : 'orders';
+  return html`<b>${count(total)}${more}</b> ${word}`;
+}
+
+/** The statuses, with counts that follow the other filters. */
+function segments({ counts, view }: State, actions: Actions) {
+  const more = counts?.isExact === false ? '+' : '';
+  const link = (name: string, statuses: View['statuses'], value: bigint | undefined) => {
+    const to = { ...view, statuses, order: undefined };
+    const isCurrent = statuses.join() === view.statuses.join();
+    return html`<a href=${searchOf(to)} aria-current=${isCurrent} @click=${actions.follow(to)}>${name} <span class="number">${value === undefined ? '…' : count(value) + more}</span></a>`;
+  };
+  const found = counts?.orders;
+  return html`<nav class="segments" aria-label="Status">
+    ${link('All', [], found && totalOf(found))} ${link('Pending', ['pending'], found?.pending)}
+    ${link('Shipped', ['shipped'], found?.shipped)} ${link('Cancelled', ['cancelled'], found?.cancelled)}
+  </nav>`;
+}
+
+/** A filter: a button that opens its form, and one that removes it if it is set. */
+function chip(
+  {
+    name,
+    label,
+    value,
+    without,
+  }: {
+    readonly name: string;
+    readonly label: string;
+    readonly value: unknown;
+    readonly without: View;
+  },
+  form: unknown,
+  actions: Actions,
+) {
+  const isSet = value !== undefined;
+  return html`<span class="chip ${isSet ? 'set' : 'add'}">
+    <button type="button" popovertarget="filter-${name}">${isSet ? nothing : icon('plus')}${label}${isSet ? html` <b><bdi>${value}</bdi></b>` : nothing}</button>
+    ${isSet ? html`<a class="remove" href=${searchOf(without)} aria-label="Remove the filter ${label}" @click=${actions.follow(without)}>${icon('cross')}</a>` : nothing}
+  </span>${form}`;
+}
+
+function petChip({ view }: State, actions: Actions) {
+  const { petId } = view;
+  const without = { ...view, petId: undefined, order: undefined };
+  return chip(
+    { name: 'pet', label: 'Pet', value: petId === undefined ? undefined : String(petId), without },
+    html`<form class="popover" id="filter-pet" popover role="dialog" aria-label="Pet" @submit=${actions.filter('pet')}>
+      <label for="pet">Orders of the pet</label>
+      <input id="pet" name="pet" inputmode="numeric" autocomplete="off" placeholder="Id, such as 412" autofocus value=${petId ?? ''} />
+      <p class="problem" role="alert"></p>
+      <div class="end"><button class="primary">Show orders</button></div>
+    </form>`,
+    actions,
+  );
+}
+
+function referenceChip({ view }: State, actions: Actions) {
+  const { reference } = view;
+  const without = { ...view, reference: '', order: undefined };
+  return chip(
+    {
+      name: 'reference',
+      label: 'Reference',
+      value: reference === '' ? undefined : reference,
+      without,
+    },
+    html`<form class="popover" id="filter-reference" popover role="dialog" aria-label="Reference" @submit=${actions.filter('reference')}>
+      <label for="reference">Orders with the reference</label>
+      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus value=${reference} />
+      <div class="end"><button class="primary">Show orders</button></div>
+    </form>`,
+    actions,
+  );
+}
+
+function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
+  const { view, rangeCounts } = state;
+  const range = view[name];
+  const label = name === 'ships' ? 'Ships' : 'Placed';
+  const without = { ...view, [name]: '', order: undefined };
+  const presets = name === 'ships' ? SHIPS_PRESETS : PLACED_PRESETS;
+  const preset = (each: string) => {
+    // Only pending orders can be overdue.
+    const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
+    const to = { ...view, [name]: each, statuses, order: undefined };
+    const found = rangeCounts.get(`${name} ${each}`);
+    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESET_NAMES[each]} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
+  };
+  const [from, to] = daysOf(range);
+  const shown = rangeCounts.get(`${name} draft`);
+  const draft = shown === undefined ? 'orders' : shownIn(shown, view.statuses, true);
+  return chip(
+    { name, label, value: range === '' ? undefined : rangeName(range, view), without },
+    html`<form class="popover range" id="filter-${name}" popover role="dialog" aria-label=${label} @toggle=${actions.openRange(name)}
+        @input=${actions.preview(name)} @submit=${actions.filter(name)}>
+      ${presets.map(preset)}
+      <hr />
+      <div class="days">
+        <label>From <input type="date" name="from" value=${from} min="1900-01-01" max="9999-12-31" /></label>
+        <label>To, inclusive <input type="date" name="to" value=${to} min="1900-01-01" max="9999-12-31" /></label>
+      </div>
+      <p class="small">Days of ${timeZone()}</p>
+      <div class="end"><button class="primary">Show ${draft}</button></div>
+    </form>`,
+    actions,
+  );
+}
+
+/** How many orders of some statuses there are; all if there are none. */
+function shownIn(
+  { orders: found, isExact }: OrderCounts,
+  statuses: View['statuses'],
+  isNamed = false,
+): string {
+  const each = statuses.length === 0 ? STATUSES : statuses;
+  const total = each.reduce((sum, status) => sum + found[status as 'pending'], 0n);
+  const more = isExact ? '' : '+';
+  return isNamed ? orders(total, more) : count(total) + more;
+}
+
+/** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */
+export function rangeName(range: Range, { statuses }: View): string {
+  if (range === 'overdue' && statuses.join() !== 'pending') return 'Before today';
+  const name = PRESET_NAMES[range];
+  if (name !== undefined) return name;
+  const [from, to] = daysOf(range).map((each) => dayStart(each));
+  if (from === undefined) return `until ${day(to!)}`;
+  if (to === undefined) return `from ${day(from)}`;
+  return from.getTime() === to.getTime() ? day(from) : `${day(from)} to ${day(to)}`;
+}
+
+const COLUMN_NAMES = {
+  pet: 'Pet',
+  quantity: 'Quantity',
+  ships: 'Ships',
+  placed: 'Placed',
+  changed: 'Changed',
+} as const;
+
+const SORTINGS = [
+  ['Newest first', { by: 'id', isDescending: true }],
+  ['Oldest first', { by: 'id', isDescending: false }],
+  ['Ships soonest', { by: 'shipDate', isDescending: false }],
+  ['Ships latest', { by: 'shipDate', isDescending: true }],
+  ['Placed last', { by: 'placedAt', isDescending: true }],
+  ['Placed first', { by: 'placedAt', isDescending: false }],
+] as const;
+
+function viewMenu({ preferences, view }: State, actions: Actions) {
+  const sorting = ([name, each]: (typeof SORTINGS)[number]) => {
+    const to = { ...view, sorting: each, order: undefined };
+    const isCurrent = searchOf(to) === searchOf({ ...view, order: undefined });
+    return html`<a class="item" href=${searchOf(to)} aria-current=${isCurrent} @click=${actions.follow(to)}>${name}</a>`;
+  };
+  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View</button>
+    <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
+      <fieldset><legend>Columns</legend>${COLUMNS.map(
+        (each) =>
+          html`<label class="item"><input type="checkbox" .checked=${!preferences.hidden.includes(each)} @change=${actions.toggleColumn(each)} />${COLUMN_NAMES[each]}</label>`,
+      )}</fieldset>
+      <fieldset><legend>Rows</legend>
+        <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>
+        <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.setCompact(false)} />Comfortable</label>
+      </fieldset>
+      <nav aria-label="Sort"><p class="head">Sort</p>${SORTINGS.map(sorting)}</nav>
+    </div>`;
+}
+
+function exportButton({ exported }: State, actions: Actions) {
+  if (exported === undefined) {
+    return html`<button type="button" class="wide-only export" @click=${actions.exportCsv}>${icon('download')}Export CSV</button>`;
+  }
+  return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop at ${orders(exported)}</button>`;
+}

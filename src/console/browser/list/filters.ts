@@ -1,0 +1,60 @@
+import type { Screen } from '../screen.ts';
+import { PLACED_PRESETS, rangeOf, SHIPS_PRESETS } from './range.ts';
+import { filterOf, parseWrittenId, type View } from './view.ts';
+
+/** Returns the view with what a form of a filter has; undefined, with a message in the form, if that is no id. */
+export function applyFilter(
+  name: 'pet' | 'reference' | 'ships' | 'placed',
+  view: View,
+  form: HTMLFormElement,
+): View | undefined {
+  const textIn = (field: string) =>
+    (form.elements.namedItem(field) as HTMLInputElement).value.trim();
+  const base = { ...view, order: undefined };
+  if (name === 'reference') return { ...base, reference: textIn('reference') };
+  if (name !== 'pet') return { ...base, [name]: rangeOf(textIn('from'), textIn('to')) };
+  const text = textIn('pet');
+  const petId = parseWrittenId(text);
+  const isWrong = text !== '' && petId === undefined;
+  form.querySelector('.problem')!.textContent = isWrong
+    ? 'This is no id of a pet: up to 19 digits.'
+    : '';
+  return isWrong ? undefined : { ...base, petId };
+}
+
+/** Numbers of the counts that were asked for, by range: a later one replaces an earlier one. */
+const asked = new Map<string, number>();
+
+/** Counts what each preset of a range would show. */
+export async function readPresetCounts(screen: Screen, name: 'ships' | 'placed'): Promise<void> {
+  const { view } = screen.state;
+  const presets = name === 'ships' ? SHIPS_PRESETS : PLACED_PRESETS;
+  await Promise.all(
+    presets.map((each) => readCount(screen, `${name} ${each}`, { ...view, [name]: each })),
+  );
+}
+
+/** Counts what the days in the form of a range would show. */
+export async function readRangeCount(
+  screen: Screen,
+  name: 'ships' | 'placed',
+  form: HTMLFormElement,
+): Promise<void> {
+  const view = applyFilter(name, screen.state.view, form);
+  if (view !== undefined) await readCount(screen, `${name} draft`, view);
+}
+
+/** Without a count the page still works. */
+async function readCount(screen: Screen, range: string, view: View): Promise<void> {
+  const { session } = screen.state;
+  if (session === undefined) return;
+  const number = (asked.get(range) ?? 0) + 1;
+  asked.set(range, number);
+  try {
+    const { signal } = session.ending;
+    const counts = await session.client.countOrders(filterOf(view), { signal });
+    if (asked.get(range) === number) screen.change((state) => state.rangeCounts.set(range, counts));
+  } catch (error) {
+    screen.problemOf(session, error);
+  }
+}

@@ -1,0 +1,186 @@
+import { html, nothing } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import type { Actions } from '../actions.ts';
+import {
+  ago,
+  count,
+  daysFrom,
+  isOverdue,
+  orders as ordersText,
+  sentence,
+  shipHint,
+  time,
+} from '../format.ts';
+import { icon } from '../icons.ts';
+import type { State, TaggedOrder } from '../state.ts';
+import { rangeName } from './filters-view.ts';
+import { selectable } from './rows.ts';
+import { isFiltered, type Sorting, searchOf, withoutFilters } from './view.ts';
+
+/** Quantities with more digits than this need a wider column. */
+const QUANTITY_DIGITS = 7;
+
+/** Status, icon and word. */
+export const PILLS = {
+  pending: ['clock', 'Pending'],
+  shipped: ['truck', 'Shipped'],
+  cancelled: ['crossed', 'Cancelled'],
+} as const;
+
+export function pill(status: TaggedOrder['status']) {
+  const [name, word] = PILLS[status as 'pending'] ?? ['box', status];
+  return html`<span class="pill ${status}">${icon(name)}${word}</span>`;
+}
+
+/** The list, or why there is none. */
+export function ordersList(state: State, actions: Actions) {
+  const { orders, next, isLoading, isSlow, problem, newer } = state;
+  const isEmpty = orders.length === 0 && next === undefined && !isLoading && problem === undefined;
+  return html`
+    <p class="newer" role="status">${
+      newer.size === 0
+        ? nothing
+        : html`<button type="button" @click=${actions.reload}>${icon('up')}${ordersText(newer.size).replace('order', 'newer order')}</button>`
+    }</p>
+    ${selectAllBanner(state, actions)}
+    ${orders.length > 0 ? table(state, actions) : nothing}
+    ${orders.length === 0 && isLoading && isSlow ? skeleton() : nothing}
+    ${isEmpty ? emptyList(state, actions) : nothing}
+    ${
+      problem === undefined
+        ? nothing
+        : html`<p class="notice" role="alert">${icon('warning')}<span><b>The list could not be read.</b> ${problem} It is tried again by itself.</span>
+        <button type="button" @click=${actions.more}>Try again</button></p>`
+    }
+    <div class="more">
+      ${next !== undefined && problem === undefined && orders.length > 0 ? html`<button type="button" aria-disabled=${isLoading} @click=${actions.more}>${isLoading && isSlow ? 'Loading…' : 'Show more'}</button>` : nothing}
+      ${next === undefined && orders.length > 0 && !isLoading ? html`<p class="small">That is all.</p>` : nothing}
+    </div>
+  `;
+}
+
+function selectAllBanner(state: State, actions: Actions) {
+  const { selected, counts, next, view } = state;
+  const { pending, isAll } = selectable(state);
+  const matching = counts?.orders.pending ?? 0n;
+  const isOffered = view.statuses.length === 0 || view.statuses.includes('pending');
+  if (!isAll || next === undefined || !isOffered) return nothing;
+  const isEvery = selected.size >= matching;
+  const more = counts?.isExact === false ? '+' : '';
+  return html`<p class="select-all"><span>${isEvery ? `All ${ordersText(selected.size).replace('order', 'pending order')} that match are selected.` : `All ${ordersText(pending.length).replace('order', 'pending order')} on this page are selected.`}</span>
+    ${isEvery ? nothing : html`<button type="button" class="link" @click=${actions.selectMatching}>Select all ${count(matching)}${more} that match</button>`}</p>`;
+}
+
+function table(state: State, actions: Actions) {
+  const { session, view, preferences, orders } = state;
+  const canAct = session!.may.cancel || session!.may.ship;
+  const isLong = orders.some(({ quantity }) => String(quantity ?? '').length > QUANTITY_DIGITS);
+  const heading = (
+    name: string,
+    className: string,
+    by: Sorting['by'] | undefined,
+    begins = true,
+  ) => {
+    if (by === undefined) return html`<th scope="col" class=${className}>${name}</th>`;
+    const isCurrent = view.sorting.by === by;
+    const isDescending = isCurrent ? !view.sorting.isDescending : begins;
+    const to = { ...view, sorting: { by, isDescending }, order: undefined };
+    const sort = isCurrent ? (view.sorting.isDescending ? 'descending' : 'ascending') : 'none';
+    return html`<th scope="col" class=${className} aria-sort=${sort}><a href=${searchOf(to)} @click=${actions.follow(to)}>${name}</a></th>`;
+  };
+  const classes = [
+    preferences.isCompact ? 'compact' : 'comfortable',
+    ...preferences.hidden.map((each) => `without-${each}`),
+    isLong ? 'long-quantity' : '',
+  ].join(' ');
+  return html`<div class="list"><table class=${classes}>
+    <caption class="hidden">Orders</caption>
+    <thead><tr>
+      <th scope="col" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
+      ${heading('Order', 'id number', 'id')} ${heading('Status', 'status', undefined)} ${heading('Pet', 'pet number', undefined)}
+      ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
+      ${heading('Changed', 'changed', undefined)}
+    </tr></thead>
+    <tbody>${repeat(
+      orders,
+      ({ id }) => id,
+      (order) => row(state, order, canAct, actions),
+    )}</tbody>
+  </table></div>`;
+}
+
+function selectAll(state: State, actions: Actions) {
+  const { pending, isAll } = selectable(state);
+  if (pending.length === 0) return html`<span class="hidden">Selection</span>`;
+  return html`<input type="checkbox" aria-label="Select all pending orders on this page" .checked=${isAll}
+    .indeterminate=${!isAll && state.selected.size > 0} @change=${actions.selectAll} />`;
+}
+
+function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions) {
+  const { id, status, petId, quantity, placedAt, updatedAt } = order;
+  const { view, selected, current, detail, changed, bulk, isNarrow } = state;
+  const to = { ...view, order: id };
+  const toPet = { ...withoutFilters(view), petId };
+  const isSelected = selected.has(id);
+  const result = bulk?.results.get(id);
+  const classes = [
+    status,
+    isSelected ? 'selected' : '',
+    current === id ? 'current' : '',
+    detail?.id === id ? 'open' : '',
+    changed.has(id) ? 'changed-now' : '',
+  ].join(' ');
+  return html`<tr class=${classes} aria-current=${current === id} @click=${actions.open(id)}>
+    <td class="check">${canAct && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
+    <th scope="row" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
+    <td class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
+    <td class="pet number">${petId === undefined ? nothing : html`<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'Pet ' : nothing}${petId}</a>`}</td>
+    <td class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
+    <td class="ships">${shipsCell(order, isNarrow)}</td>
+    <td class="placed">${time(placedAt)}</td>
+    <td class="changed"><time datetime=${updatedAt} title=${updatedAt}>${ago(updatedAt)}</time></td>
+  </tr>`;
+}
+
+/** When an order ships; where there is no room for the time, in words alone. */
+function shipsCell(order: TaggedOrder, isNarrow: boolean) {
+  const { status, shipDate } = order;
+  if (shipDate === undefined)
+    return html`<span class="none">${isNarrow ? 'No ship date' : 'none'}</span>`;
+  if (!isNarrow) return html`<span class="at">${time(shipDate)}</span>${shipHint(order)}`;
+  if (status === 'cancelled') return nothing;
+  if (isOverdue(order)) return shipHint(order);
+  return status === 'shipped'
+    ? html`Shipped ${daysFrom(shipDate)}`
+    : html`Ships ${shipHint(order)}`;
+}
+
+function skeleton() {
+  return html`<div class="skeleton" role="status"><span class="hidden">Loading…</span>${Array.from({ length: 12 }, () => html`<i></i>`)}</div>`;
+}
+
+/** An empty store, and filters that match nothing, are different things. */
+function emptyList({ view, summary }: State, actions: Actions) {
+  const { petId, reference, ships, placed, statuses } = view;
+  const { pending = 0n, shipped = 0n, cancelled = 0n } = summary?.orders ?? {};
+  const whole = pending + shipped + cancelled;
+  if (whole === 0n && !isFiltered(view) && statuses.length === 0) {
+    return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
+      <p>Orders appear here as integrators place them, or after an import: <code>npx store-orders import FILE</code>.</p>
+      <a class="button" href="/reference">How to place an order</a></div>`;
+  }
+  const parts = [
+    statuses.length > 0 && statuses.join(' or '),
+    petId !== undefined && `of pet ${petId}`,
+    reference !== '' && `with the reference ${reference}`,
+    ships !== '' && `to ship: ${rangeName(ships, view)}`,
+    placed !== '' && `placed: ${rangeName(placed, view)}`,
+  ].filter(Boolean);
+  const cleared = withoutFilters(view);
+  const onlyPet = { ...cleared, petId };
+  const others = parts.length > 1 && petId !== undefined;
+  return html`<div class="empty">${icon('search')}<h2>No order matches these filters</h2>
+    <p><bdi>${sentence(parts.join(', '))}</bdi> The store has ${ordersText(whole)} without them.</p>
+    <p class="buttons"><a class="button primary" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear filters</a>
+      ${others ? html`<a class="button" href=${searchOf(onlyPet)} @click=${actions.follow(onlyPet)}>Keep only the pet</a>` : nothing}</p></div>`;
+}

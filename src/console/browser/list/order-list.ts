@@ -1,0 +1,228 @@
+import { type Change, GoneError, type OrderCounts } from '@store-orders/client';
+import { followActivity, readActivity } from '../activity/activity.ts';
+import { now } from '../clock.ts';
+import type { Screen } from '../screen.ts';
+import type { Session } from '../session.ts';
+import { addPage, applyChanges, endLoading } from './rows.ts';
+import { filterOf, isFiltered, orderQuery } from './view.ts';
+
+/** Changes come in bursts; the counts are read once for each. */
+const COUNT_DELAY_MS = 300;
+/** A count that takes long is repeated after this many times its duration. */
+const COUNT_PAUSE = 10;
+/** How long to wait after an error that the client library does not repeat. */
+const AGAIN_MS = 5_000;
+/** A page that is read in less time shows nothing of it. */
+const SLOW_MS = 150;
+/** How long a row that another key has changed is tinted. */
+const TINT_MS = 1_000;
+
+/** Reads the list and the counts, and follows their changes. */
+export class OrderList {
+  readonly #screen: Screen;
+  /** Called when the order whose details are open may have changed. */
+  readonly #onOpenChanged: () => void;
+  /** Ends what a list that is no longer shown still reads. */
+  #reading = new AbortController();
+  /** Undefined while changes are not followed. */
+  #following: AbortController | undefined;
+  /** Behind the changes that are shown; undefined before the first page. */
+  #cursor: string | undefined;
+  #countTimer: ReturnType<typeof setTimeout> | undefined;
+  #againTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When the counts may be read again, by performance.now(). */
+  #countAfter = 0;
+  /** Numbers of the counts that were asked for, and of the one that is shown. */
+  #countsAsked = 0;
+  #countShown = 0;
+
+  constructor(screen: Screen, onOpenChanged: () => void) {
+    this.#screen = screen;
+    this.#onOpenChanged = onOpenChanged;
+    // A browser opens six connections to a host: only visible tabs have a stream.
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.#pause();
+      else void this.follow();
+    });
+  }
+
+  /** Reads the list of the view from its beginning. */
+  async read(): Promise<void> {
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    this.#screen.change((state) => {
+      Object.assign(state, { orders: [], next: undefined, current: undefined });
+      for (const each of [state.newer, state.selected]) each.clear();
+    });
+    void this.readCounts();
+    await this.readPage();
+  }
+
+  /** Reads the first page, or the one after those that are shown. */
+  async readPage(): Promise<void> {
+    const { session, view, next } = this.#screen.state;
+    if (session === undefined) return;
+    const { signal } = this.#reading;
+    clearTimeout(this.#againTimer);
+    this.#screen.change((state) => Object.assign(state, { isLoading: true, problem: undefined }));
+    const slow = setTimeout(() => this.#screen.change((state) => (state.isSlow = true)), SLOW_MS);
+    try {
+      const query = { ...orderQuery(view), cursor: next };
+      const page = await session.client.listOrders(query, { signal });
+      this.#screen.change((state) => addPage(state, page));
+      this.#cursor ??= page.changes;
+      void this.follow();
+      // A filter that matches little can give an empty page.
+      if (page.orders.length === 0 && page.next !== undefined) await this.readPage();
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = this.#screen.problemOf(session, error);
+      this.#screen.change((state) => {
+        state.problem = problem;
+        endLoading(state);
+      });
+      if (problem !== undefined) {
+        this.#againTimer = setTimeout(() => void this.readPage(), AGAIN_MS);
+      }
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  /** Reads how many orders there are, and how many match the filters. */
+  async readCounts(): Promise<void> {
+    const { session, view } = this.#screen.state;
+    if (session === undefined) return;
+    this.#countsAsked += 1;
+    const asked = this.#countsAsked;
+    const begun = performance.now();
+    const options = { signal: session.ending.signal };
+    try {
+      const summary = await session.client.getSummary(options);
+      const { orders, revision, head } = summary;
+      const counts: OrderCounts = isFiltered(view)
+        ? await session.client.countOrders(filterOf(view), options)
+        : { orders, revision, head, isExact: true };
+      this.#screen.change((state) => {
+        // Responses can overtake each other; what was asked for later is later.
+        if (state.session !== session || asked < this.#countShown) return;
+        this.#countShown = asked;
+        Object.assign(state, { summary, counts });
+      });
+    } catch (error) {
+      // The counts are read again with the next change.
+      this.#screen.problemOf(session, error);
+    }
+    this.#countAfter = performance.now() + COUNT_PAUSE * (performance.now() - begun);
+  }
+
+  /** Ends everything that is under way. */
+  stop(): void {
+    this.#reading.abort();
+    this.#pause();
+    this.#cursor = undefined;
+    clearTimeout(this.#countTimer);
+    clearTimeout(this.#againTimer);
+    this.#countTimer = undefined;
+  }
+
+  /** Ends the wait for the next attempt to follow the changes. */
+  async reconnect(): Promise<void> {
+    this.#pause();
+    const { problem } = this.#screen.state;
+    if (problem !== undefined) await this.readPage();
+    await this.follow();
+  }
+
+  #pause(): void {
+    this.#following?.abort();
+    this.#following = undefined;
+  }
+
+  /** Follows the changes of the store, until the session ends or the tab is hidden. */
+  async follow(): Promise<void> {
+    const { session } = this.#screen.state;
+    if (session?.may.follow !== true) {
+      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
+      return;
+    }
+    if (this.#following !== undefined || this.#cursor === undefined || document.hidden) return;
+    const following = new AbortController();
+    this.#following = following;
+    this.#screen.change((state) => {
+      if (state.live !== 'lost') state.live = 'starting';
+    });
+    const { signal } = following;
+    try {
+      await this.#followOn(session, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#following = undefined;
+      if (error instanceof GoneError) this.#beginAgain();
+      else if (this.#screen.problemOf(session, error) !== undefined) {
+        this.#showLive(false);
+        setTimeout(() => void this.follow(), AGAIN_MS);
+      }
+    }
+  }
+
+  async #followOn({ client }: Session, signal: AbortSignal): Promise<void> {
+    const onLive = (isLive: boolean) => {
+      if (!signal.aborted) this.#showLive(isLive);
+    };
+    const after = this.#cursor!;
+    for await (const { changes, cursor } of client.changes({ after, signal, onLive })) {
+      if (signal.aborted) return;
+      this.#cursor = cursor;
+      this.#apply(changes);
+    }
+  }
+
+  #showLive(isLive: boolean): void {
+    const { state } = this.#screen;
+    const hasFailed = state.problem !== undefined;
+    this.#screen.change((state) => {
+      if (!isLive && state.live === 'live') state.liveUntil = now();
+      state.live = isLive ? 'live' : 'lost';
+    });
+    if (isLive) void this.readCounts();
+    // What could not be read during an outage.
+    if (isLive && hasFailed) void this.readPage();
+  }
+
+  #apply(changes: readonly Change[]): void {
+    const screen = this.#screen;
+    const own = screen.state.session?.key.id;
+    const tinted = changes.filter(({ by }) => by !== own).map(({ order }) => order.id);
+    screen.change((state) => {
+      applyChanges(state, changes);
+      for (const id of tinted) state.changed.add(id);
+    });
+    setTimeout(() => {
+      screen.change(({ changed }) => {
+        for (const id of tinted) changed.delete(id);
+      });
+    }, TINT_MS);
+    followActivity(screen, changes);
+    this.#countTimer ??= setTimeout(
+      () => {
+        this.#countTimer = undefined;
+        void this.readCounts();
+      },
+      Math.max(COUNT_DELAY_MS, this.#countAfter - performance.now()),
+    );
+    const open = screen.state.detail?.id;
+    if (changes.some(({ order }) => order.id === open)) this.#onOpenChanged();
+  }
+
+  /** After a restore of the store everything may be different. */
+  #beginAgain(): void {
+    this.#cursor = undefined;
+    this.#screen.change((state) => Object.assign(state, { live: 'starting', summary: undefined }));
+    setTimeout(() => {
+      void this.read();
+      void readActivity(this.#screen);
+      this.#onOpenChanged();
+    }, COUNT_DELAY_MS);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Change, OrderRecord } from '@store-orders/client';
+import type { State } from '../state.ts';
+import { comesBefore, isShown } from './view.ts';
+
+/** Returns the orders shown that can be selected, and whether all of them are. */
+export function selectable({ orders, selected }: State) {
+  const pending = orders.filter(({ status }) => status === 'pending');
+  return { pending, isAll: pending.length > 0 && pending.every(({ id }) => selected.has(id)) };
+}
+
+/** Shows an order as it is now, if it is in the list and was shown as it was before. */
+export function showOrder(state: State, order: OrderRecord): void {
+  const index = state.orders.findIndex(({ id }) => id === order.id);
+  const shown = state.orders[index];
+  // A page can have been read after this change.
+  if (shown === undefined || shown.revision >= order.revision) return;
+  state.orders[index] = order;
+  if (order.status !== 'pending') state.selected.delete(order.id);
+}
+
+/** Applies changes to what is shown: rows change in place, and orders that come to match are counted. */
+export function applyChanges(state: State, changes: readonly Change[]): void {
+  if (state.isLoading) {
+    state.waiting.push(...changes);
+    return;
+  }
+  const shown = new Set(state.orders.map(({ id }) => id));
+  for (const { order } of changes) {
+    if (order.status !== 'pending') state.selected.delete(order.id);
+    if (shown.has(order.id)) showOrder(state, order);
+    const isNewer = !shown.has(order.id) && isShown(order, state.view) && isWithin(state, order);
+    if (isNewer) state.newer.add(order.id);
+    else state.newer.delete(order.id);
+  }
+}
+
+/** Whether an order would be among those that are shown, and not on a later page. */
+function isWithin({ orders, next, view }: State, order: OrderRecord): boolean {
+  return next === undefined || comesBefore(order, orders.at(-1)!, view);
+}
+
+/** Adds a page to the list, with the changes that arrived while it was read. */
+export function addPage(
+  state: State,
+  { orders, next }: { readonly orders: readonly OrderRecord[]; readonly next?: string },
+): void {
+  const shown = new Set(state.orders.map(({ id }) => id));
+  // Sorted by ship date, an order that has shipped meanwhile can be on two pages.
+  state.orders.push(...orders.filter(({ id }) => !shown.has(id)));
+  state.next = next;
+  endLoading(state);
+}
+
+/** Applies the changes that arrived while a page was read. */
+export function endLoading(state: State): void {
+  const { waiting } = state;
+  Object.assign(state, { isLoading: false, isSlow: false, waiting: [] });
+  applyChanges(state, waiting);
+}

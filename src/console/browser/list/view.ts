@@ -1,0 +1,168 @@
+import type { OrderFilter, OrderQuery, OrderRecord, OrderStatus } from '@store-orders/client';
+import { boundsOf, PLACED_PRESETS, type Range, rangeIn, rangeOf, SHIPS_PRESETS } from './range.ts';
+
+export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
+export const PAGES = ['orders', 'activity', 'webhooks'] as const;
+/** Of how many days the activity can be shown, today included. */
+export const DAY_COUNTS = [14, 30, 90] as const;
+
+/** What orders are sorted by. */
+export interface Sorting {
+  readonly by: 'id' | 'placedAt' | 'shipDate';
+  readonly isDescending: boolean;
+}
+
+const NEWEST_FIRST: Sorting = { by: 'id', isDescending: true };
+
+/** What the page shows, as its URL says. */
+export interface View {
+  readonly page: (typeof PAGES)[number];
+  /** All if empty. */
+  readonly statuses: readonly OrderStatus[];
+  readonly petId: bigint | undefined;
+  /** Empty for any. */
+  readonly reference: string;
+  readonly ships: Range;
+  readonly placed: Range;
+  readonly sorting: Sorting;
+  /** The order whose details are open. */
+  readonly order: bigint | undefined;
+  /** One of DAY_COUNTS. */
+  readonly days: number;
+}
+
+/** Reads a view from the query of a URL; what is malformed is left out. */
+export function viewOf(search: string): View {
+  const query = new URLSearchParams(search);
+  const textOf = (name: string) => query.get(name) ?? '';
+  const asked = textOf('status').split(',');
+  // As URLs of earlier releases have it.
+  const days = query.get('activity');
+  return {
+    page:
+      PAGES.find((each) => each === query.get('view')) ?? (days === null ? 'orders' : 'activity'),
+    statuses: STATUSES.filter((status) => asked.includes(status)),
+    petId: parseId(textOf('pet')),
+    reference: textOf('reference'),
+    ships: rangeIn(textOf('ships'), SHIPS_PRESETS) || earlierRange(query),
+    placed: rangeIn(textOf('placed'), PLACED_PRESETS),
+    sorting: sortingOf(textOf('sort')),
+    order: parseId(textOf('order')),
+    days: DAY_COUNTS.find((each) => String(each) === (days ?? query.get('days'))) ?? DAY_COUNTS[0],
+  };
+}
+
+/** Reads the range of ship dates as URLs of earlier releases have it, with a last day that is excluded. */
+function earlierRange(query: URLSearchParams): Range {
+  const before = Date.parse(`${query.get('before')}T00:00Z`);
+  const last = Number.isNaN(before) ? '' : new Date(before - 86_400_000).toISOString();
+  return rangeOf(query.get('from') ?? '', last.slice(0, 10));
+}
+
+function sortingOf(text: string): Sorting {
+  const isDescending = text.startsWith('-');
+  const by = text.slice(isDescending ? 1 : 0);
+  if (by !== 'id' && by !== 'placedAt' && by !== 'shipDate') return NEWEST_FIRST;
+  return { by, isDescending };
+}
+
+const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : ''}${by}`;
+
+/** Writes a view as the query of a URL. */
+export function searchOf(view: View): string {
+  const { page, statuses, petId, reference, ships, placed, sorting, order, days } = view;
+  const query = new URLSearchParams();
+  if (page !== 'orders') query.set('view', page);
+  if (statuses.length > 0) query.set('status', statuses.join());
+  if (petId !== undefined) query.set('pet', String(petId));
+  if (reference !== '') query.set('reference', reference);
+  if (ships !== '') query.set('ships', ships);
+  if (placed !== '') query.set('placed', placed);
+  if (sortingText(sorting) !== sortingText(NEWEST_FIRST)) query.set('sort', sortingText(sorting));
+  if (order !== undefined) query.set('order', String(order));
+  if (page === 'activity' && days !== DAY_COUNTS[0]) query.set('days', String(days));
+  return query.size === 0 ? '?' : `?${query}`;
+}
+
+/** The view without filters, with everything else as it is. */
+export const withoutFilters = (view: View): View => ({
+  ...view,
+  ...{ statuses: [], petId: undefined, reference: '', ships: '', placed: '', order: undefined },
+});
+
+export function isFiltered({ petId, reference, ships, placed }: View): boolean {
+  return petId !== undefined || [reference, ships, placed].some((each) => each !== '');
+}
+
+/** Returns what makes another list necessary. */
+export const listOf = (view: View): string =>
+  searchOf({ ...view, page: 'orders', order: undefined, days: DAY_COUNTS[0] });
+
+/** Returns the filters of a view, but for the status. */
+export function filterOf({ petId, reference, ships, placed }: View): OrderFilter {
+  const [shipDate, placedAt] = [boundsOf(ships), boundsOf(placed)];
+  return {
+    ...(petId !== undefined && { petId }),
+    ...(reference !== '' && { reference }),
+    ...(shipDate.from && { shipDateFrom: shipDate.from }),
+    ...(shipDate.before && { shipDateBefore: shipDate.before }),
+    ...(placedAt.from && { placedFrom: placedAt.from }),
+    ...(placedAt.before && { placedBefore: placedAt.before }),
+  };
+}
+
+/** Returns the query of the list. Filtered by the time of placement, the newest orders are found by an index of that time. */
+export function orderQuery(view: View): OrderQuery {
+  const { statuses, placed, sorting } = view;
+  const isById = sorting.by === 'id' && (placed === '' || view.petId !== undefined);
+  return {
+    ...filterOf(view),
+    ...(statuses.length > 0 && { status: statuses }),
+    sort: isById ? 'id' : sorting.by === 'id' ? 'placedAt' : sorting.by,
+    order: sorting.isDescending ? 'desc' : 'asc',
+    limit: 50,
+  };
+}
+
+/** Whether an order is one of those that a view shows. */
+export function isShown(order: OrderRecord, view: View): boolean {
+  const { statuses, petId, reference } = view;
+  if (statuses.length > 0 && !statuses.some((each) => each === order.status)) return false;
+  if (petId !== undefined && order.petId !== petId) return false;
+  if (reference !== '' && order.reference !== reference) return false;
+  return isIn(order.shipDate, view.ships) && isIn(order.placedAt, view.placed);
+}
+
+function isIn(text: string | undefined, range: Range): boolean {
+  const { from, before } = boundsOf(range);
+  const at = text === undefined ? Number.NaN : Date.parse(text);
+  if (from !== undefined && !(at >= from.getTime())) return false;
+  return before === undefined || at < before.getTime();
+}
+
+/** Whether an order comes before another in the order of the list. */
+export function comesBefore(one: OrderRecord, other: OrderRecord, view: View): boolean {
+  const { sort } = orderQuery(view);
+  const timeOf = ({ shipDate, placedAt }: OrderRecord) =>
+    sort === 'id' ? 0 : Date.parse((sort === 'placedAt' ? placedAt : shipDate) ?? '+275000-01-01');
+  const [first, second] = [timeOf(one), timeOf(other)];
+  const isLess = first === second ? one.id < other.id : first < second;
+  return isLess !== view.sorting.isDescending;
+}
+
+/** Parses an int64 in digits; undefined for any other text. */
+export function parseId(text: string): bigint | undefined {
+  if (!/^-?\d{1,19}$/.test(text.trim())) return undefined;
+  const id = BigInt(text.trim());
+  return BigInt.asIntN(64, id) === id ? id : undefined;
+}
+
+/** Parses an id as people write it: 998, #998, 1,000, order 998. */
+export function parseWrittenId(text: string): bigint | undefined {
+  return parseId(
+    text
+      .trim()
+      .replace(/^(?:order|pet)?[\s#]*/i, '')
+      .replaceAll(/[\s,.'’]/g, ''),
+  );
+}

@@ -1,0 +1,150 @@
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { WORDS } from '../changing/words.ts';
+import { ago, count, daysFrom, shipHint, time } from '../format.ts';
+import { icon } from '../icons.ts';
+import { pill } from '../list/list-view.ts';
+import { searchOf, withoutFilters } from '../list/view.ts';
+import type { Detail, Failure, State, TaggedOrder } from '../state.ts';
+
+/** The details beside the list. */
+export function detailsPanel(state: State, detail: Detail, actions: Actions) {
+  return html`<aside class="details" aria-label="Order ${detail.id}">${contents(state, detail, actions)}</aside>`;
+}
+
+/** The details above the list, where there is no room beside it. */
+export function detailsDialog(state: State, detail: Detail, actions: Actions) {
+  return html`<dialog class="details sheet" aria-label="Order ${detail.id}" @cancel=${actions.closeDetails}>${contents(state, detail, actions)}</dialog>`;
+}
+
+function contents(state: State, detail: Detail, actions: Actions) {
+  const { id, order, problem, failure, events } = detail;
+  return html`
+    <div class="top">${walk(state, detail, actions)}</div>
+    <div class="title">
+      <h2 tabindex="-1">Order <span class="number">${id}</span></h2>
+      <button type="button" class="icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button>
+      ${order === undefined ? nothing : pill(order.status)}
+    </div>
+    ${order === undefined ? nothing : html`<p class="sub">${subtitle(order)}</p>`}
+    ${order === undefined ? nothing : buttons(state, order, actions)}
+    <div class="body">
+      <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions)}
+        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div></div>`}</div>
+      ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
+      ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
+      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(order, events)}`}
+    </div>`;
+}
+
+function subtitle(order: TaggedOrder) {
+  const { status, shipDate, updatedAt } = order;
+  if (status === 'cancelled') return html`Cancelled ${ago(updatedAt)}`;
+  if (status === 'shipped')
+    return html`Shipped ${shipDate === undefined ? nothing : daysFrom(shipDate)}`;
+  return shipDate === undefined ? 'No ship date' : html`Ships ${shipHint(order)}`;
+}
+
+/** Previous and next order of the list, its place in it, its address, and the way out. */
+function walk(state: State, { id }: Detail, actions: Actions) {
+  const { orders, view, counts } = state;
+  const index = orders.findIndex((each) => each.id === id);
+  const step = (name: 'Previous' | 'Next', to: TaggedOrder | undefined, icons: 'up' | 'down') => {
+    if (to === undefined) {
+      return html`<span class="icon-only disabled" aria-hidden="true">${icon(icons)}</span>`;
+    }
+    const target = { ...view, order: to.id };
+    return html`<a class="icon-only" href=${searchOf(target)} aria-label="${name} order" @click=${actions.follow(target)}>${icon(icons)}</a>`;
+  };
+  const { pending = 0n, shipped = 0n, cancelled = 0n } = counts?.orders ?? {};
+  const all = { pending, shipped, cancelled };
+  const total =
+    view.statuses.length === 0
+      ? pending + shipped + cancelled
+      : view.statuses.reduce((sum, each) => sum + all[each], 0n);
+  const more = counts?.isExact === false ? '+' : '';
+  return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
+    <span class="small place">${index < 0 ? 'Not in this list' : `${count(index + 1)} of ${count(total)}${more}`}</span>
+    <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(addressOf(id), 'Address')}>${icon('link')}</button>
+    <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
+}
+
+const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
+
+/** To ship is apart from, and unlike, to cancel. */
+function buttons({ session }: State, { status }: TaggedOrder, actions: Actions) {
+  const { may } = session!;
+  if (status !== 'pending') return nothing;
+  if (!may.cancel && !may.ship) {
+    return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;
+  }
+  return html`<div class="buttons">
+    ${may.ship ? html`<button type="button" class="primary" @click=${actions.act('ship')}>${icon('truck')}Ship order</button>` : nothing}
+    ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.act('cancel')}>Cancel order…</button>` : nothing}
+  </div>`;
+}
+
+export function failureNotice({ action, title, text, isRetryable }: Failure, actions: Actions) {
+  return html`<div class="notice">${icon('warning')}<div><b>${title}</b>${text === '' ? nothing : html`<p>${text}</p>`}</div>
+    ${isRetryable ? html`<button type="button" @click=${actions.act(action)}>Try again</button>` : nothing}</div>`;
+}
+
+function facts({ view }: State, order: TaggedOrder, { others }: Detail, actions: Actions) {
+  const { status, petId, quantity, shipDate, complete, reference, placedAt, revision } = order;
+  const toPet = { ...withoutFilters(view), petId };
+  const { pending = 0n, shipped = 0n, cancelled = 0n } = others?.orders ?? {};
+  const further = pending + shipped + cancelled - 1n;
+  const more = others?.isExact === false ? '+' : '';
+  return html`<dl>
+    <dt>Pet</dt><dd>${petId === undefined ? 'none' : html`<a href=${searchOf(toPet)} @click=${actions.follow(toPet)}>${petId}</a>`}
+      ${others === undefined || further < 1n ? nothing : html`<span class="hint">${count(further)}${more} other ${further === 1n ? 'order' : 'orders'}</span>`}</dd>
+    <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
+    <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
+    <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
+    <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
+    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    <dt>Revision</dt><dd>${count(revision)}</dd>
+  </dl>`;
+}
+
+/** A time that is copied exactly when it is pressed. */
+function exact(text: string | undefined, actions: Actions) {
+  if (text === undefined) return 'none';
+  return html`<button type="button" class="exact" title="Copy ${text}" @click=${actions.copy(text, 'Time')}>${time(text)}</button>`;
+}
+
+/** Newest first, beginning with what is expected. */
+function timeline(order: TaggedOrder | undefined, events: Detail['events']) {
+  const icons = { placed: 'plus', shipped: 'truck', cancelled: 'crossed' } as const;
+  const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
+  const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
+  return html`<ol class="timeline">
+    ${isExpected ? html`<li class="expected"><span class="dot">${icon('truck')}</span><span>Expected to ship</span>${shipHint(order)}</li>` : nothing}
+    ${events.toReversed().map(
+      ({
+        type,
+        at,
+        by,
+        name,
+      }) => html`<li class=${type}><span class="dot">${icon(icons[type as 'placed'] ?? 'done')}</span>
+        <strong>${titles[type as 'placed'] ?? type}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
+        <span class="by">${by === undefined ? 'by an operator of the store' : name === undefined ? html`by <code>${by}</code>` : html`by <bdi title=${name}>${name}</bdi> <code>${by}</code>`}</span></li>`,
+    )}
+  </ol>`;
+}
+
+/** For the dialog: what is going to be cancelled. */
+export function summaryOf(order: TaggedOrder, by: string | undefined) {
+  const { petId, quantity, shipDate, placedAt, reference } = order;
+  return html`<dl class="summary">
+    <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
+    <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
+    <dt>Ships</dt><dd>${shipDate === undefined ? 'none' : time(shipDate)} ${shipHint(order)}</dd>
+    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    <dt>Placed</dt><dd>${ago(placedAt)} ${by === undefined ? nothing : html`<span class="hint">by <bdi>${by}</bdi></span>`}</dd>
+  </dl>`;
+}
+
+/** The question of a dialog about one order. */
+export const questionOf = (action: keyof typeof WORDS, { id }: TaggedOrder): string =>
+  `${WORDS[action].verb} order ${id}?`;

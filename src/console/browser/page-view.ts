@@ -1,0 +1,156 @@
+import { html, nothing } from 'lit-html';
+import type { Actions } from './actions.ts';
+import { activityPage } from './activity/activity-view.ts';
+import { bulkBar } from './changing/bulk-view.ts';
+import { dialogView } from './changing/dialogs-view.ts';
+import { clockProblem } from './clock.ts';
+import { clockTime, timeZone } from './format.ts';
+import { icon, mark } from './icons.ts';
+import { filterBar } from './list/filters-view.ts';
+import { ordersList } from './list/list-view.ts';
+import { PAGES, parseWrittenId, searchOf, type View, withoutFilters } from './list/view.ts';
+import { detailsDialog, detailsPanel } from './order/details-view.ts';
+import { signInPage } from './sign-in-view.ts';
+import type { State } from './state.ts';
+import { webhooksPage } from './webhooks/webhooks-view.ts';
+
+const PAGE_NAMES = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' } as const;
+
+/** The whole page. */
+export function page(state: State, actions: Actions) {
+  if (state.session === undefined) return signInPage(state, actions);
+  const { detail, isWide, toast } = state;
+  return html`
+    ${appBar(state, actions)} ${banners(state, actions)}
+    <div class="split">
+      <main class=${state.view.page}>${mainOf(state, actions)}</main>
+      ${detail !== undefined && isWide ? detailsPanel(state, detail, actions) : nothing}
+    </div>
+    ${state.view.page === 'orders' ? hints(state) : nothing}
+    ${detail !== undefined && !isWide ? detailsDialog(state, detail, actions) : nothing}
+    ${bulkBar(state, actions)}
+    <p class="toast" role="status">${toast === undefined ? nothing : html`<span>${icon('done')}${toast}</span>`}</p>
+    ${state.dialog === undefined ? nothing : dialogView(state, state.dialog, actions)}
+  `;
+}
+
+function mainOf(state: State, actions: Actions) {
+  if (state.view.page === 'activity') return activityPage(state, actions);
+  if (state.view.page === 'webhooks') return webhooksPage(state, actions);
+  if (!state.session!.may.read) {
+    return html`<h1 tabindex="-1">Orders</h1>
+      <div class="empty">${icon('lock')}<h2>This key may not read orders</h2>
+        <p>Sign in with a key that has <code>orders:read</code>.</p>
+        <button type="button" class="primary" @click=${actions.signOut}>Sign out</button></div>`;
+  }
+  return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
+}
+
+function appBar(state: State, actions: Actions) {
+  const { session, view } = state;
+  const { may, key } = session!;
+  const isOffered = { orders: true, activity: may.follow, webhooks: may.webhooks };
+  const home = { ...withoutFilters(view), page: 'orders' } as const;
+  const tab = (name: View['page']) => {
+    const to = { ...view, page: name, order: undefined };
+    return html`<a href=${searchOf(to)} aria-current=${name === view.page ? 'page' : 'false'} @click=${actions.follow(to)}>${PAGE_NAMES[name]}</a>`;
+  };
+  return html`<header class="bar">
+    <a class="brand" href=${searchOf(home)} @click=${actions.follow(home)}>${mark()}<span>Store Orders</span></a>
+    <span class="env ${key.environment}">${key.environment === 'production' ? 'Production' : 'Staging'}</span>
+    <nav class="tabs" aria-label="Views">${PAGES.filter((each) => isOffered[each]).map(tab)}</nav>
+    ${may.read ? searchBox(state, actions) : nothing}
+    ${liveState(state)}
+    ${keyMenu(state, actions)}
+  </header>`;
+}
+
+function searchBox({ search, view }: State, actions: Actions) {
+  const id = parseWrittenId(search);
+  const text = search.trim();
+  const toOrder = { ...view, page: 'orders', order: id } as const;
+  const toPet = { ...withoutFilters(view), page: 'orders', petId: id } as const;
+  const toReference = { ...withoutFilters(view), page: 'orders', reference: text } as const;
+  const link = (to: View, words: string, what: string) =>
+    html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${words} <b><bdi>${what}</bdi></b></a>`;
+  return html`<form class="jump" role="search" @submit=${actions.submitSearch}>
+    <label class="hidden" for="jump">Go to an order</label>
+    <div class="field">${icon('search')}
+      <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} placeholder="Go to order: 998, #998 or 1,000"
+        autocomplete="off" spellcheck="false" inputmode="search" enterkeyhint="search" maxlength="255" />
+      <kbd aria-hidden="true">/</kbd></div>
+    ${
+      text === ''
+        ? nothing
+        : html`<div class="popover found"><p class="head">Press Enter</p>
+        ${id === undefined ? nothing : html`${link(toOrder, 'Open order', String(id))} ${link(toPet, 'Show orders of pet', String(id))}`}
+        ${link(toReference, 'Show orders with the reference', text)}</div>`
+    }
+  </form>`;
+}
+
+function liveState({ live }: State) {
+  const [name, text] = {
+    starting: ['wait', 'Connecting…'],
+    live: ['live', 'Live'],
+    lost: ['off', 'Not live'],
+    off: ['off', 'Not live'],
+  }[live] as ['wait' | 'live' | 'off', string];
+  return html`<span class="live ${live}" role="status">${icon(name)}<span>${text}</span></span>`;
+}
+
+function keyMenu({ session, preferences }: State, actions: Actions) {
+  const { key, may } = session!;
+  const limit = key.cancelsPerHour === undefined ? '' : ` (${key.cancelsPerHour} an hour)`;
+  const can = [may.read && 'reads', may.cancel && `cancels${limit}`, may.ship && 'ships'];
+  const abilities = can.filter(Boolean).join(', ') || 'has other scopes';
+  return html`<button type="button" class="quiet who" popovertarget="menu" aria-label="Signed in with the key ${key.name}">
+      ${icon('key')}<span><bdi>${key.name}</bdi></span>${icon('down')}</button>
+    <div class="popover menu" id="menu" popover role="dialog" aria-label="Key">
+      <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilities}.</p>
+      <button type="button" class="item" popovertarget="menu" popovertargetaction="hide" @click=${actions.showDialog({ kind: 'keys' })}>Keyboard shortcuts <kbd>?</kbd></button>
+      <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv}>Export CSV</button>
+      <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.setCompact(!preferences.isCompact)} />Compact rows</label>
+      <a class="item" href="/reference">API reference</a>
+      <button type="button" class="item" @click=${actions.signOut}>Sign out</button>
+    </div>`;
+}
+
+function banners(state: State, actions: Actions) {
+  const { live, liveUntil, session } = state;
+  const { may } = session!;
+  const clock = clockProblem();
+  return html`
+    ${
+      live === 'lost'
+        ? html`<p class="banner" role="alert">${icon('warning')}<span><b>Not live.</b> ${liveUntil === undefined ? 'The service cannot be reached' : `The list is as of ${clockTime(liveUntil)}`}; it reconnects by itself.</span>
+        <button type="button" class="link" @click=${actions.reconnect}>Try now</button></p>`
+        : nothing
+    }
+    ${
+      live === 'off' && may.read
+        ? html`<p class="banner">${icon('off')}<span><b>Not live.</b> This key may not read changes (<code>changes:read</code>): reload to see them.</span>
+        <button type="button" class="link" @click=${actions.reload}>Reload</button></p>`
+        : nothing
+    }
+    ${
+      may.read && !may.cancel && !may.ship
+        ? html`<p class="banner">${icon('lock')}<span><b>This key can only read.</b> To cancel or ship, sign in with a key that has <code>orders:cancel</code> or <code>orders:ship</code>.</span></p>`
+        : nothing
+    }
+    ${clock === undefined ? nothing : html`<p class="banner">${icon('clock')}<span>${clock}</span></p>`}
+  `;
+}
+
+function hints({ preferences }: State) {
+  const hint = (keys: readonly string[], text: string) =>
+    html`<span>${keys.map((key) => html`<kbd>${key}</kbd>`)} ${text}</span>`;
+  return html`<footer class="hints">
+    ${
+      preferences.hasShortcuts
+        ? html`<div aria-hidden="true">${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${hint(['x'], 'select')} ${hint(['/'], 'search')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>`
+        : nothing
+    }
+    <p>Times in ${timeZone()}</p>
+  </footer>`;
+}

@@ -1,0 +1,27 @@
+import { html, nothing } from 'lit-html';
+import type { Actions } from './actions.ts';
+import { icon, mark } from './icons.ts';
+import type { State } from './state.ts';
+
+/** A form as password managers expect it: the store is the user name, and the key the password. */
+export function signInPage({ signInProblem, isSigningIn }: State, actions: Actions) {
+  const { environment = '' } = document.documentElement.dataset;
+  return html`<main class="sign-in">
+    ${mark()}
+    <form class="card" @submit=${actions.signIn}>
+      <div class="title"><h1 tabindex="-1">Sign in to Store Orders</h1><span class="env ${environment}">${environment === 'production' ? 'Production' : 'Staging'}</span></div>
+      <p>The console shows the store’s orders with your own API key. Whoever runs the store gives you one.</p>
+      <input class="hidden" type="text" name="username" autocomplete="username" value="store-orders ${environment}" readonly tabindex="-1" aria-hidden="true" />
+      <label for="key">API key</label>
+      <div class="field">
+        <input id="key" name="key" type="password" autocomplete="current-password" spellcheck="false" autocapitalize="off" placeholder=${environment === 'staging' ? 'so_test_…' : 'so_live_…'}
+          required autofocus aria-describedby="kept${signInProblem === undefined ? '' : ' refused'}" aria-invalid=${signInProblem !== undefined} />
+        <button type="button" class="icon-only" aria-label="Show the key" aria-pressed="false" @click=${actions.showKey}>${icon('eye')}</button>
+      </div>
+      <p role="alert" id="refused" class="problem">${signInProblem === undefined ? nothing : html`${icon('warning')}<span>${signInProblem}</span>`}</p>
+      <p class="small" id="kept">${icon('lock')}<span>The key stays in the open tabs of the console. Closing them signs you out.</span></p>
+      <button class="primary" ?disabled=${isSigningIn}>${isSigningIn ? 'Signing in…' : 'Sign in'}</button>
+    </form>
+    <p class="small"><a href="/reference">API reference</a></p>
+  </main>`;
+}

@@ -1,0 +1,72 @@
+import type { Webhook } from '@store-orders/client';
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { ago, count } from '../format.ts';
+import { type IconName, icon } from '../icons.ts';
+import type { State } from '../state.ts';
+
+const STATES: Readonly<Record<string, readonly [IconName, string]>> = {
+  active: ['live', 'Active'],
+  failing: ['warning', 'Failing'],
+  paused: ['off', 'Paused'],
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  requested: 'on request',
+  failed: 'its endpoint has accepted nothing for three days',
+  gone: 'its endpoint has answered 410',
+  changes_gone: 'the store was restored; set where it begins',
+};
+
+/** The endpoints of integrators, and how far they are. */
+export function webhooksPage({ webhooks }: State, actions: Actions) {
+  const found = webhooks?.found;
+  return html`<div class="head-row"><h1 tabindex="-1">Webhooks</h1>
+      <p class="small">${found === undefined ? nothing : html`${count(found.length)} ${found.length === 1 ? 'endpoint' : 'endpoints'}`}</p>
+      <div class="tools"><button type="button" @click=${actions.readWebhooks}>${icon('again')}Refresh</button></div></div>
+    <div role="alert">${webhooks?.problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${webhooks.problem}</span></p>`}</div>
+    ${found === undefined && webhooks?.problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
+    ${found?.length === 0 ? html`<div class="empty">${icon('link')}<h2>No webhooks</h2><p>Changes can be sent to an address of an integrator: <code>npx store-orders webhooks create</code>, or <code>createWebhook</code>.</p></div>` : nothing}
+    <ul class="endpoints">${found?.map((each) => endpoint(each, webhooks!.notes.get(each.id), actions))}</ul>`;
+}
+
+function endpoint(webhook: Webhook, note: string | undefined, actions: Actions) {
+  const { id, url, description, state, pausedFor, lag, failures } = webhook;
+  const [name, word] = STATES[state] ?? ['off', state];
+  const isPaused = state === 'paused';
+  const reason = pausedFor === undefined ? undefined : (REASONS[pausedFor] ?? pausedFor);
+  return html`<li class="card endpoint" aria-label=${url}>
+    <div class="card-head"><h2><bdi>${url}</bdi></h2><span class="pill ${state}">${icon(name)}${word}</span></div>
+    <dl>
+      ${description === undefined ? nothing : html`<dt>For</dt><dd><bdi>${description}</bdi></dd>`}
+      ${reason === undefined ? nothing : html`<dt>Paused</dt><dd>${reason}</dd>`}
+      <dt>Lag</dt><dd>${lagText(lag)}</dd>
+      <dt>Last accepted</dt><dd>${webhook.lastSuccessAt === undefined ? 'never' : ago(webhook.lastSuccessAt)}</dd>
+      ${webhook.lastFailure === undefined ? nothing : html`<dt>Last failure</dt><dd>${failureText(webhook)}</dd>`}
+      ${failures === 0n ? nothing : html`<dt>Failed</dt><dd>${count(failures)} ${failures === 1n ? 'time' : 'times'} in a row</dd>`}
+      <dt>Id</dt><dd><code>${id}</code></dd>
+    </dl>
+    <div class="buttons">
+      <button type="button" @click=${actions.webhook(id, isPaused ? 'resume' : 'pause')}>${isPaused ? 'Resume' : 'Pause'}</button>
+      <button type="button" @click=${actions.webhook(id, 'test')}>Send a test</button>
+      <p role="status" class="small">${note ?? nothing}</p>
+    </div>
+  </li>`;
+}
+
+/** At most 1,000 changes are counted. */
+function lagText({ changes, since }: Webhook['lag']) {
+  if (changes === 0n) return 'none: everything is delivered';
+  const many = `${count(changes)}${changes >= 1_000n ? '+' : ''} ${changes === 1n ? 'change' : 'changes'}`;
+  return since === undefined ? many : `${many}, the first of ${ago(since)}`;
+}
+
+function failureText({ lastFailure, nextAttemptAt }: Webhook) {
+  const { at, status, problem } = lastFailure!;
+  const answer = status === undefined ? problem : `status ${status}`;
+  const next =
+    nextAttemptAt === undefined
+      ? ''
+      : `; repeated at ${new Date(nextAttemptAt).toLocaleTimeString()}`;
+  return `${ago(at)}${answer === undefined ? '' : `: ${answer}`}${next}`;
+}

@@ -1,0 +1,54 @@
+import { inWords } from '../format.ts';
+import type { Screen } from '../screen.ts';
+
+/** Reads the webhooks, if the view shows them. What is shown stays until it is replaced. */
+export async function readWebhooks(screen: Screen): Promise<void> {
+  const { session, view } = screen.state;
+  if (session?.may.webhooks !== true || view.page !== 'webhooks') return;
+  const show = (found: object) =>
+    screen.change((state) => {
+      if (state.session !== session) return;
+      const before = state.webhooks ?? { found: undefined, problem: undefined, notes: new Map() };
+      state.webhooks = { ...before, ...found };
+    });
+  try {
+    const found = await session.client.listWebhooks({ signal: session.ending.signal });
+    show({ found, problem: undefined });
+  } catch (error) {
+    const problem = screen.problemOf(session, error);
+    if (problem !== undefined) show({ problem });
+  }
+}
+
+/** Pauses or resumes a webhook, or sends a test to it, and shows what became of it. */
+export async function changeWebhook(
+  screen: Screen,
+  id: string,
+  action: 'pause' | 'resume' | 'test',
+): Promise<void> {
+  const { session } = screen.state;
+  if (session === undefined) return;
+  const note = (text: string) =>
+    screen.change((state) => {
+      if (state.webhooks === undefined) return;
+      const notes = new Map(state.webhooks.notes).set(id, text);
+      state.webhooks = { ...state.webhooks, notes };
+    });
+  const { client, ending } = session;
+  const options = { signal: ending.signal };
+  note({ pause: 'Pausing…', resume: 'Resuming…', test: 'Sending a test…' }[action]);
+  try {
+    if (action === 'test') {
+      const { accepted, status, problem, ms } = await client.testWebhook(id, options);
+      const answer = status === undefined ? (problem ?? 'there was no answer') : `status ${status}`;
+      note(`Test ${accepted ? 'accepted' : 'not accepted'}: ${answer}, after ${ms} ms.`);
+    } else {
+      const state = action === 'pause' ? 'paused' : 'active';
+      await client.updateWebhook(id, { state }, options);
+      note(action === 'pause' ? 'Paused.' : 'Resumed.');
+    }
+  } catch (error) {
+    if (screen.problemOf(session, error) !== undefined) note(`Not done. ${inWords(error)}`);
+  }
+  await readWebhooks(screen);
+}
