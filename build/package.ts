@@ -21,6 +21,8 @@ cpSync(`${ROOT}src`, `${ROOT}dist/src`, {
   recursive: true,
   filter: (path) => !path.endsWith('.ts') && !path.endsWith('tsconfig.json'),
 });
+// The reference has its explanations.
+cpSync(`${ROOT}docs/errors.md`, `${ROOT}dist/docs/errors.md`);
 cpSync(`${ROOT}contract`, `${ROOT}dist/contract`, {
   recursive: true,
   filter: (path) => !path.includes('released'),

@@ -98,7 +98,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     ...['webhooks/addresses', 'webhooks/key', 'webhooks/signature'],
   ],
   'src/pages/': ['http'],
-  'src/reference/': ['http', 'json', 'pages', 'contract/openapi'],
+  'src/reference/': ['http', 'json', 'pages', 'contract/openapi', 'keys/scopes'],
   'src/console/': ['http', 'pages'],
   'src/serve/': [
     ...DOMAIN,

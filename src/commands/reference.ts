@@ -21,11 +21,6 @@ Example:
         throw new UsageError(`--base-url must be a URL, not "${baseUrl}"`);
       }
       const rootUrl = new URL(baseUrl).href.replace(/\/+$/, '').replace(/\/v[12]$/, '');
-      const versions = [Contract.load('v2'), Contract.load('v1')].map(({ version, document }) => ({
-        version,
-        document,
-        baseUrl: `${rootUrl}/${version}`,
-      }));
-      await writeOut(staticReference(versions));
+      await writeOut(staticReference([Contract.load('v1'), Contract.load('v2')], rootUrl));
     });
 }

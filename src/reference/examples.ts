@@ -59,3 +59,44 @@ export function curlLine(
     .filter(Boolean)
     .join(' \\\n  ');
 }
+
+/** Returns a call with the standard library of Python, whose integers are exact. */
+export function pythonLines(
+  operation: Operation,
+  parameters: readonly Parameter[],
+  { method, url }: { readonly method: string; readonly url: string },
+): string {
+  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
+  const media = operation.requestBody?.content['application/json'];
+  const isBody = operation.requestBody?.required === true;
+  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${snakeCase(name)}}`);
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required === true)
+    .map(({ name, example }) => `${name}=${example}`);
+  const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
+  const imports = ['json', 'os', 'urllib.request', ...(isKeyed ? ['uuid'] : [])];
+  return [
+    `import ${imports.join(', ')}`,
+    '',
+    'request = urllib.request.Request(',
+    `    ${path === url ? '' : 'f'}"${target}",`,
+    ...(method === 'get' ? [] : [`    method="${method.toUpperCase()}",`]),
+    ...(isBody ? [`    data=b'${toJson(media?.example)}',`] : []),
+    '    headers={',
+    '        "Authorization": "Bearer " + os.environ["KEY"],',
+    ...(isKeyed ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
+    ...(isBody ? ['        "Content-Type": "application/json",'] : []),
+    '    },',
+    ')',
+    'with urllib.request.urlopen(request) as response:',
+    isStream(operation)
+      ? '    for line in response:\n        print(line.decode(), end="")'
+      : '204' in operation.responses
+        ? '    print(response.status)'
+        : '    print(json.load(response))',
+  ].join('\n');
+}
+
+/** orderId -> order_id */
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

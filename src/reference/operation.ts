@@ -1,5 +1,4 @@
 import {
-  type Header,
   isStream,
   type OpenApi,
   type Operation,
@@ -7,12 +6,13 @@ import {
   type Response,
   resolved,
 } from '../contract/openapi.ts';
-import { toJson } from '../json/to-json.ts';
 import { type Html, html } from '../pages/html.ts';
-import { CLIENT_LINES, curlLine } from './examples.ts';
+import { errorLink } from './error-guide.ts';
+import { children, fieldLines, typeName } from './fields.ts';
+import { scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { typeName } from './schema.ts';
-import { nameCell, table } from './table.ts';
+import { operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { tryItForm } from './try-it-form.ts';
 
 /** The location of an operation. */
 export interface Place {
@@ -20,8 +20,10 @@ export interface Place {
   readonly method: string;
   /** Relative to the version: /store/orders/{orderId} */
   readonly path: string;
-  /** Of the version, such as https://api.store.example/v2 */
-  readonly baseUrl: string;
+  /** Of the service, such as https://api.store.example */
+  readonly rootUrl: string;
+  /** Where "try it" acts. */
+  readonly environment: string;
 }
 
 /** The id of the section of an operation. */
@@ -31,116 +33,148 @@ export function anchor(version: string, { operationId }: Operation): string {
 
 /** Writes the section of an operation. */
 export function operationSection(document: OpenApi, operation: Operation, place: Place): Html {
-  const { version, method, path, baseUrl } = place;
+  const { version, method, path, rootUrl, environment } = place;
   const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
   const id = anchor(version, operation);
-  const { operationId, summary, requestBody } = operation;
-  const media = requestBody?.content['application/json'];
-  return html`<article id="${id}" aria-labelledby="${id}-title">
-<h3 id="${id}-title">${summary} ${badges(operation)}</h3>
-<p class="line"><code class="method ${method}">${method.toUpperCase()}</code> <code>/${version}${path}</code>
-<span class="name">${operationId}</span></p>
-${markdown(operation.description)}
-${scopeOf(operation)}
-${parameters.length > 0 && parameterTable(parameters, version, id)}
-${
-  media !== undefined &&
-  html`<h4>Body</h4>
-<p>${typeName(media.schema, version)}, as <code>application/json</code>${
-    requestBody?.required !== true && ', or none'
-  }</p>
-${exampleOf(media.example)}`
-}
-<h4>Examples</h4>
-<pre tabindex="0" aria-label="With curl"><code>${curlLine(operation, parameters, { method, url: baseUrl + path })}</code></pre>
-<pre tabindex="0" aria-label="With the client library"><code>${CLIENT_LINES[version]?.[operationId]}</code></pre>
-${!isStream(operation) && tryIt(parameters, place, { id, hasBody: media !== undefined })}
+  const url = `${rootUrl}/${version}${path}`;
+  const samples = operationSamples(operation, parameters, { version, method, url, rootUrl });
+  return html`<article id="${id}">
+<div class="text">
+<h3 class="operation">${operation.summary}${badges(operation)}</h3>
+<p class="line"><span class="method ${method}">${method.toUpperCase()}</span> <code>${breakable(`/${version}${path}`)}</code></p>
+<dl class="facts"><div><dt>Operation</dt><dd><code>${operation.operationId}</code></dd></div>${scopeOf(operation)}<div><dt>Safe to repeat</dt><dd>${repeatable(method, parameters)}</dd></div></dl>
+${deprecation(operation)}${markdown(operation.description)}
+${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, { where, title, id }))}
+${bodyLines(document, operation, id)}
+${returned(document, operation, id)}
 <h4>Responses</h4>
-${Object.entries(operation.responses).map(([status, response]) =>
-  responseOf(document, status, resolved(document, response), version),
-)}
+<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
+    responseLine(status, resolved(document, response)),
+  )}</ul>
+</div>
+<div class="aside">${sampleTabs(id, samples)}
+${examplesOf(document, operation)}
+${!isStream(operation) && tryItForm(operation, parameters, { method, path: `/${version}${path}`, environment })}</div>
 </article>
 `;
 }
 
+const PARAMETER_KINDS = [
+  ['path', 'Path'],
+  ['query', 'Query'],
+  ['header', 'Headers'],
+] as const;
+
+/** A path that breaks at its slashes. */
+function breakable(path: string): Html {
+  return html`${path.split('/').map((part, index) => html`${index > 0 && html`/<wbr>`}${part}`)}`;
+}
+
 function badges(operation: Operation): Html {
   const stability = operation['x-stability'] ?? 'stable';
-  const sunset = operation['x-sunset'];
-  return html`<span class="badge ${stability}">${stability}</span>${
-    operation.deprecated === true &&
-    html` <span class="badge deprecated">deprecated${sunset !== undefined && html`, ends ${sunset.slice(0, 10)}`}</span>`
+  const isStable = stability === 'stable';
+  return html`${!isStable && html` <span class="badge ${stability}">${stability}</span>`}${
+    operation.deprecated === true && html` <span class="badge deprecated">deprecated</span>`
   }`;
 }
 
-function scopeOf({ 'x-scope': scope }: Operation): Html {
-  if (scope === 'none') return html`<p>Every key may call it.</p>`;
-  return scope === undefined ? html`` : html`<p>Requires the scope <code>${scope}</code>.</p>`;
-}
-
-function parameterTable(parameters: readonly Parameter[], version: string, id: string): Html {
-  const columns = ['Name', 'In', 'Type', 'Description'];
-  const rows = parameters.map(
-    ({ name, in: where, required, schema, description }) =>
-      [
-        nameCell(name, required === true),
-        where,
-        typeName(schema, version),
-        markdown(description),
-      ] as const,
-  );
-  return html`<h4>Parameters</h4>
-${table(`Parameters of ${id}`, columns, rows)}`;
-}
-
-function responseOf(
-  document: OpenApi,
-  status: string,
-  { description, headers = {}, content = {} }: Response,
-  version: string,
-): Html {
-  const [type, media] = Object.entries(content)[0] ?? [];
-  const examples = [
-    media?.example,
-    ...Object.values(media?.examples ?? {}).map(({ value }) => value),
-  ];
-  const title = status === 'default' ? 'any other' : status;
-  return html`<details><summary><code>${title}</code> ${markdown(description)}</summary>
-${media !== undefined && html`<p>${typeName(media.schema, version)}, as <code>${type}</code></p>`}
-${examples.map(exampleOf)}
-<dl>${Object.entries(headers).map(
-    ([name, header]) =>
-      html`<dt><code>${name}</code></dt><dd>${markdown(resolved<Header>(document, header).description)}</dd>
-`,
-  )}</dl>
-</details>
+function deprecation(operation: Operation): Html {
+  const sunset = operation['x-sunset'];
+  if (operation.deprecated !== true) return html``;
+  return html`<p class="notice"><span><b>Deprecated${sunset !== undefined && `, ends ${sunset.slice(0, 10)}`}.</b> From then on the response is 410. Stop calling it before.</span></p>
 `;
 }
 
-function exampleOf(example: unknown): Html {
-  if (example === undefined) return html``;
-  const text = typeof example === 'string' ? example : toJson(example, 2);
-  return html`<pre tabindex="0" aria-label="Example"><code>${text}</code></pre>`;
+function scopeOf({ 'x-scope': scope }: Operation): Html {
+  if (scope === undefined) return html``;
+  const name =
+    scope === 'none'
+      ? html`any key`
+      : html`<a href="#${scopeAnchor(scope)}"><code>${scope}</code></a>`;
+  return html`<div><dt>Scope</dt><dd>${name}</dd></div>`;
 }
 
-/** The form that scripts show. Nothing is filled in, so that no order is changed by accident. */
-function tryIt(
-  parameters: readonly Parameter[],
-  { method, path, version }: Place,
-  { id, hasBody }: { readonly id: string; readonly hasBody: boolean },
-): Html {
-  return html`<form class="try" hidden data-method="${method}" data-path="/${version}${path}">
-<h4>Try it</h4>
-${parameters.map(
-  ({ name, in: where, required }) =>
-    html`<label for="${id}-${name}">${name}${required !== true && html` <small>optional</small>`}</label>
-<input id="${id}-${name}" name="${name}" data-in="${where}" autocomplete="off" spellcheck="false"${required === true && html` required`}>
-`,
-)}${
-  hasBody &&
-  html`<label for="${id}-body">Body</label>
-<textarea id="${id}-body" name="body" rows="4" spellcheck="false"></textarea>
-`
-}<button>Send ${method.toUpperCase()}</button>
-<pre class="answer" role="status" tabindex="0" aria-label="Response"></pre>
-</form>`;
+function repeatable(method: string, parameters: readonly Parameter[]): string {
+  if (method === 'get') return 'yes';
+  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
+  return isKeyed ? 'with the same key' : 'after a 503 or no response, see below';
 }
+
+function parameterLines(
+  document: OpenApi,
+  parameters: readonly Parameter[],
+  { where, title, id }: { readonly where: string; readonly title: string; readonly id: string },
+): Html {
+  const found = parameters.filter((each) => each.in === where);
+  if (found.length === 0) return html``;
+  return html`<h4>${title}</h4>
+${found.map(({ name, schema, description, required }) =>
+  fieldLines(document, {
+    id: `${id}-${name}`,
+    name,
+    schema,
+    description,
+    isRequired: required === true,
+  }),
+)}`;
+}
+
+function bodyLines(document: OpenApi, { requestBody }: Operation, id: string): Html {
+  const media = requestBody?.content['application/json'];
+  if (media === undefined) return html``;
+  return html`<h4>Body</h4>
+<p><span class="type">${typeName(media.schema)}, as <code>application/json</code>${requestBody?.required !== true && ', or none'}</span></p>
+${children(document, media.schema, `${id}-body`)}`;
+}
+
+/** The response to a request that is carried out for the first time. */
+const successOf = ({ responses }: Operation) =>
+  Object.entries(responses).find(([status]) => status === '201') ??
+  Object.entries(responses).find(([status]) => /^2\d\d$/.test(status));
+
+function returned(document: OpenApi, operation: Operation, id: string): Html {
+  const [, response] = successOf(operation)!;
+  const { content = {} } = resolved<Response>(document, response);
+  const [type, media] = Object.entries(content)[0] ?? [];
+  if (media === undefined) return html``;
+  return html`<h4>Returns</h4>
+<p><span class="type">${typeName(media.schema)}, as <code>${type}</code></span></p>
+${children(document, media.schema, `${id}-result`)}`;
+}
+
+/** The error codes of a response, or their statuses by code. */
+function codesOf(response: Response): readonly string[] {
+  const codes = response['x-error-codes'] ?? [];
+  return Array.isArray(codes) ? codes : Object.keys(codes);
+}
+
+function responseLine(status: string, response: Response): Html {
+  const codes = codesOf(response);
+  const isGood = status.startsWith('2') || status === '304';
+  return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
+    codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
+  }</div></li>
+`;
+}
+
+/** The example of a success, and of what a client must be prepared for. */
+function examplesOf(document: OpenApi, operation: Operation): Html {
+  const [status, success] = successOf(operation)!;
+  const refused = Object.entries(operation.responses).find(([each]) =>
+    ['409', '404'].includes(each),
+  );
+  const shown = [[status, success] as const, ...(refused === undefined ? [] : [refused])];
+  return html`${shown.map(([each, response]) => {
+    const { content = {} } = resolved<Response>(document, response);
+    const [media] = Object.values(content);
+    const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
+    return example === undefined ? html`` : responseExample(each, TITLES[each] ?? '', example);
+  })}`;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  200: 'OK',
+  201: 'Created',
+  404: 'Not found',
+  409: 'Conflict',
+};

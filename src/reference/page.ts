@@ -1,34 +1,41 @@
 import type { OpenApi, Operation } from '../contract/openapi.ts';
-import { ERROR_CODES, errorResponse } from '../http/errors.ts';
 import { type Html, html } from '../pages/html.ts';
+import { errorGuide } from './error-guide.ts';
+import { firstRequest, GUIDE, idsSection, keysSection } from './guide.ts';
 import { markdown } from './markdown.ts';
 import { anchor, operationSection } from './operation.ts';
-import { recordTable } from './schema.ts';
-import { table } from './table.ts';
 
-/** A version of the contract, and where it is served. */
+/** A version of the contract. */
 export interface Documented {
   readonly version: string;
   readonly document: OpenApi;
-  /** Such as https://api.store.example/v2 */
-  readonly baseUrl: string;
 }
 
-/** What the page loads besides itself. */
+/** What the page has besides the contracts. */
 export interface PageParts {
+  /** The URL of the service, such as https://api.store.example */
+  readonly rootUrl: string;
   /** In the head: styles and, where "try it" is wanted, its script. */
   readonly head: Html;
-  /** Prefix of the paths of operations for "try it"; undefined for a page without "try it". */
-  readonly rootPath?: string;
+  /** Precedes links to other pages of the service: empty for a page that it serves. */
+  readonly linkRoot: string;
+  /** For "try it"; undefined for a page without it. */
+  readonly live?: Live | undefined;
 }
 
-/** Writes the API reference: one page for all versions, readable without scripts. */
-export function referencePage(
-  versions: readonly Documented[],
-  { head, rootPath }: PageParts,
-): string {
+/** What scripts need to send requests. */
+export interface Live {
+  /** Precedes /v1 in the paths of the service. */
+  readonly rootPath: string;
+  readonly environment: string;
+  readonly hasConsole: boolean;
+}
+
+/** Writes the API reference: one page for all versions, readable and printable without scripts. */
+export function referencePage(versions: readonly Documented[], parts: PageParts): string {
+  const { head, live, linkRoot, rootUrl } = parts;
   return html`<!doctype html>
-<html lang="en"${rootPath !== undefined && html` data-root="${rootPath}"`}>
+<html lang="en"${live !== undefined && html` data-root="${live.rootPath}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -38,16 +45,32 @@ ${head}
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header><p class="title">Store Orders <span>API reference</span></p>
-${rootPath !== undefined && keyForm()}</header>
-<nav aria-label="Operations">
+<header class="bar">
+<a class="brand" href="#first-request"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="m12 5.5 6 3.2v6.6l-6 3.2-6-3.2V8.7Zm-5.7 3.4L12 12l5.7-3.1M12 12v6.3"></path></svg><span>Store Orders <span class="api">API</span></span></a>
+<nav class="segments" aria-label="Version">${versions.map(({ version, document }) => html`<a href="#${version}" data-version="${version}">${version} <span>${stabilityOf(document)}</span></a>`)}</nav>
+<div class="links"><a href="${linkRoot}/openapi/${versions.at(-1)!.version}.yaml">OpenAPI</a>${live?.hasConsole === true && html`<a href="/console">Console</a>`}</div>
+${live !== undefined && keyForm(live.environment)}
+</header>
+<details class="contents" open><summary>Contents <span class="where"></span></summary>
+<nav class="operations" aria-label="Contents">
+${
+  live !== undefined &&
+  html`<form class="find" role="search" hidden><label class="hidden" for="find">Find operations, fields and errors</label><input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="Find"><kbd aria-hidden="true">/</kbd></form>
+<ul class="found" aria-label="Found" hidden></ul><p class="found-none small" role="status"></p>`
+}
+<div class="all">
+<ul>${GUIDE.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${versions.map(navigation)}
-<p><a href="#errors">Error codes</a></p>
-</nav>
+<p>Downloads</p>
+<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}</ul>
+</div>
+</nav></details>
 <main id="content">
-<h1>Store Orders API</h1>
-${versions.map(versionSection)}
-${errorTable(versions)}
+${firstRequest(rootUrl)}
+${keysSection()}
+${idsSection()}
+${versions.map((each) => versionSection(each, parts))}
+${errorGuide()}
 </main>
 </body>
 </html>
@@ -55,10 +78,10 @@ ${errorTable(versions)}
 }
 
 /** The key stays in the page: it is neither stored nor part of a URL. */
-function keyForm(): Html {
-  return html`<form class="key" hidden><label for="key">API key</label>
-<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="so_live_…">
-<small>for “Try it”; not stored</small></form>`;
+function keyForm(environment: string): Html {
+  const placeholder = environment === 'staging' ? 'so_test_…' : 'so_live_…';
+  return html`<form class="key" hidden><label class="hidden" for="key">API key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="Key for “Try it”: ${placeholder}" aria-describedby="key-kept"><span class="hidden" id="key-kept">The key stays in the page; it is not stored.</span></form>`;
 }
 
 const operationsOf = ({ document }: Documented) =>
@@ -66,54 +89,36 @@ const operationsOf = ({ document }: Documented) =>
     Object.entries(operations).map(([method, operation]) => ({ path, method, operation })),
   );
 
+function stabilityOf({ info }: OpenApi): string {
+  return info.version.includes('-') ? 'Beta' : 'Stable';
+}
+
+const METHODS: Readonly<Record<string, string>> = { delete: 'DEL', patch: 'PATCH' };
+
 function navigation(documented: Documented): Html {
-  const { version } = documented;
-  const link = (operation: Operation) => html`<li><a href="#${anchor(version, operation)}">${
-    operation.deprecated === true ? html`<s>${operation.summary}</s>` : operation.summary
-  }</a></li>
+  const { version, document } = documented;
+  const stability = stabilityOf(document);
+  const link = (method: string, operation: Operation) =>
+    html`<li><a href="#${anchor(version, operation)}"><span>${operation.summary}</span><span class="method ${method}">${METHODS[method] ?? method.toUpperCase()}</span></a></li>
 `;
-  return html`<p><a href="#${version}">Version ${version.slice(1)}</a></p>
+  return html`<p><a href="#${version}">Version ${version.slice(1)}</a> <span class="badge ${stability.toLowerCase()}">${stability}</span></p>
 <ul>
-${operationsOf(documented).map(({ operation }) => link(operation))}<li><a href="#${version}-records">Records</a></li>
-</ul>
+${operationsOf(documented).map(({ method, operation }) => link(method, operation))}</ul>
 `;
 }
 
-function versionSection(documented: Documented): Html {
-  const { version, document, baseUrl } = documented;
-  const { info, components } = document;
-  return html`<section aria-labelledby="${version}">
-<h2 id="${version}">Version ${version.slice(1)} <small>${info.version}</small></h2>
-<p><code>${baseUrl}</code> · <a href="/openapi/${version}.yaml">OpenAPI in YAML</a> · <a href="/openapi/${version}.json">in JSON</a></p>
-${markdown(info.description)}
+function versionSection(documented: Documented, { rootUrl, live }: PageParts): Html {
+  const { version, document } = documented;
+  const { info } = document;
+  const stability = stabilityOf(document);
+  const environment = live?.environment ?? 'production';
+  return html`<section class="version" id="${version}" aria-labelledby="${version}-title">
+<div class="text"><h2 id="${version}-title">Version ${version.slice(1)} <span class="badge ${stability.toLowerCase()}">${stability}</span> <small>${info.version}</small></h2>
+<p><code>${rootUrl}/${version}</code></p>
+${markdown(info.description)}</div>
 ${operationsOf(documented).map(({ path, method, operation }) =>
-  operationSection(document, operation, { version, method, path, baseUrl }),
+  operationSection(document, operation, { version, method, path, rootUrl, environment }),
 )}
-<h3 id="${version}-records">Records of version ${version.slice(1)}</h3>
-${Object.entries(components.schemas).map(([name, schema]) => recordTable(name, schema, version))}
 </section>
 `;
-}
-
-function errorTable(versions: readonly Documented[]): Html {
-  const inVersions = (code: string) =>
-    versions
-      .filter(({ document }) =>
-        document.components.schemas.Error?.properties?.code?.['x-extensible-enum']?.includes(code),
-      )
-      .map(({ version }) => version)
-      .join(', ');
-  const rows = ERROR_CODES.map((code) => {
-    const { status, body } = errorResponse(code);
-    return [
-      html`<code>${code}</code>`,
-      status,
-      inVersions(code),
-      JSON.parse(body).message,
-    ] as const;
-  });
-  return html`<section aria-labelledby="errors">
-<h2 id="errors">Error codes</h2>
-${table('Table of error codes', ['Code', 'Status', 'Versions', 'Message'], rows)}
-</section>`;
 }

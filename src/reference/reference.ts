@@ -1,40 +1,45 @@
 import { readFileSync } from 'node:fs';
+import type { FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
 import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from '../pages/html.ts';
-import { type Documented, referencePage } from './page.ts';
+import { type Documented, type Live, referencePage } from './page.ts';
 
 const PATH = '/reference';
 const STYLES = new URL('./reference.css', import.meta.url);
-const SCRIPT = new URL('./browser/try-it.js', import.meta.url);
+const SCRIPTS = ['reference.js', 'find.js', 'try-it.js', 'exact-json.js'];
 
 /**
  * Adds the API reference, with "try it".
  * @param versions called when the page is first asked for
- * @param rootPath what precedes the paths of operations
  */
 export function addReference(
   router: Router,
   versions: () => readonly Documented[],
-  rootPath: string,
+  { rootUrl, rootPath, environment, hasConsole }: { readonly rootUrl: string } & Live,
 ): void {
-  const page = () =>
-    referencePage(versions(), {
-      head: html`<link rel="stylesheet" href="${PATH}/reference.css">
-<script type="module" src="${PATH}/try-it.js"></script>`,
-      rootPath,
-    });
-  const script = () => readFileSync(SCRIPT, 'utf8');
-  const files = [
+  const head = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${PATH}/reference.css">
+<script type="module" src="${PATH}/reference.js"></script>`;
+  const live = { rootPath, environment, hasConsole };
+  const page = () => referencePage(versions(), { rootUrl, head, live, linkRoot: '' });
+  const files: FixedFile[] = [
     { path: PATH, type: 'text/html', make: page },
     { path: `${PATH}/reference.css`, type: 'text/css', make: () => stylesOf(STYLES) },
-    { path: `${PATH}/try-it.js`, type: 'text/javascript', make: script },
+    ...SCRIPTS.map((name) => ({
+      path: `${PATH}/${name}`,
+      type: 'text/javascript',
+      make: () => readFileSync(new URL(`./browser/${name}`, import.meta.url), 'utf8'),
+    })),
   ];
   addFiles(router, files, securityHeaders([], []));
 }
 
-/** Returns the API reference as one file without scripts, for a documentation site. */
-export function staticReference(versions: readonly Documented[]): string {
+/**
+ * Returns the API reference as one file without scripts, for a documentation site. Its links lead to the service.
+ * @param rootUrl such as https://api.store.example
+ */
+export function staticReference(versions: readonly Documented[], rootUrl: string): string {
   const head = html`<style>${new Html(stylesOf(STYLES))}</style>`;
-  return referencePage(versions, { head });
+  return referencePage(versions, { rootUrl, head, linkRoot: rootUrl });
 }

@@ -87,12 +87,11 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const router = new Router([v1, v2].map(pathOf));
   for (const contract of [v1, v2]) addContractDocument(router, contract, config);
   const documented = () =>
-    [v2, v1].map((contract) => ({
+    [v1, v2].map((contract) => ({
       version: contract.version,
       document: servedDocument(contract, config),
-      baseUrl: `${config.rootUrl}/${contract.version}`,
     }));
-  addReference(router, documented, config.rootPath);
+  addReference(router, documented, config);
   if (config.hasConsole) addConsole(router, config);
   addEntrances(router, config);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
+import { run } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
 import { startBrowser } from './chromium.ts';
 import { accessibilityFindings, opened } from './page.ts';
 
@@ -33,35 +38,89 @@ test('the reference can be read without scripts, on a phone too', async (t) => {
   });
   assert.ok(await page.getByRole('heading', { name: /^Place an order/ }).isVisible());
   assert.equal(await page.getByRole('button').count(), 0);
-  await page.locator('#v2-cancelOrder summary').first().click();
-  assert.match(await page.locator('#v2-cancelOrder details').first().innerText(), /ETag/);
+  const cancel = page.locator('#v2-cancelOrder');
+  await cancel.locator('summary', { hasText: 'fields of OrderRecord' }).click();
+  assert.ok(await cancel.locator('.field .name', { hasText: 'placedAt' }).isVisible());
+  await cancel.locator('label', { hasText: 'Python' }).click();
+  assert.match(await cancel.locator('.panel.Python').innerText(), /urllib.request.urlopen/);
   const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
   assert.equal(await page.evaluate(overflow).catch(() => false), false);
   await page.close();
 });
 
-test('"try it" cancels exactly the order whose id is entered, and shows every digit', async (t) => {
+test('the reference has 20 KB on the wire, and every link within it has a target', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const response = await page.goto(urlOf(service));
+  const { responseBodySize } = await response!.request().sizes();
+  assert.ok(responseBodySize <= 20 * 1024, `${responseBodySize} bytes`);
+  const broken = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href^="#"]')].map((link) => link.getAttribute('href').slice(1))
+      .filter((id) => document.getElementById(id) === null)`,
+  );
+  assert.deepEqual(broken, []);
+  await page.close();
+});
+
+test('operations, fields and errors are found, and a language is that of all samples', async (t) => {
+  const service = await startService(t);
+  const { page, problems } = await opened(browser, urlOf(service));
+  await page.keyboard.press('/');
+  await page.keyboard.type('idempotency');
+  const found = page.getByRole('list', { name: 'Found' });
+  await found.getByRole('link', { name: 'idempotency_key_reused error code' }).click();
+  assert.equal(new URL(page.url()).hash, '#error-idempotency_key_reused');
+  await page
+    .getByRole('link', { name: 'Error codes', exact: true })
+    .and(page.locator('[aria-current=true]'))
+    .waitFor();
+  await page.getByLabel('Find operations, fields and errors').fill('place order');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**#v2-placeOrder');
+  await page.locator('#v2-placeOrder').getByText('Python', { exact: true }).click();
+  assert.ok(await page.getByLabel('With Python').nth(7).isVisible());
+  assert.equal(await page.getByLabel('With curl').filter({ visible: true }).count(), 0);
+  await page
+    .getByRole('link', { name: 'v2 Beta' })
+    .and(page.locator('[aria-current=true]'))
+    .waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('"try it" asks, cancels exactly the order whose id is entered, and shows every digit', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(BIG), pending(BIG - 1n));
   const { page, problems } = await opened(browser, urlOf(service));
-  for (const input of await page.locator('form input').all())
+  for (const input of await page.locator('form.try input:not([data-generated])').all())
     assert.equal(await input.inputValue(), '');
-  const cancel = page.locator('#v2-cancelOrder form');
+  const cancel = page.locator('#v2-cancelOrder .try');
+  await cancel.locator('summary').click();
   await cancel.getByLabel('orderId').fill(String(BIG));
-  await cancel.getByRole('button').click();
-  await cancel.locator('.answer', { hasText: 'Enter an API key' }).waitFor();
+  await cancel.getByRole('button', { name: 'Send POST' }).click();
+  await cancel.getByText('Enter an API key at the top of the page first.').waitFor();
 
-  await page.getByLabel('API key').fill(service.secret);
-  await cancel.getByRole('button').click();
-  const answer = cancel.locator('.answer', { hasText: '200' });
-  await answer.waitFor();
-  assert.match(await answer.innerText(), new RegExp(`"id":${BIG},.*"status":"cancelled"`));
+  await page.getByLabel('API key', { exact: true }).fill(service.secret);
+  await cancel.getByRole('button', { name: 'Send POST' }).click();
+  await cancel.getByText('this is done for real in production').waitFor();
+  await cancel.getByRole('button', { name: 'Not now' }).click();
+  assert.equal((await service.store.status()).orders.cancelled, 0n);
+  await cancel.getByRole('button', { name: 'Send POST' }).click();
+  await cancel.getByRole('button', { name: 'Cancel an order' }).click();
+  await cancel.getByText(/^200 OK · \d+ ms$/).waitFor();
+  const answer = await cancel.locator('.answer').innerText();
+  assert.ok(answer.includes(`  "id": ${BIG},\n`), answer);
+  assert.ok(answer.includes('  "status": "cancelled",\n'), answer);
+  const curl = await cancel.locator('.sent').innerText();
+  assert.ok(curl.startsWith(`curl --request POST 'http://127.0.0.1:${service.port}/v2/`), curl);
+  assert.ok(!curl.includes(service.secret), curl);
   const { orders } = await service.store.status();
   assert.deepEqual(orders, { pending: 1n, shipped: 0n, cancelled: 1n });
 
-  const list = page.locator('#v1-listOrders form');
-  await list.getByRole('button').click();
-  await list.locator('.answer', { hasText: `[{"id":${BIG - 1n}` }).waitFor();
+  const list = page.locator('#v1-listOrders .try');
+  await list.locator('summary').click();
+  await list.getByRole('button', { name: 'Send GET' }).click();
+  await list.locator('.answer', { hasText: `"id": ${BIG - 1n}` }).waitFor();
   assert.deepEqual(problems, []);
   const stored = await page.evaluate<string>(
     'JSON.stringify([localStorage, sessionStorage, document.cookie])',
@@ -70,10 +129,47 @@ test('"try it" cancels exactly the order whose id is entered, and shows every di
   await page.close();
 });
 
+test('"try it" begins with an example and a fresh Idempotency-Key', async (t) => {
+  const service = await startService(t);
+  const { page, problems } = await opened(browser, urlOf(service));
+  await page.getByLabel('API key', { exact: true }).fill(`Bearer ${service.secret}`);
+  const form = page.locator('#v2-placeOrder .try');
+  await form.locator('summary').click();
+  const key = await form.getByLabel('Idempotency-Key').inputValue();
+  assert.match(key, /^[0-9a-f]{32}$/);
+  await form.getByRole('button', { name: 'Another key' }).click();
+  assert.notEqual(await form.getByLabel('Idempotency-Key').inputValue(), key);
+  await form.getByRole('button', { name: 'Send POST' }).click();
+  await form.getByRole('button', { name: 'Place an order' }).click();
+  await form.getByText(/^201 Created/).waitFor();
+  assert.equal((await service.store.status()).orders.pending, 1n);
+  const filters = page.locator('#v2-listOrders .try');
+  await filters.locator('summary').click();
+  await filters.getByLabel('sort').selectOption('shipDate');
+  await filters.getByRole('button', { name: 'Send GET' }).click();
+  await filters.locator('.sent', { hasText: '?sort=shipDate' }).waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('the file of the reference command has links that work anywhere, and no scripts', async (t) => {
+  const file = join(temporaryFolder(t), 'reference.html');
+  const { stdout } = await run(['reference', '--base-url', 'https://api.store.example']);
+  writeFileSync(file, stdout);
+  const { page } = await opened(browser, pathToFileURL(file).href);
+  const hrefs = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))`,
+  );
+  for (const href of hrefs) assert.match(href, /^(?:#|https:)/);
+  assert.equal(await page.locator('script').count(), 0);
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await page.close();
+});
+
 test('the reference has the dates of the configuration', async (t) => {
   const service = await startService(t, { PET_LOOKUP_SUNSET_AT: '2031-05-06' });
   const text = await (await fetch(urlOf(service))).text();
-  assert.match(text, /deprecated, ends 2031-05-06/);
+  assert.match(text, /Deprecated, ends 2031-05-06/);
 });
 
 test('a call by curl has the query parameters that are required', async (t) => {
@@ -92,10 +188,11 @@ test('"try it" shows text from the store as text', async (t) => {
     { type: 'putPets', pets: [{ id: 1n, name: '<img src=x onerror=alert(1)>' }] },
   ]);
   const { page, problems } = await opened(browser, urlOf(service));
-  await page.getByLabel('API key').fill(service.secret);
-  const pet = page.locator('#v1-getPet form');
+  await page.getByLabel('API key', { exact: true }).fill(service.secret);
+  const pet = page.locator('#v1-getPet .try');
+  await pet.locator('summary').click();
   await pet.getByLabel('petId').fill('1');
-  await pet.getByRole('button').click();
+  await pet.getByRole('button', { name: 'Send GET' }).click();
   await pet.locator('.answer', { hasText: '<img src=x onerror=alert(1)>' }).waitFor();
   assert.equal(await pet.locator('img').count(), 0);
   assert.deepEqual(problems, []);

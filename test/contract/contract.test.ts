@@ -78,7 +78,8 @@ test('every route is an operation, a contract document or a web page', async (t)
   ]);
   const pages = [
     ...['/', '/favicon.ico', '/favicon.svg'],
-    ...['/reference', '/reference/', '/reference/reference.css', '/reference/try-it.js'],
+    ...['/reference', '/reference/', '/reference/reference.css', '/reference/reference.js'],
+    ...['find.js', 'try-it.js', 'exact-json.js'].map((name) => `/reference/${name}`),
   ];
   const routes = server.router.templates.filter((path) => !path.startsWith('/console'));
   assert.deepEqual(new Set(routes), new Set([...documented, ...pages]));

@@ -1,5 +1,6 @@
-// Sends the requests of the "Try it" forms. Responses are shown as received, so every digit is exact.
-// Plain JavaScript, since it is sent to browsers unchanged; its types are checked nevertheless.
+// Sends the requests of the "Try it" forms. Responses are indented by their text, so every digit is exact.
+
+import { indented } from './exact-json.js';
 
 /** Longest text that is shown of an answer. */
 const MAX_SHOWN = 100_000;
@@ -7,53 +8,110 @@ const MAX_SHOWN = 100_000;
 /** Requests so far. */
 let sent = 0;
 
-const keyForm = /** @type {HTMLFormElement} */ (document.querySelector('form.key'));
-const key = /** @type {HTMLInputElement} */ (keyForm.querySelector('input'));
-keyForm.hidden = false;
-keyForm.addEventListener('submit', (event) => event.preventDefault());
+const key = /** @type {HTMLInputElement} */ (document.querySelector('#key'));
 
-/** @type {NodeListOf<HTMLFormElement>} */
-const forms = document.querySelectorAll('form.try');
-for (const form of forms) {
-  form.hidden = false;
+export function addTryIt() {
+  const keyForm = /** @type {HTMLFormElement} */ (key.form);
+  keyForm.hidden = false;
+  keyForm.addEventListener('submit', (event) => event.preventDefault());
+  for (const box of document.querySelectorAll('details.try')) {
+    /** @type {HTMLDetailsElement} */ (box).hidden = false;
+    addForm(box);
+  }
+}
+
+/** @param {Element} box */
+function addForm(box) {
+  const form = /** @type {HTMLFormElement} */ (box.querySelector('form'));
+  const confirm = /** @type {HTMLElement | null} */ (form.querySelector('.confirm'));
+  const generated = /** @type {HTMLInputElement | null} */ (form.querySelector('[data-generated]'));
+  const generate = () => {
+    if (generated !== null) generated.value = randomKey();
+  };
+  generate();
+  form.querySelector('.another')?.addEventListener('click', generate);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void send(form);
+    if (isMissing(form)) return;
+    if (confirm === null) void send(box, form);
+    else {
+      confirm.hidden = false;
+      /** @type {HTMLElement} */ (confirm.querySelector('.not-now')).focus();
+    }
+  });
+  confirm?.querySelector('.not-now')?.addEventListener('click', () => {
+    confirm.hidden = true;
+    /** @type {HTMLElement | null} */ (form.querySelector('button.primary'))?.focus();
+  });
+  confirm?.querySelector('.do-it')?.addEventListener('click', () => {
+    confirm.hidden = true;
+    /** @type {HTMLElement | null} */ (form.querySelector('button.primary'))?.focus();
+    if (!isMissing(form)) void send(box, form);
   });
 }
 
 /** @param {HTMLFormElement} form */
-async function send(form) {
-  const answer = /** @type {HTMLPreElement} */ (form.querySelector('.answer'));
-  if (key.value === '') {
-    key.focus();
-    answer.textContent = 'Enter an API key at the top of the page first.';
-    return;
-  }
+function isMissing(form) {
+  const problem = /** @type {HTMLElement} */ (form.querySelector('.problem'));
+  const isWithoutKey = key.value.trim() === '';
+  problem.textContent = isWithoutKey ? 'Enter an API key at the top of the page first.' : '';
+  if (isWithoutKey) key.focus();
+  return isWithoutKey;
+}
+
+/** Not by crypto.randomUUID, which browsers have only over HTTPS. */
+function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * @param {Element} box
+ * @param {HTMLFormElement} form
+ */
+async function send(box, form) {
+  const result = /** @type {HTMLElement} */ (box.querySelector('.result'));
+  const title = /** @type {HTMLElement} */ (result.querySelector('figcaption'));
+  const answer = /** @type {HTMLElement} */ (result.querySelector('.answer'));
   const { url, init } = requestOf(form);
   // The answer to an earlier request, which may come later, is not shown.
   sent += 1;
   const request = String(sent);
   form.dataset.request = request;
-  answer.textContent = '…';
-  let text;
+  result.hidden = false;
+  title.textContent = 'Sent…';
+  answer.textContent = '';
+  const show = (/** @type {string} */ line, /** @type {string} */ text) => {
+    if (form.dataset.request !== request) return;
+    title.textContent = line;
+    answer.textContent = text;
+  };
+  /** @type {HTMLElement} */ (result.querySelector('.sent')).textContent = curlOf(url, init);
+  const begun = performance.now();
   try {
-    text = await shown(await fetch(url, { ...init, cache: 'no-store', redirect: 'error' }));
+    const response = await fetch(url, { ...init, cache: 'no-store', redirect: 'error' });
+    const { text, isCut } = await beginningOf(response);
+    const ms = Math.round(performance.now() - begun);
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+    const body = isCut ? `${text}\n… (truncated)` : indented(text);
+    show(`${response.status} ${response.statusText} · ${ms} ms`, `${lines.join('\n')}\n\n${body}`);
   } catch (error) {
-    text = `The request failed: ${error}`;
+    show('No response', `The request failed: ${error}`);
   }
-  if (form.dataset.request === request) answer.textContent = `${init.method} ${url}\n\n${text}`;
 }
 
 /** @param {HTMLFormElement} form */
 function requestOf(form) {
   const method = String(form.dataset.method).toUpperCase();
   /** @type {Record<string, string>} */
-  const headers = { authorization: `Bearer ${key.value.trim()}` };
+  const headers = { authorization: `Bearer ${key.value.trim().replace(/^Bearer\s+/i, '')}` };
   const query = new URLSearchParams();
   let path = String(form.dataset.path);
-  for (const { name, value, dataset } of form.querySelectorAll('input')) {
-    if (dataset.in === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
+  const fields = /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (
+    form.querySelectorAll('[data-in]')
+  );
+  for (const { name, value, dataset } of fields) {
+    if (dataset.in === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value.trim()));
     else if (value !== '' && dataset.in === 'query') query.append(name, value);
     else if (value !== '') headers[name] = value;
   }
@@ -64,12 +122,21 @@ function requestOf(form) {
   return { url, init: { method, headers, ...(body !== '' && { body }) } };
 }
 
-/** @param {Response} response */
-async function shown(response) {
-  const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-  const { text, isCut } = await beginningOf(response);
-  const rest = isCut ? '\n… (truncated)' : '';
-  return `${response.status} ${response.statusText}\n${lines.join('\n')}\n\n${text}${rest}`;
+/**
+ * The request for a terminal, with the key as a variable.
+ * @param {string} url
+ * @param {{ method: string, headers: Record<string, string>, body?: string }} init
+ */
+function curlOf(url, { method, headers, body }) {
+  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
+  return [
+    `curl ${method === 'GET' ? '' : `--request ${method} `}${quoted(location.origin + url)}`,
+    '--header "Authorization: Bearer $KEY"',
+    ...Object.entries(headers)
+      .filter(([name]) => name !== 'authorization')
+      .map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data ${quoted(body)}`]),
+  ].join(' \\\n  ');
 }
 
 /**

@@ -1,0 +1,32 @@
+// Plain JavaScript, since it is sent to browsers unchanged; its types are checked nevertheless.
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
+
+/**
+ * Indents JSON by its text, so that every digit stays. A text that is not JSON is returned unchanged.
+ * @param {string} text
+ */
+export function indented(text) {
+  try {
+    JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const tokens = text.match(TOKEN) ?? [];
+  let depth = 0;
+  let result = '';
+  const line = () => `\n${'  '.repeat(depth)}`;
+  for (const [index, token] of tokens.entries()) {
+    const isEmpty = (token === '{' || token === '[') && '}]'.includes(tokens[index + 1] ?? ' ');
+    if (token === '}' || token === ']') {
+      const wasEmpty = '{['.includes(tokens[index - 1] ?? ' ');
+      depth -= 1;
+      result += wasEmpty ? token : line() + token;
+    } else if (token === '{' || token === '[') {
+      depth += 1;
+      result += isEmpty ? token : token + line();
+    } else if (token === ',') result += token + line();
+    else result += token === ':' ? ': ' : token;
+  }
+  return result;
+}

@@ -1,0 +1,101 @@
+// Finds operations, fields and errors in the page.
+
+const MOST_FOUND = 40;
+
+/** @typedef {{ readonly name: string, readonly where: string, readonly href: string }} Place */
+
+/** Shows the search box, and what is found in place of the contents. */
+export function addFind() {
+  const form = /** @type {HTMLFormElement} */ (document.querySelector('.find'));
+  const input = /** @type {HTMLInputElement} */ (form.querySelector('input'));
+  const found = /** @type {HTMLElement} */ (document.querySelector('.found'));
+  const none = /** @type {HTMLElement} */ (document.querySelector('.found-none'));
+  const all = /** @type {HTMLElement} */ (document.querySelector('.contents .all'));
+  /** @type {readonly Place[] | undefined} */
+  let places;
+  form.hidden = false;
+
+  const show = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    places ??= placesIn(document);
+    const matching = words.length === 0 ? [] : matchesOf(places, words);
+    found.replaceChildren(...matching.map(linkTo));
+    found.hidden = words.length === 0;
+    all.hidden = words.length > 0;
+    none.textContent = words.length > 0 && matching.length === 0 ? 'Nothing has this name.' : '';
+  };
+  input.addEventListener('input', show);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    found.querySelector('a')?.click();
+  });
+  found.addEventListener('click', () => {
+    input.value = '';
+    // After the browser has followed the link.
+    setTimeout(show);
+  });
+  addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && event.target === input) {
+      input.value = '';
+      show();
+    }
+    const isTyping =
+      event.target instanceof Element && event.target.closest('input, textarea, select');
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    /** @type {HTMLDetailsElement} */ (document.querySelector('.contents')).open = true;
+    input.focus();
+  });
+}
+
+/**
+ * @param {readonly Place[]} places
+ * @param {readonly string[]} words
+ */
+function matchesOf(places, words) {
+  const matches = places.filter(({ name, where }) => {
+    const text = `${name} ${where}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  // First what has the most of the words in its name.
+  const rank = (/** @type {Place} */ { name }) =>
+    words.filter((word) => !name.toLowerCase().includes(word)).length;
+  return matches.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_FOUND);
+}
+
+/** @param {Document} page @returns {Place[]} */
+function placesIn(page) {
+  const operations = [...page.querySelectorAll('article')].flatMap((article) => {
+    const title = article.querySelector('h3')?.firstChild?.textContent ?? '';
+    const operation = article.querySelector('.facts code')?.textContent ?? '';
+    const version = article.id.split('-')[0];
+    return [
+      { name: title, where: `${version} ${operation}`, href: `#${article.id}` },
+      ...[...article.querySelectorAll('.field[id]')].map((field) => ({
+        name: field.querySelector('.name')?.textContent ?? '',
+        where: `${version} ${operation}`,
+        href: `#${field.id}`,
+      })),
+    ];
+  });
+  const errors = [...page.querySelectorAll('.errors tr[id]')].map((row) => ({
+    name: row.querySelector('code')?.textContent ?? '',
+    where: 'error code',
+    href: `#${row.id}`,
+  }));
+  return [...operations, ...errors];
+}
+
+/** @param {Place} place */
+function linkTo({ name, where, href }) {
+  const item = document.createElement('li');
+  const link = document.createElement('a');
+  const title = document.createElement('span');
+  const hint = document.createElement('small');
+  link.href = href;
+  title.textContent = name;
+  hint.textContent = where;
+  link.append(title, hint);
+  item.append(link);
+  return item;
+}

@@ -1,0 +1,122 @@
+// What scripts add to the reference: search, the current place, copying, one language for the whole page, "try it".
+
+import { addFind } from './find.js';
+import { addTryIt } from './try-it.js';
+
+/** The first character of the page that counts as read, below the header. */
+const BELOW_HEADER = 96;
+
+addFind();
+addTryIt();
+addAnchors();
+addCopyButtons();
+addLanguages();
+markCurrent();
+openTarget();
+addEventListener('hashchange', openTarget);
+foldContents();
+/** Where there is no room for the contents beside the text, they are open only while a place is chosen. */
+function foldContents() {
+  const contents = /** @type {HTMLDetailsElement} */ (document.querySelector('.contents'));
+  const narrow = matchMedia('(max-width: 58rem)');
+  const fold = () => {
+    contents.open = !narrow.matches;
+  };
+  narrow.addEventListener('change', fold);
+  fold();
+  contents.querySelector('nav')?.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('a') !== null) fold();
+  });
+}
+
+/** Opens what contains the target of the address. */
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let each = target?.parentElement; each; each = each.parentElement) {
+    if (each instanceof HTMLDetailsElement) each.open = true;
+  }
+  if (target?.closest('details.fields')) target.scrollIntoView();
+}
+
+/** A link to each field that has an address. */
+function addAnchors() {
+  for (const field of document.querySelectorAll('.field[id]')) {
+    const link = document.createElement('a');
+    link.className = 'anchor';
+    link.href = `#${field.id}`;
+    link.textContent = '#';
+    link.ariaLabel = `Link to ${field.querySelector('.name')?.textContent}`;
+    field.querySelector('p')?.append(link);
+  }
+}
+
+function addCopyButtons() {
+  for (const pre of document.querySelectorAll('.samples .panel, .response pre')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      try {
+        await navigator.clipboard.writeText(pre.textContent ?? '');
+        button.textContent = 'Copied';
+      } catch {
+        // Without HTTPS there is no clipboard: the text is selected instead.
+        getSelection()?.selectAllChildren(pre);
+        button.textContent = 'Selected';
+      }
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, 2_000);
+    });
+    pre.after(button);
+  }
+}
+
+/** A language that is chosen once is that of all samples. */
+function addLanguages() {
+  document.addEventListener('change', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || !target.name.endsWith('-language')) return;
+    const top = target.getBoundingClientRect().top;
+    for (const each of document.querySelectorAll(`.samples input[value="${target.value}"]`)) {
+      /** @type {HTMLInputElement} */ (each).checked = true;
+    }
+    // Samples above have become longer or shorter.
+    scrollBy(0, target.getBoundingClientRect().top - top);
+  });
+}
+
+/** Marks the section at the top of the window in the contents, and its version in the switch. */
+function markCurrent() {
+  const sections = [...document.querySelectorAll('main > section, main article')];
+  const where = document.querySelector('.contents .where');
+  let current = '';
+  const mark = () => {
+    const section = sections.findLast((each) => each.getBoundingClientRect().top <= BELOW_HEADER);
+    const id = section?.id ?? sections[0]?.id ?? '';
+    if (id === current) return;
+    current = id;
+    for (const link of document.querySelectorAll('.contents .all a')) {
+      const isCurrent = link.getAttribute('href') === `#${id}`;
+      link.setAttribute('aria-current', String(isCurrent));
+      if (isCurrent && where !== null) where.textContent = link.firstChild?.textContent ?? '';
+      if (isCurrent) keepInSight(link);
+    }
+    for (const link of document.querySelectorAll('[data-version]')) {
+      const version = link.getAttribute('data-version');
+      link.setAttribute('aria-current', String(id === version || id.startsWith(`${version}-`)));
+    }
+  };
+  addEventListener('scroll', mark, { passive: true });
+  addEventListener('hashchange', () => setTimeout(mark));
+  mark();
+}
+
+/** @param {Element} link */
+function keepInSight(link) {
+  const list = link.closest('.contents');
+  if (list === null || list.scrollHeight <= list.clientHeight) return;
+  const [inner, outer] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
+  if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + 48;
+  if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom + 48;
+}
