@@ -1,0 +1,71 @@
+// npm run screenshots: writes the pictures in docs/pages/ from sample data, so that they show the pages as they are.
+import { mkdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { sampleOrders } from '../../src/orders/sample.ts';
+import { place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { live, row, signIn } from './console-page.ts';
+
+const FOLDER = fileURLToPath(new URL('../../docs/pages/', import.meta.url));
+const DESK = { viewport: { width: 1440, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
+
+/** A picture: its name, the address, the window, and what is done first. */
+const PICTURES: readonly [string, string, BrowserContextOptions, (page: Page) => Promise<void>][] =
+  [
+    ['console', '/console', DESK, (page) => row(page, 1_000).waitFor()],
+    [
+      'console-dark',
+      '/console?order=999&ships=next7',
+      { ...DESK, colorScheme: 'dark' },
+      (page) => page.getByRole('heading', { name: 'History' }).waitFor(),
+    ],
+    [
+      'console-cancel',
+      '/console?order=999',
+      DESK,
+      async (page) => {
+        await page.getByRole('button', { name: 'Cancel order…' }).click();
+        await page.getByRole('alertdialog').waitFor();
+      },
+    ],
+    [
+      'console-bulk',
+      '/console?status=pending',
+      DESK,
+      (page) => page.getByLabel('Select all pending orders on this page').check(),
+    ],
+    ['console-phone', '/console', PHONE, (page) => row(page, 1_000).waitFor()],
+    [
+      'activity',
+      '/console?view=activity',
+      DESK,
+      (page) => page.getByRole('heading', { name: 'Orders a day' }).waitFor(),
+    ],
+    ['reference', '/reference', DESK, async () => {}],
+  ];
+
+test('the pictures in docs/pages/ are written', async (t) => {
+  mkdirSync(FOLDER, { recursive: true });
+  const service = await startService(t);
+  await place(service.store, ...sampleOrders(1_000, 1));
+  for (const id of [3n, 12n, 40n]) {
+    await service.store.apply([{ type: 'cancel', id, by: service.key.id }]);
+  }
+  const browser = await startBrowser();
+  t.after(() => browser.close());
+  for (const [name, path, options, prepare] of PICTURES) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${service.port}${path}`);
+    if (path.startsWith('/console')) {
+      await signIn(page, service.secret);
+      await live(page);
+    }
+    await prepare(page);
+    await page.screenshot({ path: `${FOLDER}${name}.png`, animations: 'disabled' });
+    await context.close();
+  }
+});
