@@ -267,7 +267,8 @@ export class App {
 
   async #show(asked: View, isFirst = false): Promise<void> {
     const { view: before, session } = this.#screen.state;
-    const isOffered = asked.page !== 'activity' || session?.may.follow === true;
+    const { follow = false, webhooks = false } = session?.may ?? {};
+    const isOffered = { orders: true, activity: follow, webhooks }[asked.page];
     const view: View = isOffered ? asked : { ...asked, page: 'orders' };
     this.#screen.change((state) => Object.assign(state, { view }));
     if (session?.may.read !== true) {

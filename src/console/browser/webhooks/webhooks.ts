@@ -1,9 +1,14 @@
 import { inWords } from '../format.ts';
 import type { Screen } from '../screen.ts';
 
-/** Reads the webhooks, if the view shows them. What is shown stays until it is replaced. */
+/** How often the webhooks are read while they are shown. */
+const AGAIN_MS = 5_000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Reads the webhooks while the view shows them. What is shown stays until it is replaced. */
 export async function readWebhooks(screen: Screen): Promise<void> {
   const { session, view } = screen.state;
+  clearTimeout(timer);
   if (session?.may.webhooks !== true || view.page !== 'webhooks') return;
   const show = (found: object) =>
     screen.change((state) => {
@@ -18,6 +23,8 @@ export async function readWebhooks(screen: Screen): Promise<void> {
     const problem = screen.problemOf(session, error);
     if (problem !== undefined) show({ problem });
   }
+  clearTimeout(timer);
+  timer = setTimeout(() => void readWebhooks(screen), AGAIN_MS);
 }
 
 /** Pauses or resumes a webhook, or sends a test to it, and shows what became of it. */
