@@ -8,7 +8,17 @@ import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from '../pages/html.ts';
 
 const PATH = '/console';
-const STYLES = new URL('./console.css', import.meta.url);
+/** In this order: later ones win. */
+const STYLES = [
+  'frame',
+  'floating',
+  'filters',
+  'list',
+  'details',
+  'activity',
+  'sign-in',
+  'narrow',
+].map((name) => new URL(`./styles/${name}.css`, import.meta.url));
 const SCRIPTS = new URL('./browser/', import.meta.url);
 const CLIENT = new URL('../../client/src/', import.meta.url);
 /** The package is resolved to its files for Node.js, in a folder of their own. */
@@ -33,7 +43,7 @@ export function addConsole(
     fileOf(`lit-html/${name}`, new URL(name, LIT_HTML_FOLDER)),
   );
   const sources = [...scripts, ...library];
-  const digest = digestOf([...sources.map(({ source }) => source), stylesOf(STYLES)]);
+  const digest = digestOf([...sources.map(({ source }) => source), stylesOf(...STYLES)]);
   const folder = `${PATH}/${digest}`;
   const importMap = JSON.stringify({
     imports: {
@@ -50,7 +60,7 @@ export function addConsole(
       path: `${PATH}/{digest}/console.css`,
       digest,
       type: 'text/css',
-      make: () => stylesOf(STYLES),
+      make: () => stylesOf(...STYLES),
     },
     ...sources.map(({ path, source }) => ({
       path: `${PATH}/{digest}/${path}`,

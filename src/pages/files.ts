@@ -37,8 +37,8 @@ export function securityHeaders(
 }
 
 /** Returns the styles of a page, after those that all pages have in common. */
-export function stylesOf(file: URL): string {
-  return readFileSync(BASE_STYLES, 'utf8') + readFileSync(file, 'utf8');
+export function stylesOf(...files: readonly URL[]): string {
+  return [BASE_STYLES, ...files].map((file) => readFileSync(file, 'utf8')).join('');
 }
 
 /** Adds the icon of the pages, and leads browsers from paths that people type to the page that is there. */

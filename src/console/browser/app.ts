@@ -1,13 +1,13 @@
 import type { Actions } from './actions.ts';
 import { readActivity } from './activity/activity.ts';
-import { changeOne } from './changing/change-one.ts';
-import { changeSeveral, outcomeOf, selectMatching } from './changing/change-several.ts';
+import { selectMatching } from './changing/change-several.ts';
+import { Changing } from './changing/changing.ts';
 import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import { exportCsv } from './list/csv.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
 import { OrderList } from './list/order-list.ts';
-import { selectable } from './list/rows.ts';
+import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import {
   listOf,
   parseWrittenId,
@@ -21,7 +21,7 @@ import { page } from './page-view.ts';
 import { type Preferences, storePreferences } from './preferences.ts';
 import { Screen } from './screen.ts';
 import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './session.ts';
-import { type Action, type Dialog, initialState, type State } from './state.ts';
+import { type Dialog, initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks/webhooks.ts';
 
 /** Details are beside the list from this width on. */
@@ -34,6 +34,7 @@ export class App {
   readonly #root: string;
   readonly #screen: Screen;
   readonly #list: OrderList;
+  readonly #changing: Changing;
   readonly #tabs: OtherTabs;
 
   /** @param root what precedes /v2 in the URLs of the service */
@@ -44,6 +45,7 @@ export class App {
     const draw = (state: State) => page(state, this.#actions);
     this.#screen = new Screen(element, view, { page: draw, onSignedOut });
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
+    this.#changing = new Changing(this.#screen, () => this.#list.readCounts());
     this.#tabs = new OtherTabs(() => this.#signOut('You signed out in another tab.'));
   }
 
@@ -150,29 +152,17 @@ export class App {
       event.stopPropagation();
       void this.#copy(text, what);
     },
-    select: (id) => () =>
-      this.#screen.change(({ selected }) => {
-        if (!selected.delete(id)) selected.add(id);
-      }),
-    selectAll: () =>
-      this.#screen.change((state) => {
-        const { pending, isAll } = selectable(state);
-        for (const { id } of pending) {
-          if (isAll) state.selected.delete(id);
-          else state.selected.add(id);
-        }
-      }),
+    select: (id) => () => toggle(this.#screen, id),
+    selectAll: () => toggleAll(this.#screen),
     selectMatching: () => void selectMatching(this.#screen),
     clearSelection: () => this.#screen.change(({ selected }) => selected.clear()),
-    act: (action) => () => {
-      if (action === 'cancel') void this.#ask(action);
-      else void this.#actOnOpen(action);
-    },
+    act: (action) => () =>
+      void (action === 'cancel' ? this.#changing.ask(action) : this.#changing.changeOpen(action)),
     actOnSelected: (action) => () => {
       const ids = [...this.#screen.state.selected];
       this.#showDialog({ kind: 'several', action, ids });
     },
-    confirm: () => void this.#confirm(),
+    confirm: () => void this.#changing.confirm(),
     showDialog: (dialog) => () => this.#showDialog(dialog),
     closeDialog: (event) => {
       event.preventDefault();
@@ -184,12 +174,7 @@ export class App {
       this.#screen.change((state) => {
         if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
       }),
-    retryFailed: () => {
-      const { bulk } = this.#screen.state;
-      if (bulk === undefined) return;
-      const ids = outcomeOf(bulk).failed.map(({ id }) => id);
-      void this.#actOnSeveral(bulk.action, ids);
-    },
+    retryFailed: () => void this.#changing.retryFailed(),
     closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
     closeDetails: (event) => {
       event.preventDefault();
@@ -210,10 +195,10 @@ export class App {
       const { current, view } = this.#screen.state;
       if (current !== undefined) this.#go({ ...view, order: current });
     },
-    select: (isRange) => this.#selectCurrent(isRange),
+    select: (isRange) => selectCurrent(this.#screen, isRange),
     search: () => void this.#screen.focus('#jump'),
     filter: () => void this.#screen.focus('.filters button'),
-    act: (action) => void this.#ask(action),
+    act: (action) => void this.#changing.ask(action),
     copyId: () => {
       const { detail, current } = this.#screen.state;
       const id = detail?.id ?? current;
@@ -317,56 +302,6 @@ export class App {
     this.#screen.change((state) => (state.dialog = dialog));
   }
 
-  /** Asks before the open order is changed. */
-  async #ask(action: Action): Promise<void> {
-    // That of the list has no ETag.
-    if (this.#screen.state.detail?.order?.etag === undefined) await readDetails(this.#screen);
-    const { detail, session } = this.#screen.state;
-    const order = detail?.order;
-    if (order?.status !== 'pending' || session?.may[action] !== true) return;
-    const placed = detail!.events.find(({ type }) => type === 'placed');
-    const by = placed?.name ?? placed?.by;
-    this.#showDialog({ kind: 'one', action, order, by, isActing: false, failure: undefined });
-  }
-
-  async #confirm(): Promise<void> {
-    const { dialog } = this.#screen.state;
-    if (dialog?.kind === 'several') {
-      this.#screen.change((state) => (state.dialog = undefined));
-      await this.#actOnSeveral(dialog.action, dialog.ids);
-    }
-    if (dialog?.kind !== 'one') return;
-    const { session } = this.#screen.state;
-    if (session === undefined || dialog.isActing) return;
-    this.#showDialog({ ...dialog, isActing: true, failure: undefined });
-    const failure = await changeOne(this.#screen, session, dialog.action, dialog.order);
-    this.#screen.change((state) => {
-      if (state.dialog?.kind !== 'one') return;
-      const { detail } = state;
-      const order = detail?.order ?? dialog.order;
-      state.dialog =
-        failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
-    });
-    await Promise.all([readDetails(this.#screen), this.#list.readCounts()]);
-  }
-
-  async #actOnOpen(action: Action): Promise<void> {
-    if (this.#screen.state.detail?.order?.etag === undefined) await readDetails(this.#screen);
-    const { session, detail } = this.#screen.state;
-    if (session === undefined || detail?.order?.status !== 'pending') return;
-    await changeOne(this.#screen, session, action, detail.order);
-    await Promise.all([readDetails(this.#screen), this.#list.readCounts()]);
-  }
-
-  async #actOnSeveral(action: Action, ids: readonly bigint[]): Promise<void> {
-    const { session } = this.#screen.state;
-    if (session === undefined) return;
-    const acting = changeSeveral(this.#screen, session, action, ids);
-    await this.#screen.focus('.bulk');
-    await acting;
-    await Promise.all([readDetails(this.#screen), this.#list.readCounts()]);
-  }
-
   async #move(by: 1 | -1): Promise<void> {
     const { orders, current, detail, view } = this.#screen.state;
     const index = orders.findIndex(({ id }) => id === current);
@@ -375,25 +310,6 @@ export class App {
     this.#screen.change((state) => Object.assign(state, { current: next.id }));
     await this.#screen.focus('tbody tr.current th a');
     if (detail !== undefined) this.#go({ ...view, order: next.id });
-  }
-
-  /** Selects the current order, or the orders from the nearest selected one above down to it. */
-  #selectCurrent(isRange: boolean): void {
-    const { session } = this.#screen.state;
-    if (session?.may.cancel !== true && session?.may.ship !== true) return;
-    this.#screen.change(({ orders, current, selected }) => {
-      const index = orders.findIndex(({ id }) => id === current);
-      const order = orders[index];
-      if (order?.status !== 'pending') return;
-      if (!isRange) {
-        if (!selected.delete(order.id)) selected.add(order.id);
-        return;
-      }
-      const above = orders.slice(0, index).findLastIndex(({ id }) => selected.has(id));
-      for (const { id, status } of orders.slice(Math.max(above, 0), index + 1)) {
-        if (status === 'pending') selected.add(id);
-      }
-    });
   }
 
   /** Closes what is open, then clears the selection. */

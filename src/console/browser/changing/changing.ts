@@ -1,0 +1,82 @@
+import { readDetails } from '../order/details.ts';
+import type { Screen } from '../screen.ts';
+import type { Action } from '../state.ts';
+import { changeOne } from './change-one.ts';
+import { changeSeveral, outcomeOf } from './change-several.ts';
+
+/** Asks for changes of orders, and makes them. */
+export class Changing {
+  readonly #screen: Screen;
+  /** Reads again what changes with the orders. */
+  readonly #afterwards: () => Promise<unknown>;
+
+  constructor(screen: Screen, readCounts: () => Promise<void>) {
+    this.#screen = screen;
+    this.#afterwards = () => Promise.all([readDetails(screen), readCounts()]);
+  }
+
+  /** Asks before the open order is changed. */
+  async ask(action: Action): Promise<void> {
+    await this.#readEtag();
+    const { detail, session } = this.#screen.state;
+    const order = detail?.order;
+    if (order?.status !== 'pending' || session?.may[action] !== true) return;
+    const placed = detail!.events.find(({ type }) => type === 'placed');
+    const by = placed?.name ?? placed?.by;
+    this.#screen.change((state) => {
+      state.dialog = { kind: 'one', action, order, by, isActing: false, failure: undefined };
+    });
+  }
+
+  /** Changes the open order without a question. */
+  async changeOpen(action: Action): Promise<void> {
+    await this.#readEtag();
+    const { session, detail } = this.#screen.state;
+    if (session === undefined || detail?.order?.status !== 'pending') return;
+    await changeOne(this.#screen, session, action, detail.order);
+    await this.#afterwards();
+  }
+
+  /** The order as it is in the list has no ETag. */
+  async #readEtag(): Promise<void> {
+    const { detail } = this.#screen.state;
+    if (detail?.order?.etag === undefined) await readDetails(this.#screen);
+  }
+
+  /** Does what the dialog has asked for. */
+  async confirm(): Promise<void> {
+    const { dialog, session } = this.#screen.state;
+    if (dialog?.kind === 'several') {
+      this.#screen.change((state) => (state.dialog = undefined));
+      await this.changeSeveral(dialog.action, dialog.ids);
+    }
+    if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
+    const asked = { ...dialog, isActing: true, failure: undefined };
+    this.#screen.change((state) => (state.dialog = asked));
+    const failure = await changeOne(this.#screen, session, dialog.action, dialog.order);
+    await this.#afterwards();
+    this.#screen.change((state) => {
+      if (state.dialog !== asked) return;
+      const order = state.detail?.order ?? dialog.order;
+      state.dialog =
+        failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
+    });
+  }
+
+  /** Changes several orders, with the progress in the bar, which has the focus. */
+  async changeSeveral(action: Action, ids: readonly bigint[]): Promise<void> {
+    const { session } = this.#screen.state;
+    if (session === undefined) return;
+    const changing = changeSeveral(this.#screen, session, action, ids);
+    await this.#screen.focus('.bulk');
+    await changing;
+    await this.#afterwards();
+  }
+
+  async retryFailed(): Promise<void> {
+    const { bulk } = this.#screen.state;
+    if (bulk === undefined || bulk.isRunning) return;
+    const ids = outcomeOf(bulk).failed.map(({ id }) => id);
+    await this.changeSeveral(bulk.action, ids);
+  }
+}
