@@ -21,10 +21,11 @@ import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 import {
-  between,
   endOfTurn,
+  isMore,
   orderOf,
   PLACED_BEFORE_LAST,
+  partsBetween,
   sqlOf,
   UPDATED_AT,
   valuesOf,
@@ -99,7 +100,8 @@ export class Pages {
         after = await this.#turns.run(() => countPart(session, walk, after, orders));
         looked += walk.rowsPerTurn;
       } while (after !== undefined && looked < MAX_ROWS_COUNTED);
-      return { orders, isExact: after === undefined, position };
+      const isExact = after === undefined || !isMore(session, walk, after);
+      return { orders, isExact, position };
     } finally {
       session.close();
     }
@@ -116,11 +118,13 @@ function readPart(
     const position = readPosition(session);
     // If all orders match, no row is read beyond the page.
     const last = walk.isSelective ? endOfTurn(session, walk, after) : undefined;
-    const conditions = [...walk.range, ...between(walk, after, last), ...walk.rest];
-    const rows = session.query(
-      `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderOf(walk)} LIMIT ?`,
-      [...valuesOf(conditions), limit + 1],
-    );
+    const rows: Row[] = [];
+    for (const part of partsBetween(walk, after, last)) {
+      const conditions = [...part, ...walk.rest];
+      const sql = `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderOf(walk)} LIMIT ?`;
+      rows.push(...session.query(sql, [...valuesOf(conditions), limit + 1 - rows.length]));
+      if (rows.length > limit) break;
+    }
     const orders = rows.slice(0, limit).map(recordFromRow);
     const next = rows.length > limit ? positionOf(orders.at(-1)!, sort) : last;
     return { orders, next, position };
@@ -135,10 +139,12 @@ function countPart(
   orders: Record<OrderStatus, bigint>,
 ): PagePosition | undefined {
   const last = endOfTurn(session, walk, after);
-  const conditions = [...walk.range, ...between(walk, after, last), ...walk.rest];
-  const sql = `SELECT status, count(*) FROM ${walk.orders} WHERE ${sqlOf(conditions)} GROUP BY status`;
-  for (const [status, count] of session.query(sql, valuesOf(conditions))) {
-    orders[status as OrderStatus] += count as bigint;
+  for (const part of partsBetween(walk, after, last)) {
+    const conditions = [...part, ...walk.rest];
+    const sql = `SELECT status, count(*) FROM ${walk.orders} WHERE ${sqlOf(conditions)} GROUP BY status`;
+    for (const [status, count] of session.query(sql, valuesOf(conditions))) {
+      orders[status as OrderStatus] += count as bigint;
+    }
   }
   return last;
 }

@@ -1,4 +1,4 @@
-import type { OrderId } from '../../orders/order.ts';
+import { INT64_MAX, INT64_MIN, type OrderId } from '../../orders/order.ts';
 import {
   dividedFilter,
   type OrderFilter,
@@ -30,16 +30,24 @@ export interface Walk {
   readonly index: string;
   /** The same rows, with their orders. */
   readonly orders: string;
-  /** The columns of the position. */
+  /** The columns of the position: an id, or a time and an id. */
   readonly columns: readonly string[];
   readonly direction: 'ASC' | 'DESC';
-  /** Which rows of the index are read. */
+  /** Which rows of the index are read, but for the times. */
   readonly range: readonly Condition[];
+  /** The first and the last time that are read. */
+  readonly times: Times;
   /** Which of these rows match. */
   readonly rest: readonly Condition[];
   /** Whether rows are read that do not match. */
   readonly isSelective: boolean;
   readonly rowsPerTurn: number;
+}
+
+/** Both inclusive. */
+interface Times {
+  readonly low: bigint;
+  readonly high: bigint;
 }
 
 const SHIP_DATE = `coalesce(ship_date, ${UNDATED})`;
@@ -63,26 +71,30 @@ export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'l
     ...INDEXES[sort],
     direction: isDescending ? 'DESC' : 'ASC',
     range: rangeOf(range, sort),
+    times: timeRange(range, sort),
     rest: restOf(rest),
     isSelective,
     rowsPerTurn: sort === 'id' && !isJoined ? ROWS_PER_TURN : JOINED_PER_TURN,
   };
 }
 
-function rangeOf(filter: OrderFilter, sort: Sort): Condition[] {
-  const { petId, reference, shipDateFrom, shipDateBefore, placedFrom, placedBefore } = filter;
-  if (sort === 'placedAt') {
-    const placed: Condition = ["placed.type = 'placed'"];
-    return [placed, ...timesOf('placed.at', placedFrom, placedBefore)];
-  }
-  if (sort === 'shipDate') {
-    const isDated = shipDateFrom !== undefined && shipDateBefore === undefined;
-    return timesOf(SHIP_DATE, shipDateFrom, isDated ? UNDATED : shipDateBefore);
-  }
+function rangeOf({ petId, reference }: OrderFilter, sort: Sort): Condition[] {
+  if (sort === 'placedAt') return [["placed.type = 'placed'"]];
   const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
   // With "+", the planner does not use the index of pets: few orders have a reference in common.
   const column = reference === undefined ? 'pet_id' : '+pet_id';
   return petId === undefined ? named : [[`${column} = ?`, petId], ...named];
+}
+
+function timeRange(filter: OrderFilter, sort: Sort): Times {
+  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = filter;
+  const [from, before] =
+    sort === 'placedAt' ? [placedFrom, placedBefore] : [shipDateFrom, shipDateBefore];
+  const isDated = sort === 'shipDate' && from !== undefined;
+  return {
+    low: from === undefined ? INT64_MIN : BigInt(from),
+    high: before === undefined ? (isDated ? UNDATED - 1n : INT64_MAX) : BigInt(before) - 1n,
+  };
 }
 
 /** The conditions on what is not in the index. */
@@ -111,23 +123,51 @@ function timesOf(
   return conditions;
 }
 
-/** The condition on rows after a position, up to and including another. */
-export function between(
-  { columns, direction }: Walk,
+/**
+ * Returns the conditions on the rows after a position, up to and including another: of one part of the walk after the other. SQLite
+ * does not seek an index on an expression by (time, id) > (?, ?), and seeks by one bound only where there are two, so rows with
+ * the time of a position are a part of their own.
+ */
+export function partsBetween(
+  walk: Walk,
   after: PagePosition | undefined,
   last: PagePosition | undefined,
-): Condition[] {
-  const [later, upTo] = direction === 'ASC' ? ['>', '<='] : ['<', '>='];
-  const columnsText = `(${columns.join()})`;
-  const compared = (operator: string, { time, id }: PagePosition): Condition =>
-    columns.length === 1
-      ? [`${columns[0]} ${operator} ?`, id]
-      : [`${columnsText} ${operator} (?, ?)`, time!, id];
+): Condition[][] {
+  const { columns, direction, range, times } = walk;
+  const isAscending = direction === 'ASC';
+  const lower = isAscending ? after : last;
+  const upper = isAscending ? last : after;
+  const [time, id] = columns.length === 1 ? [undefined, columns[0]] : columns;
+  const above: Condition[] =
+    lower === undefined ? [] : [[`${id} ${isAscending ? '>' : '>='} ?`, lower.id]];
+  const below: Condition[] =
+    upper === undefined ? [] : [[`${id} ${isAscending ? '<=' : '<'} ?`, upper.id]];
+  if (time === undefined) return [[...range, ...above, ...below]];
+  const at = (moment: bigint): Condition[] => [[`${time} = ?`, moment]];
+  const isIn = (position: PagePosition | undefined) =>
+    position !== undefined && position.time! >= times.low && position.time! <= times.high;
+  if (lower !== undefined && lower.time === upper?.time) {
+    return isIn(lower) ? [[...range, ...at(lower.time!), ...above, ...below]] : [];
+  }
+  const from = lower === undefined ? times.low : max(times.low, lower.time! + 1n);
+  const to = upper === undefined ? times.high : min(times.high, upper.time! - 1n);
+  const parts = [
+    isIn(lower) ? [...range, ...at(lower!.time!), ...above] : undefined,
+    from > to ? undefined : [...range, ...within(time, from, to)],
+    isIn(upper) ? [...range, ...at(upper!.time!), ...below] : undefined,
+  ].filter((each) => each !== undefined);
+  return isAscending ? parts : parts.reverse();
+}
+
+function within(column: string, from: bigint, to: bigint): Condition[] {
   return [
-    ...(after === undefined ? [] : [compared(later!, after)]),
-    ...(last === undefined ? [] : [compared(upTo!, last)]),
+    ...(from === INT64_MIN ? [] : [[`${column} >= ?`, from] as const]),
+    ...(to === INT64_MAX ? [] : [[`${column} <= ?`, to] as const]),
   ];
 }
+
+const max = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+const min = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /** Returns the position of the last row that a turn reads; undefined if fewer rows are left. */
 export function endOfTurn(
@@ -135,13 +175,39 @@ export function endOfTurn(
   walk: Walk,
   after: PagePosition | undefined,
 ): PagePosition | undefined {
-  const { columns, index, range, rowsPerTurn } = walk;
-  const conditions = [...range, ...between(walk, after, undefined)];
-  const sql = `SELECT ${columns.join()} FROM ${index} WHERE ${sqlOf(conditions)} ${orderOf(walk)} LIMIT 1 OFFSET ?`;
-  const [row] = session.query(sql, [...valuesOf(conditions), rowsPerTurn - 1]);
-  if (row === undefined) return undefined;
-  const id = row.at(-1) as OrderId;
-  return columns.length === 1 ? { id } : { time: row[0] as bigint, id };
+  return positionAt(session, walk, after, walk.rowsPerTurn);
+}
+
+/** Whether there are rows after a position. */
+export function isMore(session: Session, walk: Walk, after: PagePosition): boolean {
+  return positionAt(session, walk, after, 1) !== undefined;
+}
+
+/** Returns the position of the row with a number, from 1, after a position. */
+function positionAt(
+  session: Session,
+  walk: Walk,
+  after: PagePosition | undefined,
+  number: number,
+): PagePosition | undefined {
+  const { columns, index } = walk;
+  let left = number;
+  for (const conditions of partsBetween(walk, after, undefined)) {
+    const from = `FROM ${index} WHERE ${sqlOf(conditions)} ${orderOf(walk)}`;
+    const values = valuesOf(conditions);
+    const sql = `SELECT ${columns.join()} ${from} LIMIT 1 OFFSET ?`;
+    const [row] = session.query(sql, [...values, left - 1]);
+    if (row !== undefined) {
+      const id = row.at(-1) as OrderId;
+      return columns.length === 1 ? { id } : { time: row[0] as bigint, id };
+    }
+    const [count] = session.query(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ?)`, [
+      ...values,
+      left,
+    ]);
+    left -= Number(count![0]);
+  }
+  return undefined;
 }
 
 export function orderOf({ columns, direction }: Walk): string {
