@@ -38,8 +38,8 @@ test('SQLite: every part of a walk after a position seeks its index, whatever th
           const parts = partsBetween(walk, after, last);
           assert.ok(parts.length > 0);
           for (const part of parts) {
-            const sql = `SELECT 1 FROM ${walk.index} WHERE ${sqlOf(part)} ${orderOf(walk)}`;
-            const values = valuesOf(part) as bigint[];
+            const sql = `SELECT 1 FROM ${walk.index} WHERE ${sqlOf(part.conditions)} ${orderOf(walk, part)}`;
+            const values = valuesOf(part.conditions) as bigint[];
             const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
             const details = plan.map(({ detail }) => String(detail)).join('; ');
             assert.match(details, /^SEARCH /, `${sql}: ${details}`);

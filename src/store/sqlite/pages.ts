@@ -120,8 +120,8 @@ function readPart(
     const last = walk.isSelective ? endOfTurn(session, walk, after) : undefined;
     const rows: Row[] = [];
     for (const part of partsBetween(walk, after, last)) {
-      const conditions = [...part, ...walk.rest];
-      const sql = `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderOf(walk)} LIMIT ?`;
+      const conditions = [...part.conditions, ...walk.rest];
+      const sql = `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderOf(walk, part)} LIMIT ?`;
       rows.push(...session.query(sql, [...valuesOf(conditions), limit + 1 - rows.length]));
       if (rows.length > limit) break;
     }
@@ -140,7 +140,7 @@ function countPart(
 ): PagePosition | undefined {
   const last = endOfTurn(session, walk, after);
   for (const part of partsBetween(walk, after, last)) {
-    const conditions = [...part, ...walk.rest];
+    const conditions = [...part.conditions, ...walk.rest];
     const sql = `SELECT status, count(*) FROM ${walk.orders} WHERE ${sqlOf(conditions)} GROUP BY status`;
     for (const [status, count] of session.query(sql, valuesOf(conditions))) {
       orders[status as OrderStatus] += count as bigint;

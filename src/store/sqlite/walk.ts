@@ -123,39 +123,48 @@ function timesOf(
   return conditions;
 }
 
+/** A part of a walk: which rows it has, and the columns that they are sorted by. */
+export interface Part {
+  readonly conditions: readonly Condition[];
+  readonly sortedBy: readonly string[];
+}
+
 /**
- * Returns the conditions on the rows after a position, up to and including another: of one part of the walk after the other. SQLite
- * does not seek an index on an expression by (time, id) > (?, ?), and seeks by one bound only where there are two, so rows with
- * the time of a position are a part of their own.
+ * Returns the rows after a position, up to and including another, as parts, one after the other. SQLite does not seek an index on an
+ * expression by (time, id) > (?, ?), and seeks by one bound only where there are two, so rows with the time of a position are a
+ * part of their own, which is sorted by id alone.
  */
 export function partsBetween(
   walk: Walk,
   after: PagePosition | undefined,
   last: PagePosition | undefined,
-): Condition[][] {
+): Part[] {
   const { columns, direction, range, times } = walk;
   const isAscending = direction === 'ASC';
-  const lower = isAscending ? after : last;
-  const upper = isAscending ? last : after;
-  const [time, id] = columns.length === 1 ? [undefined, columns[0]] : columns;
+  const [lower, upper] = isAscending ? [after, last] : [last, after];
+  const id = columns.at(-1)!;
   const above: Condition[] =
     lower === undefined ? [] : [[`${id} ${isAscending ? '>' : '>='} ?`, lower.id]];
   const below: Condition[] =
     upper === undefined ? [] : [[`${id} ${isAscending ? '<=' : '<'} ?`, upper.id]];
-  if (time === undefined) return [[...range, ...above, ...below]];
-  const at = (moment: bigint): Condition[] => [[`${time} = ?`, moment]];
-  const isIn = (position: PagePosition | undefined) =>
-    position !== undefined && position.time! >= times.low && position.time! <= times.high;
-  if (lower !== undefined && lower.time === upper?.time) {
-    return isIn(lower) ? [[...range, ...at(lower.time!), ...above, ...below]] : [];
+  if (columns.length === 1) {
+    return [{ conditions: [...range, ...above, ...below], sortedBy: columns }];
   }
+  const time = columns[0]!;
+  const partAt = (position: PagePosition | undefined, ...bounds: Condition[]): Part[] => {
+    const moment = position?.time;
+    if (moment === undefined || moment < times.low || moment > times.high) return [];
+    return [{ conditions: [...range, [`${time} = ?`, moment], ...bounds], sortedBy: [id] }];
+  };
+  if (lower !== undefined && lower.time === upper?.time) return partAt(lower, ...above, ...below);
   const from = lower === undefined ? times.low : max(times.low, lower.time! + 1n);
   const to = upper === undefined ? times.high : min(times.high, upper.time! - 1n);
+  const between: Part = { conditions: [...range, ...within(time, from, to)], sortedBy: columns };
   const parts = [
-    isIn(lower) ? [...range, ...at(lower!.time!), ...above] : undefined,
-    from > to ? undefined : [...range, ...within(time, from, to)],
-    isIn(upper) ? [...range, ...at(upper!.time!), ...below] : undefined,
-  ].filter((each) => each !== undefined);
+    ...partAt(lower, ...above),
+    ...(from > to ? [] : [between]),
+    ...partAt(upper, ...below),
+  ];
   return isAscending ? parts : parts.reverse();
 }
 
@@ -192,9 +201,9 @@ function positionAt(
 ): PagePosition | undefined {
   const { columns, index } = walk;
   let left = number;
-  for (const conditions of partsBetween(walk, after, undefined)) {
-    const from = `FROM ${index} WHERE ${sqlOf(conditions)} ${orderOf(walk)}`;
-    const values = valuesOf(conditions);
+  for (const part of partsBetween(walk, after, undefined)) {
+    const from = `FROM ${index} WHERE ${sqlOf(part.conditions)} ${orderOf(walk, part)}`;
+    const values = valuesOf(part.conditions);
     const sql = `SELECT ${columns.join()} ${from} LIMIT 1 OFFSET ?`;
     const [row] = session.query(sql, [...values, left - 1]);
     if (row !== undefined) {
@@ -210,8 +219,8 @@ function positionAt(
   return undefined;
 }
 
-export function orderOf({ columns, direction }: Walk): string {
-  return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`;
+export function orderOf({ direction }: Walk, { sortedBy }: Part): string {
+  return `ORDER BY ${sortedBy.map((column) => `${column} ${direction}`).join(', ')}`;
 }
 
 export function sqlOf(conditions: readonly Condition[]): string {
