@@ -36,28 +36,57 @@ export const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, strin
   },
 };
 
-/** Returns a call with curl. Ids are shell variables, so that a copied line does not change an order by accident. */
+/** The variables of the environment that a sample needs besides KEY: ids, so that a copied line changes no order by accident. */
+function variablesIn(operation: Operation, url: string): string[] {
+  const inPath = [...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const hasIds = ID.test(toJson(bodyOf(operation)) ?? '');
+  return hasIds ? [...inPath, 'orderId'] : inPath;
+}
+
+const ID = /"id":\s*-?\d+/;
+const IDS = new RegExp(ID, 'g');
+
+/** The example of a body that is required. */
+const bodyOf = ({ requestBody }: Operation): unknown =>
+  requestBody?.required === true ? requestBody.content['application/json']?.example : undefined;
+
+/** The example of a body as the forms begin with it: an optional one is empty, and so are ids. */
+export function bodyToEdit(operation: Operation): string {
+  const body = bodyOf(operation);
+  return body === undefined ? '' : toJson(body, 2).replaceAll(IDS, '"id": ');
+}
+
+/** Returns the target of a call, with the query parameters that are required. */
+function targetOf(path: string, parameters: readonly Parameter[]): string {
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required === true)
+    .map(({ name, example }) => `${name}=${example}`);
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+}
+
+const isKeyed = (parameters: readonly Parameter[]) =>
+  parameters.some(({ name }) => name === 'Idempotency-Key');
+
+/** Returns a call with curl. */
 export function curlLine(
   operation: Operation,
   parameters: readonly Parameter[],
   { method, url }: { readonly method: string; readonly url: string },
 ): string {
-  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
-  const media = operation.requestBody?.content['application/json'];
+  const variables = variablesIn(operation, url);
+  const body = bodyOf(operation);
   const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
-  const query = parameters
-    .filter((each) => each.in === 'query' && each.required === true)
-    .map(({ name, example }) => `${name}=${example}`);
-  const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
-  return [
-    `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${target}"`,
+  const json = body === undefined ? '' : toJson(body).replaceAll(IDS, `"id":'$orderId'`);
+  const call = [
+    `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(path, parameters)}"`,
     '--header "Authorization: Bearer $KEY"',
-    isKeyed && '--header "Idempotency-Key: $(uuidgen)"',
-    operation.requestBody?.required &&
-      `--header "Content-Type: application/json" \\\n  --data '${toJson(media?.example)}'`,
+    isKeyed(parameters) && '--header "Idempotency-Key: $(uuidgen)"',
+    body !== undefined && `--header "Content-Type: application/json" \\\n  --data '${json}'`,
   ]
     .filter(Boolean)
     .join(' \\\n  ');
+  const exports = variables.map((name) => `export ${name}=…\n`).join('');
+  return exports + call;
 }
 
 /** Returns a call with the standard library of Python, whose integers are exact. */
@@ -66,26 +95,23 @@ export function pythonLines(
   parameters: readonly Parameter[],
   { method, url }: { readonly method: string; readonly url: string },
 ): string {
-  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
-  const media = operation.requestBody?.content['application/json'];
-  const isBody = operation.requestBody?.required === true;
+  const variables = variablesIn(operation, url);
+  const body = bodyOf(operation);
   const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${snakeCase(name)}}`);
-  const query = parameters
-    .filter((each) => each.in === 'query' && each.required === true)
-    .map(({ name, example }) => `${name}=${example}`);
-  const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
-  const imports = ['json', 'os', 'urllib.request', ...(isKeyed ? ['uuid'] : [])];
+  const imports = ['json', 'os', 'urllib.request', ...(isKeyed(parameters) ? ['uuid'] : [])];
   return [
     `import ${imports.join(', ')}`,
     '',
+    ...variables.map((name) => `${snakeCase(name)} = ...`),
+    ...(body === undefined ? [] : [`body = ${pythonValue(body)}`]),
     'request = urllib.request.Request(',
-    `    ${path === url ? '' : 'f'}"${target}",`,
+    `    ${path === url ? '' : 'f'}"${targetOf(path, parameters)}",`,
     ...(method === 'get' ? [] : [`    method="${method.toUpperCase()}",`]),
-    ...(isBody ? [`    data=b'${toJson(media?.example)}',`] : []),
+    ...(body === undefined ? [] : ['    data=json.dumps(body).encode(),']),
     '    headers={',
     '        "Authorization": "Bearer " + os.environ["KEY"],',
-    ...(isKeyed ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
-    ...(isBody ? ['        "Content-Type": "application/json",'] : []),
+    ...(isKeyed(parameters) ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
+    ...(body === undefined ? [] : ['        "Content-Type": "application/json",']),
     '    },',
     ')',
     'with urllib.request.urlopen(request) as response:',
@@ -95,6 +121,14 @@ export function pythonLines(
         ? '    print(response.status)'
         : '    print(json.load(response))',
   ].join('\n');
+}
+
+/** JSON as a literal of Python, whose strings have the same escapes. */
+function pythonValue(value: unknown): string {
+  const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
+  return toJson(value)
+    .replaceAll(IDS, '"id": order_id')
+    .replaceAll(/"(?:[^"\\]|\\.)*"|true|false|null/g, (token) => words[token] ?? token);
 }
 
 /** orderId -> order_id */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -92,8 +93,10 @@ test('"try it" asks, cancels exactly the order whose id is entered, and shows ev
   const service = await startService(t);
   await place(service.store, pending(BIG), pending(BIG - 1n));
   const { page, problems } = await opened(browser, urlOf(service));
-  for (const input of await page.locator('form.try input:not([data-generated])').all())
+  for (const input of await page.locator('.try input:not([data-generated])').all())
     assert.equal(await input.inputValue(), '');
+  for (const text of await page.locator('.try textarea').all())
+    assert.doesNotMatch(await text.inputValue(), /"id": ?\d/);
   const cancel = page.locator('#v2-cancelOrder .try');
   await cancel.locator('summary').click();
   await cancel.getByLabel('orderId').fill(String(BIG));
@@ -196,5 +199,26 @@ test('"try it" shows text from the store as text', async (t) => {
   await pet.locator('.answer', { hasText: '<img src=x onerror=alert(1)>' }).waitFor();
   assert.equal(await pet.locator('img').count(), 0);
   assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('samples in Python are valid and name no order, and axe has no findings with everything open', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const samples = await page.locator('.panel.Python').allTextContents();
+  assert.equal(samples.length, 25);
+  for (const sample of samples) {
+    assert.doesNotMatch(sample, /"id": ?\d/);
+    const checked = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
+      input: sample,
+      encoding: 'utf8',
+    });
+    assert.equal(checked.status, 0, `${sample}\n${checked.stderr}`);
+  }
+  for (const sample of await page.locator('.panel.curl').allTextContents()) {
+    assert.doesNotMatch(sample, /"id": ?\d/);
+  }
+  await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+  assert.deepEqual(await accessibilityFindings(page), []);
   await page.close();
 });

@@ -31,8 +31,13 @@ export function storeEtags(moment: Moment, end?: OrderId): CodedEtags {
 }
 
 /** Sends the JSON of a read, or 304 if If-None-Match names its ETag. */
-export function sendRead(exchange: Exchange, etag: string, json: () => string): void {
-  const validators = [...REVALIDATED, 'etag', etag];
+export function sendRead(
+  exchange: Exchange,
+  etag: string,
+  json: () => string,
+  headers: HeaderList = [],
+): void {
+  const validators = [...REVALIDATED, 'etag', etag, ...headers];
   if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
     sendEmpty(exchange, 304, validators);
   } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(json()));

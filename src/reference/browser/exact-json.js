@@ -5,10 +5,11 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 /**
  * Indents JSON by its text, so that every digit stays. A text that is not JSON is returned unchanged.
  * @param {string} text
+ * @param {boolean} isCut whether only the beginning of the text is there
  */
-export function indented(text) {
+export function indented(text, isCut) {
   try {
-    JSON.parse(text);
+    if (!isCut || !/^\s*[{[]/.test(text)) JSON.parse(text);
   } catch {
     return text;
   }

@@ -65,25 +65,33 @@ function matchesOf(places, words) {
 
 /** @param {Document} page @returns {Place[]} */
 function placesIn(page) {
+  const textOf = (/** @type {Element} */ within, /** @type {string} */ selector) =>
+    within.querySelector(selector)?.textContent ?? '';
+  const sections = [...page.querySelectorAll('main > section')].map((section) => ({
+    name: textOf(section, 'h1, h2'),
+    where: '',
+    href: `#${section.id}`,
+  }));
   const operations = [...page.querySelectorAll('article')].flatMap((article) => {
     const title = article.querySelector('h3')?.firstChild?.textContent ?? '';
-    const operation = article.querySelector('.facts code')?.textContent ?? '';
-    const version = article.id.split('-')[0];
+    const operation = textOf(article, '.facts code');
+    const where = `${article.id.split('-')[0]} ${operation}`;
+    const scope = textOf(article, '.facts a');
     return [
-      { name: title, where: `${version} ${operation}`, href: `#${article.id}` },
+      { name: title, where: `${where} ${scope}`, href: `#${article.id}` },
       ...[...article.querySelectorAll('.field[id]')].map((field) => ({
-        name: field.querySelector('.name')?.textContent ?? '',
-        where: `${version} ${operation}`,
+        name: textOf(field, '.name'),
+        where,
         href: `#${field.id}`,
       })),
     ];
   });
-  const errors = [...page.querySelectorAll('.errors tr[id]')].map((row) => ({
-    name: row.querySelector('code')?.textContent ?? '',
-    where: 'error code',
+  const rows = [...page.querySelectorAll('tr[id]')].map((row) => ({
+    name: textOf(row, 'code'),
+    where: row.closest('.errors') === null ? 'scope' : `error code ${textOf(row, 'td')}`,
     href: `#${row.id}`,
   }));
-  return [...operations, ...errors];
+  return [...sections, ...operations, ...rows];
 }
 
 /** @param {Place} place */

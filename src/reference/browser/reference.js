@@ -6,6 +6,7 @@ import { addTryIt } from './try-it.js';
 /** The first character of the page that counts as read, below the header. */
 const BELOW_HEADER = 96;
 
+document.documentElement.dataset.scripts = 'on';
 addFind();
 addTryIt();
 addAnchors();

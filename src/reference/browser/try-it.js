@@ -29,6 +29,10 @@ function addForm(box) {
     if (generated !== null) generated.value = randomKey();
   };
   generate();
+  // What was asked is no longer what would be sent.
+  form.addEventListener('input', () => {
+    if (confirm !== null) confirm.hidden = true;
+  });
   form.querySelector('.another')?.addEventListener('click', generate);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -46,7 +50,7 @@ function addForm(box) {
   confirm?.querySelector('.do-it')?.addEventListener('click', () => {
     confirm.hidden = true;
     /** @type {HTMLElement | null} */ (form.querySelector('button.primary'))?.focus();
-    if (!isMissing(form)) void send(box, form);
+    if (form.reportValidity() && !isMissing(form)) void send(box, form);
   });
 }
 
@@ -54,8 +58,14 @@ function addForm(box) {
 function isMissing(form) {
   const problem = /** @type {HTMLElement} */ (form.querySelector('.problem'));
   const isWithoutKey = key.value.trim() === '';
-  problem.textContent = isWithoutKey ? 'Enter an API key at the top of the page first.' : '';
-  if (isWithoutKey) key.focus();
+  problem.textContent = isWithoutKey ? 'Enter an API key at the top of the page first. ' : '';
+  if (isWithoutKey) {
+    const link = document.createElement('a');
+    link.href = '#key';
+    link.textContent = 'Go there';
+    link.addEventListener('click', () => setTimeout(() => key.focus()));
+    problem.append(link);
+  }
   return isWithoutKey;
 }
 
@@ -71,7 +81,7 @@ function randomKey() {
  */
 async function send(box, form) {
   const result = /** @type {HTMLElement} */ (box.querySelector('.result'));
-  const title = /** @type {HTMLElement} */ (result.querySelector('figcaption'));
+  const title = /** @type {HTMLElement} */ (result.querySelector('.status'));
   const answer = /** @type {HTMLElement} */ (result.querySelector('.answer'));
   const { url, init } = requestOf(form);
   // The answer to an earlier request, which may come later, is not shown.
@@ -93,7 +103,7 @@ async function send(box, form) {
     const { text, isCut } = await beginningOf(response);
     const ms = Math.round(performance.now() - begun);
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-    const body = isCut ? `${text}\n… (truncated)` : indented(text);
+    const body = indented(text, isCut) + (isCut ? '\n… (truncated)' : '');
     show(`${response.status} ${response.statusText} · ${ms} ms`, `${lines.join('\n')}\n\n${body}`);
   } catch (error) {
     show('No response', `The request failed: ${error}`);
