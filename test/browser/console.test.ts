@@ -233,7 +233,7 @@ test('all pending orders that match are cancelled, shown or not, in requests of 
   assert.equal(orders.shipped, 1n);
   await page.getByRole('button', { name: 'Cancel 1,099…' }).click();
   await page.getByRole('button', { name: 'Cancel 1,099 orders' }).click();
-  await page.getByText('1099 cancelled', { exact: true }).waitFor();
+  await page.getByText('1,099 cancelled', { exact: true }).waitFor();
   await row(page, 2_200).getByText('Cancelled').waitFor();
   assert.equal(requests, 2);
   assert.equal((await service.store.status()).orders.cancelled, 1_099n);

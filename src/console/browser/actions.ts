@@ -50,6 +50,9 @@ export interface Actions {
   readonly retryFailed: Handler;
   readonly closeBulk: Handler;
   readonly closeDetails: Handler;
+  readonly readDetails: Handler;
+  /** Tries the key that is known again. */
+  readonly resume: Handler;
   readonly readActivity: Handler;
   readonly markDay: (index: number | undefined) => Handler;
   readonly readWebhooks: Handler;

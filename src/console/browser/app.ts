@@ -9,6 +9,7 @@ import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts
 import { OrderList } from './list/order-list.ts';
 import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import {
+  isWrittenPet,
   listOf,
   parseWrittenId,
   searchOf,
@@ -24,6 +25,10 @@ import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './session.ts';
 import { type Dialog, initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks/webhooks.ts';
 
+/** A text that is shown where it cannot be copied. */
+const LONGEST_SHOWN = 60;
+/** How long to wait before a key that is known is tried again. */
+const RESUME_MS = 5_000;
 /** Details are beside the list from this width on. */
 const WIDE = '(min-width: 1100px)';
 /** Orders are lines of two rows up to this width. */
@@ -36,6 +41,7 @@ export class App {
   readonly #list: OrderList;
   readonly #changing: Changing;
   readonly #tabs: OtherTabs;
+  #resumeTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param root what precedes /v2 in the URLs of the service */
   constructor(element: HTMLElement, root: string) {
@@ -66,8 +72,20 @@ export class App {
       this.#shortcuts,
       () => state.session !== undefined && state.preferences.hasShortcuts,
     );
+    await this.#resume();
+  }
+
+  /** Signs in with a key that is known, until the service can be reached. */
+  async #resume(): Promise<void> {
+    const screen = this.#screen;
+    clearTimeout(this.#resumeTimer);
     const key = await this.#tabs.key();
-    if (key !== undefined && state.session === undefined) await this.#signIn(key);
+    if (key === undefined || screen.state.session !== undefined) return;
+    screen.change((state) => (state.isResuming = true));
+    await this.#signIn(key);
+    if (screen.state.session === undefined && screen.state.isResuming) {
+      this.#resumeTimer = setTimeout(() => void this.#resume(), RESUME_MS);
+    }
   }
 
   readonly #actions: Actions = {
@@ -93,10 +111,12 @@ export class App {
     submitSearch: (event) => {
       event.preventDefault();
       const { search, view } = this.#screen.state;
-      const order = parseWrittenId(search);
       if (search.trim() === '') return;
-      const found = { ...withoutFilters(view), page: 'orders', reference: search.trim() } as const;
-      this.#go(order === undefined ? found : { ...view, page: 'orders', order });
+      const id = parseWrittenId(search);
+      const others = { ...withoutFilters(view), page: 'orders' } as const;
+      if (id === undefined) this.#go({ ...others, reference: search.trim() });
+      else if (isWrittenPet(search)) this.#go({ ...others, petId: id });
+      else this.#go({ ...view, page: 'orders', order: id });
     },
     follow: (view) => (event) => {
       // The browser opens the link elsewhere.
@@ -125,7 +145,8 @@ export class App {
     openRange: (name) => (event) => {
       if ((event as ToggleEvent).newState !== 'open') return;
       void readPresetCounts(this.#screen, name);
-      void readRangeCount(this.#screen, name, event.currentTarget as HTMLFormElement);
+      const form = (event.currentTarget as Element).querySelector('form');
+      void readRangeCount(this.#screen, name, form!);
     },
     toggleColumn: (column) => () => {
       const { hidden } = this.#screen.state.preferences;
@@ -155,7 +176,7 @@ export class App {
     select: (id) => () => toggle(this.#screen, id),
     selectAll: () => toggleAll(this.#screen),
     selectMatching: () => void selectMatching(this.#screen),
-    clearSelection: () => this.#screen.change(({ selected }) => selected.clear()),
+    clearSelection: () => this.#clearSelection(),
     act: (action) => () =>
       void (action === 'cancel' ? this.#changing.ask(action) : this.#changing.changeOpen(action)),
     actOnSelected: (action) => () => {
@@ -180,6 +201,8 @@ export class App {
       event.preventDefault();
       this.#go({ ...this.#screen.state.view, order: undefined });
     },
+    readDetails: () => void readDetails(this.#screen),
+    resume: () => void this.#resume(),
     readActivity: () => void readActivity(this.#screen),
     markDay: (index) => () =>
       this.#screen.change((state) => {
@@ -189,13 +212,21 @@ export class App {
     webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
   };
 
+  /** Whether the list is in sight. */
+  get #hasList(): boolean {
+    const { view, session } = this.#screen.state;
+    return view.page === 'orders' && session?.may.read === true;
+  }
+
   readonly #shortcuts: Shortcuts = {
     move: (by) => void this.#move(by),
     open: () => {
       const { current, view } = this.#screen.state;
-      if (current !== undefined) this.#go({ ...view, order: current });
+      if (current !== undefined && this.#hasList) this.#go({ ...view, order: current });
     },
-    select: (isRange) => selectCurrent(this.#screen, isRange),
+    select: (isRange) => {
+      if (this.#hasList) selectCurrent(this.#screen, isRange);
+    },
     search: () => void this.#screen.focus('#jump'),
     filter: () => void this.#screen.focus('.filters button'),
     act: (action) => void this.#changing.ask(action),
@@ -204,7 +235,9 @@ export class App {
       const id = detail?.id ?? current;
       if (id !== undefined) void this.#copy(String(id), 'Id');
     },
-    exportCsv: () => void exportCsv(this.#screen),
+    exportCsv: () => {
+      if (this.#hasList) void exportCsv(this.#screen);
+    },
     goTo: (page) => {
       const { view, session } = this.#screen.state;
       const isOffered = page === 'orders' || session?.may.follow === true;
@@ -216,10 +249,17 @@ export class App {
 
   async #signIn(key: string): Promise<void> {
     const screen = this.#screen;
-    screen.change((state) => Object.assign(state, { isSigningIn: true, signInProblem: undefined }));
+    if (screen.state.isSigningIn) return;
+    screen.change((state) => {
+      state.isSigningIn = true;
+      // While a known key is tried, the reason why it was not possible stays in sight.
+      if (!state.isResuming) state.signInProblem = undefined;
+    });
     try {
       const session = await signIn(key, this.#root);
-      screen.change((state) => Object.assign(state, { session, isSigningIn: false }));
+      screen.change((state) =>
+        Object.assign(state, { session, isSigningIn: false, isResuming: false }),
+      );
       await screen.focus('h1');
       await this.#show(screen.state.view, true);
     } catch (error) {
@@ -233,6 +273,7 @@ export class App {
 
   #signOut(signInProblem: string | undefined): void {
     forgetKey();
+    clearTimeout(this.#resumeTimer);
     this.#screen.state.session?.ending.abort();
     this.#list.stop();
     const { isWide, isNarrow, view } = this.#screen.state;
@@ -256,17 +297,23 @@ export class App {
     const isOffered = { orders: true, activity: follow, webhooks }[asked.page];
     const view: View = isOffered ? asked : { ...asked, page: 'orders' };
     this.#screen.change((state) => Object.assign(state, { view }));
+    const isOtherPage = isFirst || before.page !== view.page;
+    if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
+    if (isOtherPage) void readWebhooks(this.#screen);
     if (session?.may.read !== true) {
-      void readWebhooks(this.#screen);
+      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
     const reading = isOther ? this.#list.read() : undefined;
-    const isOtherPage = isFirst || before.page !== view.page;
-    if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
-    if (isOtherPage) void readWebhooks(this.#screen);
-    if (isFirst || before.order !== view.order) await showDetails(this.#screen, before.order);
+    if (isFirst || before.order !== view.order) {
+      // A question about another order is over.
+      this.#screen.change((state) => (state.dialog = undefined));
+      await showDetails(this.#screen, before.order);
+    }
     await reading;
+    const isSorted = !isFirst && before.sorting !== view.sorting;
+    if (isSorted) await this.#screen.focus('th[aria-sort$="scending"] a');
   }
 
   /** Reads the next page, or the list from its beginning if that is what failed; the focus goes to the first new order. */
@@ -277,7 +324,7 @@ export class App {
   }
 
   async #reload(): Promise<void> {
-    await this.#list.read();
+    await this.#list.read({ isOther: false });
     await this.#screen.focus('tbody th a');
   }
 
@@ -294,7 +341,8 @@ export class App {
       this.#screen.toast(`${what} copied`);
     } catch {
       // Without HTTPS there is no clipboard.
-      this.#screen.toast(`The browser does not permit copying here: ${text}`);
+      const shown = text.length > LONGEST_SHOWN ? '' : `: ${text}`;
+      this.#screen.toast(`The browser does not permit copying here${shown}`, true);
     }
   }
 
@@ -306,19 +354,26 @@ export class App {
     const { orders, current, detail, view } = this.#screen.state;
     const index = orders.findIndex(({ id }) => id === current);
     const next = orders[index < 0 ? 0 : index + by];
-    if (next === undefined) return;
+    if (next === undefined || !this.#hasList) return;
     this.#screen.change((state) => Object.assign(state, { current: next.id }));
     await this.#screen.focus('tbody tr.current th a');
     if (detail !== undefined) this.#go({ ...view, order: next.id });
   }
 
+  #clearSelection(): void {
+    this.#screen.change(({ selected, selecting }) => {
+      selecting?.ending.abort();
+      selected.clear();
+    });
+  }
+
   /** Closes what is open, then clears the selection. */
   #close(): void {
-    const { detail, view, search, selected, bulk } = this.#screen.state;
+    const { detail, view, search, selected, selecting, bulk } = this.#screen.state;
     if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
     else if (detail !== undefined) this.#go({ ...view, order: undefined });
     else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
-    else if (selected.size > 0) this.#screen.change((state) => state.selected.clear());
+    else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();
   }
 }
 

@@ -16,6 +16,7 @@ const DATE_TIME = new Intl.DateTimeFormat(undefined, SHORT);
 const DATE_TIME_YEAR = new Intl.DateTimeFormat(undefined, { ...SHORT, year: 'numeric' });
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const DAY_YEAR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const NUMBER = new Intl.NumberFormat();
 
 const DAY_MS = 86_400_000;
@@ -29,8 +30,11 @@ export const orders = (value: bigint | number, more = ''): string =>
 /** The time of day of a moment. */
 export const clockTime = (at: Date): string => TIME.format(at);
 
-/** The day of a time, where the reader is. */
-export const day = (text: string | Date): string => DAY.format(new Date(text));
+/** The day of a time, where the reader is, with its year if that is another one. */
+export function day(text: string | Date): string {
+  const at = new Date(text);
+  return (at.getFullYear() === now().getFullYear() ? DAY : DAY_YEAR).format(at);
+}
 
 /** A time where the reader is, with its year if that is another one; the exact one is its title. */
 export function time(text: string | undefined) {

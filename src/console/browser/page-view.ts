@@ -8,7 +8,14 @@ import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
 import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
-import { PAGES, parseWrittenId, searchOf, type View, withoutFilters } from './list/view.ts';
+import {
+  isWrittenPet,
+  PAGES,
+  parseWrittenId,
+  searchOf,
+  type View,
+  withoutFilters,
+} from './list/view.ts';
 import { detailsDialog, detailsPanel } from './order/details-view.ts';
 import { signInPage } from './sign-in-view.ts';
 import type { State } from './state.ts';
@@ -26,10 +33,10 @@ export function page(state: State, actions: Actions) {
       <main class=${state.view.page}>${mainOf(state, actions)}</main>
       ${detail !== undefined && isWide ? detailsPanel(state, detail, actions) : nothing}
     </div>
-    ${state.view.page === 'orders' ? hints(state) : nothing}
+    ${state.view.page === 'orders' && state.session.may.read ? hints(state) : nothing}
     ${detail !== undefined && !isWide ? detailsDialog(state, detail, actions) : nothing}
     ${bulkBar(state, actions)}
-    <p class="toast" role="status">${toast === undefined ? nothing : html`<span>${icon('done')}${toast}</span>`}</p>
+    <p class="toast" role="status">${toast === undefined ? nothing : html`<span class=${toast.isProblem ? 'failed' : ''}>${icon(toast.isProblem ? 'warning' : 'done')}${toast.text}</span>`}</p>
     ${state.dialog === undefined ? nothing : dialogView(state, state.dialog, actions)}
   `;
 }
@@ -83,7 +90,7 @@ function searchBox({ search, view }: State, actions: Actions) {
       text === ''
         ? nothing
         : html`<div class="popover found"><p class="head">Press Enter</p>
-        ${id === undefined ? nothing : html`${link(toOrder, 'Open order', String(id))} ${link(toPet, 'Show orders of pet', String(id))}`}
+        ${id === undefined ? nothing : isWrittenPet(search) ? link(toPet, 'Show orders of pet', String(id)) : html`${link(toOrder, 'Open order', String(id))} ${link(toPet, 'Show orders of pet', String(id))}`}
         ${link(toReference, 'Show orders with the reference', text)}</div>`
     }
   </form>`;

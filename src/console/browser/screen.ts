@@ -50,6 +50,7 @@ export class Screen {
       document.title = titleOf(this.state);
       this.#showModals(focused);
       if (hadFocus && !focused!.isConnected) this.#keepFocus();
+      if (this.element.querySelector('dialog') === null) this.#opener = null;
     });
   }
 
@@ -59,6 +60,8 @@ export class Screen {
       if (dialog.open) continue;
       this.#opener = focused;
       dialog.showModal();
+      // Browsers close a dialog after several Escapes, whatever its handlers do: while it is wanted, it is opened again.
+      dialog.addEventListener('close', () => this.draw(), { once: true });
     }
   }
 
@@ -80,10 +83,10 @@ export class Screen {
     this.element.querySelector<HTMLElement>(selector)?.focus();
   }
 
-  /** Reports a success for some seconds. */
-  toast(text: string): void {
+  /** Reports what has happened for some seconds. */
+  toast(text: string, isProblem = false): void {
     clearTimeout(this.#toastTimer);
-    this.change((state) => Object.assign(state, { toast: text }));
+    this.change((state) => Object.assign(state, { toast: { text, isProblem } }));
     this.#toastTimer = setTimeout(
       () => this.change((state) => Object.assign(state, { toast: undefined })),
       TOAST_MS,

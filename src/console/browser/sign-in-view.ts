@@ -4,7 +4,8 @@ import { icon, mark } from './icons.ts';
 import type { State } from './state.ts';
 
 /** A form as password managers expect it: the store is the user name, and the key the password. */
-export function signInPage({ signInProblem, isSigningIn }: State, actions: Actions) {
+export function signInPage({ signInProblem, isSigningIn, isResuming }: State, actions: Actions) {
+  if (isResuming) return resumingPage(signInProblem, actions);
   const { environment = '' } = document.documentElement.dataset;
   return html`<main class="sign-in">
     ${mark()}
@@ -20,8 +21,22 @@ export function signInPage({ signInProblem, isSigningIn }: State, actions: Actio
       </div>
       <p role="alert" id="refused" class="problem">${signInProblem === undefined ? nothing : html`${icon('warning')}<span>${signInProblem}</span>`}</p>
       <p class="small" id="kept">${icon('lock')}<span>The key stays in the open tabs of the console. Closing them signs you out.</span></p>
-      <button class="primary" ?disabled=${isSigningIn}>${isSigningIn ? 'Signing in…' : 'Sign in'}</button>
+      <button class="primary" aria-disabled=${isSigningIn}>${isSigningIn ? 'Signing in…' : 'Sign in'}</button>
     </form>
     <p class="small"><a href="/reference">API reference</a></p>
+  </main>`;
+}
+
+/** While a key that is known is tried. */
+function resumingPage(problem: string | undefined, actions: Actions) {
+  return html`<main class="sign-in">${mark()}
+    <div class="card"><h1 tabindex="-1">Connecting…</h1>
+      <p role="status">${problem === undefined ? nothing : html`${icon('warning')}<span>${problem} It is tried again by itself.</span>`}</p>
+      ${
+        problem === undefined
+          ? nothing
+          : html`<button type="button" class="primary" @click=${actions.resume}>Try now</button>
+        <button type="button" @click=${actions.signOut}>Sign out</button>`
+      }</div>
   </main>`;
 }

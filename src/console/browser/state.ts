@@ -20,6 +20,8 @@ export interface State {
   /** Why signing in failed, or why the session ended. */
   signInProblem: string | undefined;
   isSigningIn: boolean;
+  /** Whether a key that is known is tried until the service can be reached. */
+  isResuming: boolean;
   view: View;
   preferences: Preferences;
   /** Whether the window has room for details beside the list. */
@@ -54,9 +56,11 @@ export interface State {
   current: bigint | undefined;
   /** Orders that another key has changed just now. */
   changed: Set<bigint>;
+  /** The reading of all orders that match, to select them. */
+  selecting: { readonly count: number; readonly ending: AbortController } | undefined;
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
-  toast: string | undefined;
+  toast: Toast | undefined;
   /** Orders written to a file so far; undefined if none is being written. */
   exported: number | undefined;
   detail: Detail | undefined;
@@ -76,6 +80,13 @@ export interface Detail {
   readonly problem: string | undefined;
   /** What became of the last action, unless it succeeded. */
   readonly failure: Failure | undefined;
+  readonly isActing: boolean;
+}
+
+/** What is reported for some seconds. */
+export interface Toast {
+  readonly text: string;
+  readonly isProblem: boolean;
 }
 
 /** An action on an order that did not succeed, in words. */
@@ -89,8 +100,8 @@ export interface Failure {
 /** What became of an order in an action on several. */
 export interface Result {
   readonly id: bigint;
-  /** done; fact: the order was in a final state already; failed: can be tried again. */
-  readonly kind: 'done' | 'fact' | 'failed';
+  /** done; fact: the order was in a final state already; failed, or untried after a stop: can be tried again. */
+  readonly kind: 'done' | 'fact' | 'failed' | 'untried';
   readonly text: string;
 }
 
@@ -144,6 +155,7 @@ export function initialState(view: View): State {
     session: undefined,
     signInProblem: undefined,
     isSigningIn: false,
+    isResuming: false,
     view,
     preferences: storedPreferences(),
     isWide: true,
@@ -164,6 +176,7 @@ export function initialState(view: View): State {
     selected: new Set(),
     current: undefined,
     changed: new Set(),
+    selecting: undefined,
     bulk: undefined,
     dialog: undefined,
     toast: undefined,

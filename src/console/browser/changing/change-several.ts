@@ -1,7 +1,7 @@
 import { type ChangeResult, LimitError } from '@store-orders/client';
-import { codeInWords, inWords, orders, sentence } from '../format.ts';
+import { codeInWords, count, inWords, orders as ordersText, sentence } from '../format.ts';
 import { showOrder } from '../list/rows.ts';
-import { filterOf } from '../list/view.ts';
+import { orderQuery } from '../list/view.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../session.ts';
 import type { Action, Bulk, Result } from '../state.ts';
@@ -19,25 +19,32 @@ const FACTS: readonly string[] = [
   'order_not_found',
 ];
 
-/** Selects all pending orders that match the filters, shown or not. */
+/** Selects pending orders that match the filters, shown or not, in the order of the list, up to MOST_SELECTED in all. */
 export async function selectMatching(screen: Screen): Promise<void> {
-  const { session, view } = screen.state;
-  if (session === undefined) return;
-  const query = { ...filterOf(view), status: 'pending', limit: 500 } as const;
-  const found: bigint[] = [];
+  const { session, view, selecting } = screen.state;
+  if (session === undefined || selecting !== undefined) return;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([session.ending.signal, ending.signal]);
+  const show = (count: number) => screen.change((state) => (state.selecting = { count, ending }));
+  const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
+  const found = new Set<bigint>();
+  let isCut = false;
+  show(0);
   try {
-    for await (const { id } of session.client.orders(query, { signal: session.ending.signal })) {
-      found.push(id);
-      if (found.length === MOST_SELECTED) break;
+    for await (const { orders } of session.client.pages(query, { signal })) {
+      for (const { id } of orders) found.add(id);
+      show(found.size);
+      isCut = found.size >= MOST_SELECTED;
+      if (isCut) break;
     }
+    screen.change((state) => (state.selected = new Set([...found].slice(0, MOST_SELECTED))));
+    if (isCut) screen.toast(`The first ${ordersText(MOST_SELECTED)} are selected`);
   } catch (error) {
-    const problem = screen.problemOf(session, error);
-    if (problem !== undefined) screen.toast(`Not selected. ${problem}`);
-    return;
+    const problem = signal.aborted ? undefined : screen.problemOf(session, error);
+    if (problem !== undefined) screen.toast(`Not selected. ${problem}`, true);
   }
   screen.change((state) => {
-    // Filters that were changed meanwhile have cleared the selection.
-    if (state.view === view) for (const id of found) state.selected.add(id);
+    if (state.selecting?.ending === ending) state.selecting = undefined;
   });
 }
 
@@ -60,20 +67,19 @@ export async function changeSeveral(
     const part = ids.slice(from, from + ORDERS_PER_REQUEST);
     const isStopped = screen.state.bulk?.isStopping === true;
     const problem = isStopped
-      ? 'Stopped before it was tried.'
+      ? 'It was not tried.'
       : await changePart(screen, session, { action, part, results });
     if (session.ending.signal.aborted) return;
     for (const id of problem === undefined ? [] : part) {
-      if (!results.has(id)) results.set(id, { id, kind: 'failed', text: problem! });
+      const kind = isStopped ? 'untried' : 'failed';
+      if (!results.has(id)) results.set(id, { id, kind, text: problem! });
     }
     screen.change((state) => {
       for (const id of part) state.selected.delete(id);
     });
     show({});
     // The others would fail for the same reason.
-    if (problem !== undefined && !isStopped) {
-      show({ isStopping: true });
-    }
+    if (problem !== undefined && !isStopped) show({ isStopping: true });
   }
   show({ isRunning: false, isStopping: false });
 }
@@ -119,13 +125,15 @@ function resultOf({ id, error }: ChangeResult, action: Action): Result {
 export function outcomeOf({ action, ids, results }: Bulk) {
   const all = [...results.values()];
   const ofKind = (kind: Result['kind']) => all.filter((each) => each.kind === kind);
-  const [done, facts, failed] = [ofKind('done'), ofKind('fact'), ofKind('failed')];
+  const [done, facts] = [ofKind('done'), ofKind('fact')];
+  const [failed, untried] = [ofKind('failed'), ofKind('untried')];
   const not = ids.length - done.length;
   return {
     failed,
-    notDone: [...failed, ...facts],
-    title: `${done.length} ${WORDS[action].done}${not === 0 ? '' : `, ${not} not`}`,
+    untried,
+    notDone: [...failed, ...untried, ...facts],
+    title: `${count(done.length)} ${WORDS[action].done}${not === 0 ? '' : `, ${count(not)} not`}`,
     text: [...new Set(failed.map(({ text }) => text))].join(' '),
-    facts: facts.length === 0 ? '' : `${orders(facts.length)} had already ended`,
+    facts: facts.length === 0 ? '' : `${ordersText(facts.length)} had already ended`,
   };
 }

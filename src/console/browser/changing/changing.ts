@@ -32,8 +32,14 @@ export class Changing {
   async changeOpen(action: Action): Promise<void> {
     await this.#readEtag();
     const { session, detail } = this.#screen.state;
-    if (session === undefined || detail?.order?.status !== 'pending') return;
+    if (session === undefined || detail?.order?.status !== 'pending' || detail.isActing) return;
+    const show = (isActing: boolean) =>
+      this.#screen.change((state) => {
+        if (state.detail?.id === detail.id) state.detail = { ...state.detail, isActing };
+      });
+    show(true);
     await changeOne(this.#screen, session, action, detail.order);
+    show(false);
     await this.#afterwards();
   }
 
@@ -76,7 +82,8 @@ export class Changing {
   async retryFailed(): Promise<void> {
     const { bulk } = this.#screen.state;
     if (bulk === undefined || bulk.isRunning) return;
-    const ids = outcomeOf(bulk).failed.map(({ id }) => id);
+    const { failed, untried } = outcomeOf(bulk);
+    const ids = [...failed, ...untried].map(({ id }) => id);
     await this.changeSeveral(bulk.action, ids);
   }
 }

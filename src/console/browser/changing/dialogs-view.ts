@@ -37,8 +37,8 @@ function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
       <div role="alert">${failure === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${failure.title}</b>${failure.text === '' ? nothing : html`<p>${failure.text}</p>`}</div></div>`}</div>
     </div>
     <div class="end">
-      <button type="button" autofocus ?disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
-      ${isOver ? nothing : html`<button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${isActing} @click=${actions.confirm}>${isActing ? `${doing}…` : `${verb} order`}</button>`}
+      <button type="button" autofocus aria-disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
+      ${isOver ? nothing : html`<button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} aria-disabled=${isActing} @click=${actions.confirm}>${isActing ? `${doing}…` : `${verb} order`}</button>`}
     </div>
   </dialog>`;
 }

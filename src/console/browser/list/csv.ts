@@ -1,5 +1,6 @@
 import type { OrderRecord } from '@store-orders/client';
 import { now } from '../clock.ts';
+import { orders as ordersText } from '../format.ts';
 import type { Screen } from '../screen.ts';
 import { orderQuery } from './view.ts';
 
@@ -57,10 +58,10 @@ export async function exportCsv(screen: Screen): Promise<void> {
       new Blob(parts, { type: 'text/csv' }),
       `orders-${now().toISOString().slice(0, 10)}.csv`,
     );
-    screen.toast(`${count} orders exported`);
+    screen.toast(`${ordersText(count)} exported`);
   } catch (error) {
     const problem = screen.problemOf(session, error);
-    if (problem !== undefined) screen.toast(`Not exported. ${problem}`);
+    if (problem !== undefined) screen.toast(`Not exported. ${problem}`, true);
   } finally {
     screen.change((state) => (state.exported = undefined));
   }

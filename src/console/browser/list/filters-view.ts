@@ -91,12 +91,12 @@ function petChip({ view }: State, actions: Actions) {
   const without = { ...view, petId: undefined, order: undefined };
   return chip(
     { name: 'pet', label: 'Pet', value: petId === undefined ? undefined : String(petId), without },
-    html`<form class="popover" id="filter-pet" popover role="dialog" aria-label="Pet" @submit=${actions.filter('pet')}>
+    html`<div class="popover form" id="filter-pet" popover role="dialog" aria-label="Pet"><form @submit=${actions.filter('pet')}>
       <label for="pet">Orders of the pet</label>
-      <input id="pet" name="pet" inputmode="numeric" autocomplete="off" placeholder="Id, such as 412" autofocus value=${petId ?? ''} />
+      <input id="pet" name="pet" inputmode="numeric" autocomplete="off" placeholder="Id, such as 412" autofocus .value=${String(petId ?? '')} />
       <p class="problem" role="alert"></p>
       <div class="end"><button class="primary">Show orders</button></div>
-    </form>`,
+    </form></div>`,
     actions,
   );
 }
@@ -111,11 +111,11 @@ function referenceChip({ view }: State, actions: Actions) {
       value: reference === '' ? undefined : reference,
       without,
     },
-    html`<form class="popover" id="filter-reference" popover role="dialog" aria-label="Reference" @submit=${actions.filter('reference')}>
+    html`<div class="popover form" id="filter-reference" popover role="dialog" aria-label="Reference"><form @submit=${actions.filter('reference')}>
       <label for="reference">Orders with the reference</label>
-      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus value=${reference} />
+      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference} />
       <div class="end"><button class="primary">Show orders</button></div>
-    </form>`,
+    </form></div>`,
     actions,
   );
 }
@@ -124,10 +124,12 @@ function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
   const { view, rangeCounts } = state;
   const range = view[name];
   const label = name === 'ships' ? 'Ships' : 'Placed';
-  const without = { ...view, [name]: '', order: undefined };
+  // Only pending orders can be overdue.
+  const isOverdue = range === 'overdue' && view.statuses.join() === 'pending';
+  const statuses = isOverdue ? [] : view.statuses;
+  const without = { ...view, [name]: '', statuses, order: undefined };
   const presets = name === 'ships' ? SHIPS_PRESETS : PLACED_PRESETS;
   const preset = (each: string) => {
-    // Only pending orders can be overdue.
     const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
     const to = { ...view, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
@@ -138,17 +140,17 @@ function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
   const draft = shown === undefined ? 'orders' : shownIn(shown, view.statuses, true);
   return chip(
     { name, label, value: range === '' ? undefined : rangeName(range, view), without },
-    html`<form class="popover range" id="filter-${name}" popover role="dialog" aria-label=${label} @toggle=${actions.openRange(name)}
-        @input=${actions.preview(name)} @submit=${actions.filter(name)}>
+    html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${label} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
       ${presets.map(preset)}
       <hr />
       <div class="days">
-        <label>From <input type="date" name="from" value=${from} min="1900-01-01" max="9999-12-31" /></label>
-        <label>To, inclusive <input type="date" name="to" value=${to} min="1900-01-01" max="9999-12-31" /></label>
+        <label>From <input type="date" name="from" .value=${from} min="1900-01-01" max="9998-12-31" /></label>
+        <label>To, inclusive <input type="date" name="to" .value=${to} min="1900-01-01" max="9998-12-31" /></label>
       </div>
       <p class="small">Days of ${timeZone()}</p>
+      <p class="problem" role="alert"></p>
       <div class="end"><button class="primary">Show ${draft}</button></div>
-    </form>`,
+    </form></div>`,
     actions,
   );
 }

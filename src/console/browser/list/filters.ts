@@ -12,13 +12,17 @@ export function applyFilter(
     (form.elements.namedItem(field) as HTMLInputElement).value.trim();
   const base = { ...view, order: undefined };
   if (name === 'reference') return { ...base, reference: textIn('reference') };
-  if (name !== 'pet') return { ...base, [name]: rangeOf(textIn('from'), textIn('to')) };
+  const problem = form.querySelector('.problem')!;
+  if (name !== 'pet') {
+    const [from, to] = [textIn('from'), textIn('to')];
+    const isBackward = from !== '' && to !== '' && from > to;
+    problem.textContent = isBackward ? 'The first day is after the last one.' : '';
+    return isBackward ? undefined : { ...base, [name]: rangeOf(from, to) };
+  }
   const text = textIn('pet');
   const petId = parseWrittenId(text);
   const isWrong = text !== '' && petId === undefined;
-  form.querySelector('.problem')!.textContent = isWrong
-    ? 'This is no id of a pet: up to 19 digits.'
-    : '';
+  problem.textContent = isWrong ? 'This is no id of a pet: up to 19 digits.' : '';
   return isWrong ? undefined : { ...base, petId };
 }
 

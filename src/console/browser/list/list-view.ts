@@ -60,15 +60,27 @@ export function ordersList(state: State, actions: Actions) {
 }
 
 function selectAllBanner(state: State, actions: Actions) {
-  const { selected, counts, next, view } = state;
+  const { selected, selecting, counts, next, view } = state;
   const { pending, isAll } = selectable(state);
-  const matching = counts?.orders.pending ?? 0n;
   const isOffered = view.statuses.length === 0 || view.statuses.includes('pending');
+  if (selecting !== undefined) {
+    return html`<p class="select-all" role="status"><span>Selecting… ${count(selecting.count)} so far</span>
+      <button type="button" class="link" @click=${actions.clearSelection}>Stop</button></p>`;
+  }
   if (!isAll || next === undefined || !isOffered) return nothing;
-  const isEvery = selected.size >= matching;
-  const more = counts?.isExact === false ? '+' : '';
-  return html`<p class="select-all"><span>${isEvery ? `All ${ordersText(selected.size).replace('order', 'pending order')} that match are selected.` : `All ${ordersText(pending.length).replace('order', 'pending order')} on this page are selected.`}</span>
-    ${isEvery ? nothing : html`<button type="button" class="link" @click=${actions.selectMatching}>Select all ${count(matching)}${more} that match</button>`}</p>`;
+  const matching = counts?.orders.pending;
+  const isEvery = counts?.isExact === true && selected.size >= counts.orders.pending;
+  const many = (value: number, where: string) =>
+    `All ${ordersText(value).replace('order', 'pending order')} ${where} are selected.`;
+  if (isEvery)
+    return html`<p class="select-all"><span>${many(selected.size, 'that match')}</span></p>`;
+  const isMore = selected.size > pending.length;
+  return html`<p class="select-all"><span>${isMore ? `${ordersText(selected.size)} are selected.` : many(pending.length, 'on this page')}</span>
+    ${
+      matching === undefined || isMore
+        ? nothing
+        : html`<button type="button" class="link" @click=${actions.selectMatching}>Select all ${count(matching)}${counts?.isExact === true ? '' : '+'} that match</button>`
+    }</p>`;
 }
 
 function table(state: State, actions: Actions) {

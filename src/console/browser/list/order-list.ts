@@ -1,4 +1,9 @@
-import { type Change, GoneError, type OrderCounts } from '@store-orders/client';
+import {
+  type Change,
+  GoneError,
+  InvalidRequestError,
+  type OrderCounts,
+} from '@store-orders/client';
 import { followActivity, readActivity } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
@@ -46,13 +51,17 @@ export class OrderList {
     });
   }
 
-  /** Reads the list of the view from its beginning. */
-  async read(): Promise<void> {
+  /** Reads the list from its beginning; for another view, without the counts and the selection of the one before. */
+  async read({ isOther = true } = {}): Promise<void> {
     this.#reading.abort();
     this.#reading = new AbortController();
     this.#screen.change((state) => {
       Object.assign(state, { orders: [], next: undefined, current: undefined });
-      for (const each of [state.newer, state.selected]) each.clear();
+      state.newer.clear();
+      if (!isOther) return;
+      state.selecting?.ending.abort();
+      state.selected.clear();
+      state.counts = undefined;
     });
     void this.readCounts();
     await this.readPage();
@@ -81,7 +90,8 @@ export class OrderList {
         state.problem = problem;
         endLoading(state);
       });
-      if (problem !== undefined) {
+      // What is malformed stays so.
+      if (problem !== undefined && !(error instanceof InvalidRequestError)) {
         this.#againTimer = setTimeout(() => void this.readPage(), AGAIN_MS);
       }
     } finally {
@@ -110,8 +120,7 @@ export class OrderList {
         Object.assign(state, { summary, counts });
       });
     } catch (error) {
-      // The counts are read again with the next change.
-      this.#screen.problemOf(session, error);
+      if (this.#screen.problemOf(session, error) !== undefined) this.#countSoon(AGAIN_MS);
     }
     this.#countAfter = performance.now() + COUNT_PAUSE * (performance.now() - begun);
   }
@@ -185,7 +194,10 @@ export class OrderList {
       if (!isLive && state.live === 'live') state.liveUntil = now();
       state.live = isLive ? 'live' : 'lost';
     });
-    if (isLive) void this.readCounts();
+    if (isLive) {
+      void this.readCounts();
+      this.#onOpenChanged();
+    }
     // What could not be read during an outage.
     if (isLive && hasFailed) void this.readPage();
   }
@@ -204,15 +216,16 @@ export class OrderList {
       });
     }, TINT_MS);
     followActivity(screen, changes);
-    this.#countTimer ??= setTimeout(
-      () => {
-        this.#countTimer = undefined;
-        void this.readCounts();
-      },
-      Math.max(COUNT_DELAY_MS, this.#countAfter - performance.now()),
-    );
+    this.#countSoon(Math.max(COUNT_DELAY_MS, this.#countAfter - performance.now()));
     const open = screen.state.detail?.id;
     if (changes.some(({ order }) => order.id === open)) this.#onOpenChanged();
+  }
+
+  #countSoon(ms: number): void {
+    this.#countTimer ??= setTimeout(() => {
+      this.#countTimer = undefined;
+      void this.readCounts();
+    }, ms);
   }
 
   /** After a restore of the store everything may be different. */

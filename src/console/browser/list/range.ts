@@ -59,13 +59,16 @@ export function boundsOf(range: Range): {
   return { from: dayStart(from), before: dayStart(to, 1) };
 }
 
+/** The day after one of this year must have four digits, too. */
+const LAST_YEAR = 9998;
+
 /** The beginning of a day, `later` days later, where the reader is; undefined for an incomplete date. */
 export function dayStart(day: string, later = 0): Date | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   // While a year is typed, it begins with zeros.
   const start = new Date(year, month - 1, date + later);
-  return year < 1900 || Number.isNaN(start.getTime()) ? undefined : start;
+  return year < 1900 || year > LAST_YEAR || Number.isNaN(start.getTime()) ? undefined : start;
 }
 
 /** The beginning of a day relative to today, by the clock of the service. */

@@ -157,12 +157,14 @@ export function parseId(text: string): bigint | undefined {
   return BigInt.asIntN(64, id) === id ? id : undefined;
 }
 
+const WRITTEN_ID = /^(?:(order|pet)\b)?[\s#]*(-?(?:\d+|\d{1,3}(?:[\s,.'’]\d{3})+))$/i;
+
 /** Parses an id as people write it: 998, #998, 1,000, order 998. */
 export function parseWrittenId(text: string): bigint | undefined {
-  return parseId(
-    text
-      .trim()
-      .replace(/^(?:order|pet)?[\s#]*/i, '')
-      .replaceAll(/[\s,.'’]/g, ''),
-  );
+  const digits = WRITTEN_ID.exec(text.trim())?.[2] ?? '';
+  return parseId(digits.replaceAll(/[\s,.'’]/g, ''));
 }
+
+/** Whether an id is written as that of a pet: pet 5. */
+export const isWrittenPet = (text: string): boolean =>
+  WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';

@@ -30,7 +30,7 @@ function contents(state: State, detail: Detail, actions: Actions) {
     ${order === undefined ? nothing : buttons(state, order, actions)}
     <div class="body">
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions)}
-        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div></div>`}</div>
+        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div><button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
       ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(order, events)}`}
@@ -72,14 +72,14 @@ function walk(state: State, { id }: Detail, actions: Actions) {
 const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
 
 /** To ship is apart from, and unlike, to cancel. */
-function buttons({ session }: State, { status }: TaggedOrder, actions: Actions) {
+function buttons({ session, detail }: State, { status }: TaggedOrder, actions: Actions) {
   const { may } = session!;
   if (status !== 'pending') return nothing;
   if (!may.cancel && !may.ship) {
     return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;
   }
   return html`<div class="buttons">
-    ${may.ship ? html`<button type="button" class="primary" @click=${actions.act('ship')}>${icon('truck')}Ship order</button>` : nothing}
+    ${may.ship ? html`<button type="button" class="primary" aria-disabled=${detail?.isActing === true} @click=${actions.act('ship')}>${icon('truck')}${detail?.isActing === true ? 'Shipping…' : 'Ship order'}</button>` : nothing}
     ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.act('cancel')}>Cancel order…</button>` : nothing}
   </div>`;
 }

@@ -1,7 +1,9 @@
+import { WORDS } from '../changing/words.ts';
+import { clockTime } from '../format.ts';
 import { showOrder } from '../list/rows.ts';
 import { searchOf } from '../list/view.ts';
 import type { Screen } from '../screen.ts';
-import type { Detail, TaggedOrder } from '../state.ts';
+import type { Detail, State, TaggedOrder } from '../state.ts';
 
 /** Opens the details of the order in the view, or closes those of the order `before`, and moves the focus along. */
 export async function showDetails(screen: Screen, before: bigint | undefined): Promise<void> {
@@ -25,7 +27,18 @@ const newDetail = (id: bigint, order: TaggedOrder | undefined): Detail => ({
   others: undefined,
   problem: undefined,
   failure: undefined,
+  isActing: false,
 });
+
+/** A question about an order that has ended meanwhile has an answer. */
+function endQuestion(state: State, order: TaggedOrder | undefined): void {
+  const { dialog } = state;
+  if (dialog?.kind !== 'one' || dialog.isActing || order?.status === 'pending') return;
+  if (order === undefined || dialog.order.id !== order.id || dialog.failure !== undefined) return;
+  const { action } = dialog;
+  const title = `Not ${WORDS[action].done}: it is ${order.status} since ${clockTime(new Date(order.updatedAt))}`;
+  state.dialog = { ...dialog, failure: { action, title, text: '', isRetryable: false } };
+}
 
 /** Reads the order whose details are open, and its history. */
 export async function readDetails(screen: Screen): Promise<void> {
@@ -40,6 +53,7 @@ export async function readDetails(screen: Screen): Promise<void> {
         found.order && state.detail.order && found.order.revision < state.detail.order.revision;
       if (!isOlder) state.detail = { ...state.detail, ...found };
       if (found.order !== undefined) showOrder(state, found.order);
+      endQuestion(state, found.order);
     });
   const { signal } = session.ending;
   try {
