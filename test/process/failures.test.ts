@@ -143,7 +143,7 @@ test('on a full disk lists succeed and cancels are 503, until there is space aga
   );
 });
 
-/** Starts the service with its database on a 1 MiB disk in a mount namespace of its own. */
+/** Starts the service with its database on a 2 MiB disk in a mount namespace of its own. */
 async function serveOnSmallDisk(t: TestContext, folder: string) {
   const seed = `sqlite:${join(folder, 'store.db')}`;
   const holder = spawn(
@@ -154,7 +154,7 @@ async function serveOnSmallDisk(t: TestContext, folder: string) {
       '--mount',
       'sh',
       '-c',
-      `mount -t tmpfs -o size=1m tmpfs ${folder} && exec sleep 600`,
+      `mount -t tmpfs -o size=2m tmpfs ${folder} && exec sleep 600`,
     ],
     { stdio: 'ignore' },
   );
