@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
 import type { FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
-import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
+import { addFiles, digestOf, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from '../pages/html.ts';
 
 const PATH = '/console';
@@ -86,12 +86,6 @@ function scriptsIn(folder: URL, path: string): Script[] {
 }
 
 const fileOf = (path: string, file: URL): Script => ({ path, source: readFileSync(file, 'utf8') });
-
-function digestOf(texts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const text of texts) hash.update(text);
-  return hash.digest('base64url').slice(0, 12);
-}
 
 function withoutTypes(source: string): string {
   return EXTENSION === '.ts' ? stripTypeScriptTypes(source) : source;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
-import { addFiles, securityHeaders, stylesOf } from '../pages/files.ts';
+import { addFiles, digestOf, securityHeaders, stylesOf } from '../pages/files.ts';
 import { Html, html } from '../pages/html.ts';
 import { type Documented, type Live, referencePage } from './page.ts';
 
@@ -18,18 +18,25 @@ export function addReference(
   versions: () => readonly Documented[],
   { rootUrl, rootPath, environment, hasConsole }: { readonly rootUrl: string } & Live,
 ): void {
+  const scripts = SCRIPTS.map((name) => ({
+    name,
+    source: readFileSync(new URL(`./browser/${name}`, import.meta.url), 'utf8'),
+  }));
+  const styles = stylesOf(STYLES);
+  const digest = digestOf([styles, ...scripts.map(({ source }) => source)]);
   const head = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${PATH}/reference.css">
-<script type="module" src="${PATH}/reference.js"></script>`;
+<link rel="stylesheet" href="${PATH}/${digest}/reference.css">
+<script type="module" src="${PATH}/${digest}/reference.js"></script>`;
   const live = { rootPath, environment, hasConsole };
   const page = () => referencePage(versions(), { rootUrl, head, live, linkRoot: '' });
   const files: FixedFile[] = [
     { path: PATH, type: 'text/html', make: page },
-    { path: `${PATH}/reference.css`, type: 'text/css', make: () => stylesOf(STYLES) },
-    ...SCRIPTS.map((name) => ({
-      path: `${PATH}/${name}`,
+    { path: `${PATH}/{digest}/reference.css`, digest, type: 'text/css', make: () => styles },
+    ...scripts.map(({ name, source }) => ({
+      path: `${PATH}/{digest}/${name}`,
+      digest,
       type: 'text/javascript',
-      make: () => readFileSync(new URL(`./browser/${name}`, import.meta.url), 'utf8'),
+      make: () => source,
     })),
   ];
   addFiles(router, files, securityHeaders([], []));

@@ -48,16 +48,18 @@ test('files of pages are compressed as the client accepts, each coding with an E
   assert.equal((await get('br', brotli.etag)).status, 304);
 });
 
-test('scripts of the console are kept by caches at the path with their digest only', async (t) => {
+test('scripts of pages are kept by caches at the path with their digest only', async (t) => {
   const { port } = await startService(t);
   const origin = `http://127.0.0.1:${port}`;
-  const page = await (await fetch(`${origin}/console`)).text();
-  const [, script] = /<script type="module" src="([^"]+)"/.exec(page)!;
-  const kept = await fetch(origin + script);
-  assert.equal(kept.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-  // A page of another release can ask for the digest that it knows.
-  const other = script!.replace(/console\/[^/]+/, 'console/other');
-  const current = await fetch(origin + other);
-  assert.equal(current.headers.get('cache-control'), 'no-cache');
-  assert.equal(await current.text(), await kept.text());
+  for (const path of ['/console', '/reference']) {
+    const page = await (await fetch(origin + path)).text();
+    const [, script] = /<script type="module" src="([^"]+)"/.exec(page)!;
+    const kept = await fetch(origin + script);
+    assert.equal(kept.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    // A page of another release can ask for the digest that it knows.
+    const other = script!.replace(/^(\/\w+\/)[^/]+/, '$1other');
+    const current = await fetch(origin + other);
+    assert.equal(current.headers.get('cache-control'), 'no-cache');
+    assert.equal(await current.text(), await kept.text());
+  }
 });
