@@ -53,7 +53,7 @@ ${returned(document, operation, id)}
   )}</ul>
 </div>
 <div class="aside">${sampleTabs(id, samples)}
-${examplesOf(document, operation)}
+${exampleOf(document, operation)}
 ${!isStream(operation) && tryItForm(operation, parameters, { method, path: `/${version}${path}`, environment })}</div>
 </article>
 `;
@@ -157,24 +157,12 @@ function responseLine(status: string, response: Response): Html {
 `;
 }
 
-/** The example of a success, and of what a client must be prepared for. */
-function examplesOf(document: OpenApi, operation: Operation): Html {
-  const [status, success] = successOf(operation)!;
-  const refused = Object.entries(operation.responses).find(([each]) =>
-    ['409', '404'].includes(each),
-  );
-  const shown = [[status, success] as const, ...(refused === undefined ? [] : [refused])];
-  return html`${shown.map(([each, response]) => {
-    const { content = {} } = resolved<Response>(document, response);
-    const [media] = Object.values(content);
-    const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
-    return example === undefined ? html`` : responseExample(each, TITLES[each] ?? '', example);
-  })}`;
+/** The example of a success. */
+function exampleOf(document: OpenApi, operation: Operation): Html {
+  const [status, response] = successOf(operation)!;
+  const { content = {} } = resolved<Response>(document, response);
+  const [media] = Object.values(content);
+  const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
+  if (example === undefined) return html``;
+  return responseExample(status, status === '201' ? 'Created' : 'OK', example);
 }
-
-const TITLES: Readonly<Record<string, string>> = {
-  200: 'OK',
-  201: 'Created',
-  404: 'Not found',
-  409: 'Conflict',
-};
