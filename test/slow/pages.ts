@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../browser/chromium.ts';
-import { ids, live, row, signedIn } from '../browser/console-page.ts';
+import { cancelOpenOrder, ids, live, row, signedIn } from '../browser/console-page.ts';
 import { opened } from '../browser/page.ts';
 import { type Running, run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -68,30 +68,32 @@ test('the pages are exact and unharmed', { timeout: 240_000 }, async (t) => {
     const { page, problems } = await signedIn(t, browser, service);
     await live(page);
     assert.deepEqual((await ids(page)).slice(0, 3), IDS.slice(0, 3));
-    await page.getByLabel('Order', { exact: true }).fill(IDS[3]!);
-    await page.getByRole('button', { name: 'Open' }).click();
-    const details = page.getByRole('complementary', { name: `Order ${IDS[3]}` });
-    await details.getByText(IDS[0]!).waitFor();
-    await details.getByText(IDS[1]!).waitFor();
-    await details.getByRole('button', { name: 'Cancel this order' }).click();
-    await details.getByText('It is cancelled now.').waitFor();
-    await details.getByRole('link', { name: 'Close' }).click();
-
-    await page.getByLabel('Pet').fill(IDS[1]!);
+    await page.getByLabel('Go to an order').fill(IDS[3]!);
     await page.keyboard.press('Enter');
-    await row(page, BigInt(IDS[3]!)).getByText('cancelled').waitFor();
+    const details = page.getByRole('complementary', { name: `Order ${IDS[3]}` });
+    await details.getByText(BigInt(IDS[0]!).toLocaleString('en-US')).waitFor();
+    await details.getByText(IDS[1]!).waitFor();
+    await cancelOpenOrder(page);
+    await page.getByText(`Order ${IDS[3]} was cancelled`).waitFor();
+    await details.getByRole('button', { name: 'Close' }).click();
+
+    await page.getByLabel('Go to an order').fill(`pet ${IDS[1]}`);
+    await page.keyboard.press('Enter');
+    await row(page, BigInt(IDS[3]!)).getByText('Cancelled').waitFor();
+    await page.getByText('That is all.').waitFor();
     assert.deepEqual(await ids(page), IDS);
     await row(page, BigInt(IDS[2]!)).getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Ship 1…' }).click();
     await page.getByRole('button', { name: 'Ship 1 order' }).click();
-    await row(page, BigInt(IDS[2]!)).getByText('It is shipped now.').waitFor();
-    assert.equal(await row(page, BigInt(IDS[1]!)).getByText('pending').count(), 1);
+    await row(page, BigInt(IDS[2]!)).getByText('Shipped', { exact: true }).waitFor();
+    assert.equal(await row(page, BigInt(IDS[1]!)).getByText('Pending').count(), 1);
 
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('img', { name: '1,000,004 placed in 14 days' }).waitFor();
     const keys = await page.locator('.keys tbody th').allInnerTexts();
     for (const name of NAMES) {
       assert.ok(
-        keys.some((text) => text.startsWith(`${name} key_`)),
+        keys.some((text) => text.startsWith(`${name}\nkey_`)),
         `${name}: ${keys}`,
       );
     }
@@ -101,25 +103,28 @@ test('the pages are exact and unharmed', { timeout: 240_000 }, async (t) => {
   await t.test('reference', async () => {
     const url = `http://127.0.0.1:${service.port}/reference`;
     const { page, problems } = await opened(browser, url);
-    await page.getByLabel('API key').fill(service.secret);
+    await page.getByLabel('API key', { exact: true }).fill(service.secret);
     /** Tries an operation, and waits for a text in its answer. */
     const tried = async (operation: string, fields: Record<string, string>, text: string) => {
-      const form = page.locator(`#v2-${operation} form`);
+      const form = page.locator(`#v2-${operation} .try`);
+      await form.evaluate((box) => box.setAttribute('open', ''));
       for (const [name, value] of Object.entries(fields)) {
         await form.getByLabel(name, { exact: true }).fill(value);
       }
-      await form.getByRole('button').click();
+      await form.getByRole('button', { name: /^Send/ }).click();
+      const confirm = form.getByRole('button', { name: 'Cancel an order' });
+      if (await confirm.isVisible()) await confirm.click();
       await form.locator('.answer', { hasText: text }).waitFor();
     };
     for (const id of IDS) {
-      await tried('getOrder', { orderId: id }, `"id":${id},"petId":${IDS[1]}`);
-      await tried('getOrderHistory', { orderId: id }, '"type":"placed"');
+      await tried('getOrder', { orderId: id }, `"id": ${id},\n  "petId": ${IDS[1]}`);
+      await tried('getOrderHistory', { orderId: id }, '"type": "placed"');
     }
-    await tried('cancelOrder', { orderId: IDS[1]! }, `"id":${IDS[1]}`);
+    await tried('cancelOrder', { orderId: IDS[1]! }, `"id": ${IDS[1]}`);
     await tried('cancelOrder', { orderId: IDS[2]! }, 'order_already_shipped');
     const [from, before] = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000));
     const boundaries = `${from!.toISOString()},${before!.toISOString()}`;
-    await tried('getActivity', { boundaries }, '"placed":50000');
+    await tried('getActivity', { boundaries }, '"placed": 50000');
     await assertUnharmed(page, problems);
     await page.context().close();
   });
