@@ -255,7 +255,7 @@ for (const { name, newDatabase } of ENGINES) {
       placed: placedIn,
       chosen: filter,
     });
-    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 100 });
+    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 60 });
   });
 
   test(`${name}: a page is one snapshot, however many rows are examined while orders change`, async (t) => {
