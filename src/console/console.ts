@@ -43,7 +43,8 @@ export function addConsole(
     fileOf(`lit-html/${name}`, new URL(name, LIT_HTML_FOLDER)),
   );
   const sources = [...scripts, ...library];
-  const digest = digestOf([...sources.map(({ source }) => source), stylesOf(...STYLES)]);
+  const styles = stylesOf(...STYLES);
+  const digest = digestOf([...sources.map(({ source }) => source), styles]);
   const folder = `${PATH}/${digest}`;
   const importMap = JSON.stringify({
     imports: {
@@ -60,7 +61,7 @@ export function addConsole(
       path: `${PATH}/{digest}/console.css`,
       digest,
       type: 'text/css',
-      make: () => stylesOf(...STYLES),
+      make: () => styles,
     },
     ...sources.map(({ path, source }) => ({
       path: `${PATH}/{digest}/${path}`,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { HeaderList } from '../http/errors.ts';
 import { addFixed, addRedirect, type FixedFile } from '../http/fixed-response.ts';
 import type { Router } from '../http/router.ts';
+import { MARK } from './mark.ts';
 
 const BASE_STYLES = new URL('./base.css', import.meta.url);
 
@@ -54,8 +55,7 @@ export function addEntrances(
   if (hasConsole) addRedirect(router, '/console/', '/console');
 }
 
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><rect width="24" height="24" rx="6" fill="#17694a" stroke="none"/><path d="m12 5.5 6 3.2v6.6l-6 3.2-6-3.2V8.700Zm-5.7 3.4L12 12l5.7-3.1M12 12v6.300"/></svg>';
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><rect width="24" height="24" rx="6" fill="#17694a" stroke="none"/><path d="${MARK}"/></svg>`;
 
 /** Returns a digest of files, for their paths. */
 export function digestOf(texts: readonly string[]): string {

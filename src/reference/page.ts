@@ -1,5 +1,6 @@
 import type { OpenApi, Operation } from '../contract/openapi.ts';
 import { type Html, html } from '../pages/html.ts';
+import { MARK } from '../pages/mark.ts';
 import { errorGuide } from './error-guide.ts';
 import { firstRequest, GUIDE, idsSection, keysSection } from './guide.ts';
 import { markdown } from './markdown.ts';
@@ -46,7 +47,7 @@ ${head}
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar">
-<a class="brand" href="#first-request"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="m12 5.5 6 3.2v6.6l-6 3.2-6-3.2V8.7Zm-5.7 3.4L12 12l5.7-3.1M12 12v6.3"></path></svg><span>Store Orders <span class="api">API</span></span></a>
+<a class="brand" href="#first-request"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="${MARK}"></path></svg><span>Store Orders <span class="api">API</span></span></a>
 <nav class="segments" aria-label="Version">${versions.map(({ version, document }) => html`<a href="#${version}" data-version="${version}">${version} <span>${stabilityOf(document)}</span></a>`)}</nav>
 <div class="links"><a href="${linkRoot}/openapi/${versions.at(-1)!.version}.yaml">OpenAPI</a>${live?.hasConsole === true && html`<a href="/console">Console</a>`}</div>
 ${live !== undefined && keyForm(live.environment)}

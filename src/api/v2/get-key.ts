@@ -3,6 +3,7 @@ import type { RouteHandler } from '../../http/exchange.ts';
 import { send } from '../../http/responses.ts';
 import { toJson } from '../../json/to-json.ts';
 import { SCOPES } from '../../keys/scopes.ts';
+import { formatTimestamp } from '../../orders/timestamp.ts';
 import { JSON_TYPE, NOT_STORED } from './responses.ts';
 
 /** GET /key: the API key of the request, and the time of the service. */
@@ -13,13 +14,9 @@ export function getKey(contract: Contract): RouteHandler {
       ...{ id, name, environment },
       scopes: scopes ?? SCOPES,
       cancelsPerHour,
-      expiresAt: timeOf(expiresAt),
-      now: timeOf(Date.now()),
+      expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
+      now: formatTimestamp(Date.now()),
     };
     send(exchange, 200, [...NOT_STORED, ...JSON_TYPE], Buffer.from(toJson(key)));
   });
-}
-
-function timeOf(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
 }

@@ -33,9 +33,8 @@ export function getOrderHistory(contract: Contract, store: Store): RouteHandler 
         const name = by === undefined ? undefined : names.get(by);
         return { type, at: formatTimestamp(at), revision, by, name };
       });
-      sendRead(exchange, orderEtag(order), () => toJson({ reference: order.reference, events }), [
-        ...['vary', 'Authorization'],
-      ]);
+      const json = () => toJson({ reference: order.reference, events });
+      sendRead(exchange, orderEtag(order), json, ['vary', 'Authorization']);
     },
   );
 }

@@ -2,7 +2,7 @@ import type { View } from './list/view.ts';
 import type { Column } from './preferences.ts';
 import type { Action, Dialog } from './state.ts';
 
-type Handler = (event: Event) => void;
+export type Handler = (event: Event) => void;
 
 /** What a reader can do, as handlers of events. */
 export interface Actions {

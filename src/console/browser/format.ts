@@ -112,10 +112,11 @@ export const codeInWords = (code: string): string => CODES[code] ?? code;
 
 /** What went wrong, in words for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
-  if (error instanceof ConflictError || error instanceof OrderChangedError) {
-    return sentence(codeInWords(error.code));
-  }
-  if (error instanceof NotFoundError) return sentence(codeInWords(error.code));
+  const isRefusal =
+    error instanceof ConflictError ||
+    error instanceof OrderChangedError ||
+    error instanceof NotFoundError;
+  if (isRefusal) return sentence(codeInWords(error.code));
   if (error instanceof ForbiddenError) return 'This key may not do that.';
   if (error instanceof LimitError) {
     const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000);

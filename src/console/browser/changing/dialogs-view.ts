@@ -2,7 +2,7 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { orders } from '../format.ts';
 import { icon } from '../icons.ts';
-import { questionOf, summaryOf } from '../order/details-view.ts';
+import { failureNotice, summaryOf } from '../order/details-view.ts';
 import type { Dialog, State } from '../state.ts';
 import { WORDS } from './words.ts';
 
@@ -31,10 +31,10 @@ function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
   const { verb, doing, keep } = WORDS[action];
   const isOver = failure !== undefined && !failure.isRetryable;
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
-    <div class="inner"><h2 id="ask">${questionOf(action, order)}</h2>
+    <div class="inner"><h2 id="ask">${verb} order ${order.id}?</h2>
       <p id="consequence">${CONSEQUENCES[action][0]}</p>
       ${summaryOf(order, by)}
-      <div role="alert">${failure === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${failure.title}</b>${failure.text === '' ? nothing : html`<p>${failure.text}</p>`}</div></div>`}</div>
+      <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
     </div>
     <div class="end">
       <button type="button" autofocus aria-disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>

@@ -5,6 +5,7 @@ import { count, day, orders, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import { COLUMNS } from '../preferences.ts';
 import type { State } from '../state.ts';
+import { moreIn, totalOf } from './counts.ts';
 import {
   dayStart,
   daysOf,
@@ -13,7 +14,7 @@ import {
   type Range,
   SHIPS_PRESETS,
 } from './range.ts';
-import { isFiltered, STATUSES, searchOf, type View, withoutFilters } from './view.ts';
+import { isFiltered, searchOf, type View, withoutFilters } from './view.ts';
 
 /** The heading of the list, with everything that decides what it shows. */
 export function filterBar(state: State, actions: Actions) {
@@ -35,22 +36,17 @@ export function filterBar(state: State, actions: Actions) {
   </div>`;
 }
 
-const totalOf = ({ pending, shipped, cancelled }: OrderCounts['orders']) =>
-  pending + shipped + cancelled;
-
 /** How many orders match the filters and the status. */
 function matching({ counts, view }: State) {
   if (counts === undefined) return nothing;
-  const statuses = view.statuses.length === 0 ? STATUSES : view.statuses;
-  const total = statuses.reduce((sum, status) => sum + counts.orders[status as 'pending'], 0n);
-  const more = counts.isExact ? '' : '+';
+  const total = totalOf(counts.orders, view.statuses);
   const word = total === 1n && counts.isExact ? 'order' : 'orders';
-  return html`<b>${count(total)}${more}</b> ${word}`;
+  return html`<b>${count(total)}${moreIn(counts)}</b> ${word}`;
 }
 
 /** The statuses, with counts that follow the other filters. */
 function segments({ counts, view }: State, actions: Actions) {
-  const more = counts?.isExact === false ? '+' : '';
+  const more = moreIn(counts);
   const link = (name: string, statuses: View['statuses'], value: bigint | undefined) => {
     const to = { ...view, statuses, order: undefined };
     const isCurrent = statuses.join() === view.statuses.join();
@@ -156,14 +152,8 @@ function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
 }
 
 /** How many orders of some statuses there are; all if there are none. */
-function shownIn(
-  { orders: found, isExact }: OrderCounts,
-  statuses: View['statuses'],
-  isNamed = false,
-): string {
-  const each = statuses.length === 0 ? STATUSES : statuses;
-  const total = each.reduce((sum, status) => sum + found[status as 'pending'], 0n);
-  const more = isExact ? '' : '+';
+function shownIn(counts: OrderCounts, statuses: View['statuses'], isNamed = false): string {
+  const [total, more] = [totalOf(counts.orders, statuses), moreIn(counts)];
   return isNamed ? orders(total, more) : count(total) + more;
 }
 

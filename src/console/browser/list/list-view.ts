@@ -13,6 +13,7 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import type { State, TaggedOrder } from '../state.ts';
+import { moreIn, totalOf } from './counts.ts';
 import { rangeName } from './filters-view.ts';
 import { selectable } from './rows.ts';
 import { isFiltered, type Sorting, searchOf, withoutFilters } from './view.ts';
@@ -79,7 +80,7 @@ function selectAllBanner(state: State, actions: Actions) {
     ${
       matching === undefined || isMore
         ? nothing
-        : html`<button type="button" class="link" @click=${actions.selectMatching}>Select all ${count(matching)}${counts?.isExact === true ? '' : '+'} that match</button>`
+        : html`<button type="button" class="link" @click=${actions.selectMatching}>Select all ${count(matching)}${moreIn(counts)} that match</button>`
     }</p>`;
 }
 
@@ -174,8 +175,7 @@ function skeleton() {
 /** An empty store, and filters that match nothing, are different things. */
 function emptyList({ view, summary }: State, actions: Actions) {
   const { petId, reference, ships, placed, statuses } = view;
-  const { pending = 0n, shipped = 0n, cancelled = 0n } = summary?.orders ?? {};
-  const whole = pending + shipped + cancelled;
+  const whole = summary === undefined ? 0n : totalOf(summary.orders);
   if (whole === 0n && !isFiltered(view) && statuses.length === 0) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
       <p>Orders appear here as integrators place them, or after an import: <code>npx store-orders import FILE</code>.</p>

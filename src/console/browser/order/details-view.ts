@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit-html';
-import type { Actions } from '../actions.ts';
-import { WORDS } from '../changing/words.ts';
+import type { Actions, Handler } from '../actions.ts';
 import { ago, count, daysFrom, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
+import { moreIn, totalOf } from '../list/counts.ts';
 import { pill } from '../list/list-view.ts';
 import { searchOf, withoutFilters } from '../list/view.ts';
 import type { Detail, Failure, State, TaggedOrder } from '../state.ts';
@@ -29,7 +29,7 @@ function contents(state: State, detail: Detail, actions: Actions) {
     ${order === undefined ? nothing : html`<p class="sub">${subtitle(order)}</p>`}
     ${order === undefined ? nothing : buttons(state, order, actions)}
     <div class="body">
-      <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions)}
+      <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions.act(failure.action))}
         ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div><button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
@@ -56,15 +56,9 @@ function walk(state: State, { id }: Detail, actions: Actions) {
     const target = { ...view, order: to.id };
     return html`<a class="icon-only" href=${searchOf(target)} aria-label="${name} order" @click=${actions.follow(target)}>${icon(icons)}</a>`;
   };
-  const { pending = 0n, shipped = 0n, cancelled = 0n } = counts?.orders ?? {};
-  const all = { pending, shipped, cancelled };
-  const total =
-    view.statuses.length === 0
-      ? pending + shipped + cancelled
-      : view.statuses.reduce((sum, each) => sum + all[each], 0n);
-  const more = counts?.isExact === false ? '+' : '';
+  const total = counts === undefined ? 0n : totalOf(counts.orders, view.statuses);
   return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
-    <span class="small place">${index < 0 ? 'Not in this list' : `${count(index + 1)} of ${count(total)}${more}`}</span>
+    <span class="small place">${index < 0 ? 'Not in this list' : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
     <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(addressOf(id), 'Address')}>${icon('link')}</button>
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
 }
@@ -84,20 +78,19 @@ function buttons({ session, detail }: State, { status }: TaggedOrder, actions: A
   </div>`;
 }
 
-export function failureNotice({ action, title, text, isRetryable }: Failure, actions: Actions) {
+/** @param again tries once more what can succeed; without it, the notice has no button */
+export function failureNotice({ title, text, isRetryable }: Failure, again?: Handler) {
   return html`<div class="notice">${icon('warning')}<div><b>${title}</b>${text === '' ? nothing : html`<p>${text}</p>`}</div>
-    ${isRetryable ? html`<button type="button" @click=${actions.act(action)}>Try again</button>` : nothing}</div>`;
+    ${isRetryable && again !== undefined ? html`<button type="button" @click=${again}>Try again</button>` : nothing}</div>`;
 }
 
 function facts({ view }: State, order: TaggedOrder, { others }: Detail, actions: Actions) {
   const { status, petId, quantity, shipDate, complete, reference, placedAt, revision } = order;
   const toPet = { ...withoutFilters(view), petId };
-  const { pending = 0n, shipped = 0n, cancelled = 0n } = others?.orders ?? {};
-  const further = pending + shipped + cancelled - 1n;
-  const more = others?.isExact === false ? '+' : '';
+  const further = others === undefined ? 0n : totalOf(others.orders) - 1n;
   return html`<dl>
     <dt>Pet</dt><dd>${petId === undefined ? 'none' : html`<a href=${searchOf(toPet)} @click=${actions.follow(toPet)}>${petId}</a>`}
-      ${others === undefined || further < 1n ? nothing : html`<span class="hint">${count(further)}${more} other ${further === 1n ? 'order' : 'orders'}</span>`}</dd>
+      ${further < 1n ? nothing : html`<span class="hint">${count(further)}${moreIn(others)} other ${further === 1n ? 'order' : 'orders'}</span>`}</dd>
     <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
     <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
@@ -144,7 +137,3 @@ export function summaryOf(order: TaggedOrder, by: string | undefined) {
     <dt>Placed</dt><dd>${ago(placedAt)} ${by === undefined ? nothing : html`<span class="hint">by <bdi>${by}</bdi></span>`}</dd>
   </dl>`;
 }
-
-/** The question of a dialog about one order. */
-export const questionOf = (action: keyof typeof WORDS, { id }: TaggedOrder): string =>
-  `${WORDS[action].verb} order ${id}?`;
