@@ -1,6 +1,6 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreNotUsable } from '../../store.ts';
@@ -50,14 +50,30 @@ export function makeDurable(db: DatabaseSync): void {
 }
 
 /**
- * Creates a folder and its parents, readable by the owner only. Existing folders keep their modes.
+ * Creates a folder and its parents, readable by the owner only. Existing folders keep their modes. The names of new folders are
+ * synced: SQLite syncs only the folder of a database, which is lost with its name if the power fails.
  * @throws StoreNotUsable
  */
 export function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const folder = resolve(path);
+    const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (first === undefined) return;
+    for (let made = folder; made.length >= first.length; made = dirname(made)) {
+      syncToDisk(dirname(made));
+    }
   } catch (error) {
     throw new StoreNotUsable(`cannot create its folder: ${(error as Error).message}`);
+  }
+}
+
+/** Syncs a file, or the names in a folder. */
+export function syncToDisk(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
   accessSync,
-  closeSync,
   constants,
   existsSync,
-  fsyncSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -18,7 +15,13 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
-import { makeFile, makeFolder, readableLocation, readDatabase } from '../database/connection.ts';
+import {
+  makeFile,
+  makeFolder,
+  readableLocation,
+  readDatabase,
+  syncToDisk,
+} from '../database/connection.ts';
 import { isFull, withOpenErrors } from '../database/errors.ts';
 import { missingMigrations } from '../database/schema.ts';
 import { checkSqlite } from './check.ts';
@@ -179,14 +182,5 @@ function changeStore(db: DatabaseSync, values: Readonly<Record<string, SQLInputV
   for (const [name, value] of Object.entries(values)) {
     if (columns.every((column) => column.name !== name)) continue;
     db.prepare(`UPDATE store SET ${name} = ?`).run(value);
-  }
-}
-
-export function syncToDisk(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

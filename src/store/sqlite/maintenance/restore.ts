@@ -19,17 +19,10 @@ import type { OrderId } from '../../../orders/order.ts';
 import type { Action } from '../../audit.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
-import { fileIdentity, readDatabase } from '../database/connection.ts';
+import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from '../database/errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
-import {
-  copySqlite,
-  expectSound,
-  makeUsable,
-  syncToDisk,
-  timeForName,
-  writeWhole,
-} from './backup.ts';
+import { copySqlite, expectSound, makeUsable, timeForName, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { beginHistory, freeIdsOf } from './reserved-ids.ts';
 
