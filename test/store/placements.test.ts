@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../../src/orders/placement.ts';
 import { ENGINES, open, queryDatabase } from './engines.ts';
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 function placement(idempotencyKey: string, by = 'key_a'): PlaceOrderCommand {
   return {
@@ -20,7 +20,7 @@ function placed(outcome: PlaceOrderOutcome | undefined): [id: bigint, isReplay: 
 }
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: a placement is stored for 24 hours, and then deleted by a later one`, async (t) => {
+  test(`${name}: a placement is stored for three days, and then deleted by a later one`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
     const place = async (key: string) => placed((await store.apply([placement(key)]))[0]);
@@ -28,8 +28,8 @@ for (const { name, newDatabase } of ENGINES) {
       queryDatabase(url, `UPDATE placements SET at = at - ${ms} WHERE idempotency_key = '${key}'`);
     assert.deepEqual(await place('young'), [1n, false]);
     assert.deepEqual(await place('old'), [2n, false]);
-    await age('young', 24 * HOUR_MS - 60_000);
-    await age('old', 24 * HOUR_MS + 1);
+    await age('young', 3 * DAY_MS - 60_000);
+    await age('old', 3 * DAY_MS + 1);
     assert.deepEqual(await place('later'), [3n, false]);
     assert.deepEqual(await place('young'), [1n, true]);
     assert.deepEqual(
@@ -37,6 +37,17 @@ for (const { name, newDatabase } of ENGINES) {
       [['later'], ['young']],
     );
     assert.deepEqual(await place('old'), [4n, false]);
+  });
+
+  test(`${name}: a placement is repeatable for a day if one clock is a day behind and another one a day ahead`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    const place = async (key: string) => placed((await store.apply([placement(key)]))[0]);
+    assert.deepEqual(await place('wrong clock'), [1n, false]);
+    // Placed a day ago, by a clock that was a day behind; and now the clock is a day ahead.
+    await queryDatabase(url, `UPDATE placements SET at = at - ${3 * DAY_MS - 60_000}`);
+    assert.deepEqual(await place('later'), [2n, false]);
+    assert.deepEqual(await place('wrong clock'), [1n, true]);
   });
 
   test(`${name}: API keys that use the same idempotency key at once place an order each`, async (t) => {
