@@ -1,4 +1,4 @@
-import type { Step } from './script.ts';
+import type { Step } from './step.ts';
 
 export interface FuzzAnswer {
   readonly status: number;
@@ -27,6 +27,11 @@ export function answersIn(received: Buffer, steps: readonly Step[]): FuzzAnswer[
     if (status === 0) throw new Error(`not a response: ${JSON.stringify(head.slice(0, 60))}`);
     at = end + 4;
     if (status === 100) continue;
+    if (status === 200 && steps[answers.length]?.body === 'stream') {
+      // Its events are chunks, until one of the sides closes the connection.
+      answers.push({ status, head, body: received.subarray(at), isWhole: true });
+      break;
+    }
     const isEmpty = status === 304 || status === 204 || steps[answers.length]?.body === 'none';
     const length = isEmpty ? 0 : Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
     const body = received.subarray(at, at + length);

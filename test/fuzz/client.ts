@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Random } from './random.ts';
-import { JUNK, type Script } from './script.ts';
+import type { Random } from '../torture/random.ts';
+import { JUNK } from './requests.ts';
+import type { Script } from './script.ts';
 
 /** A connection that is still open after this time is a finding. */
 const LIMIT_MS = 15_000;
@@ -26,6 +27,7 @@ export async function play(
   random: Random,
   isEnough: (received: Buffer) => boolean,
 ): Promise<PlayResult> {
+  const isStream = steps.some(({ body }) => body === 'stream');
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const chunks: Buffer[] = [];
   let wasReset = false;
@@ -46,7 +48,10 @@ export async function play(
     clearTimeout(quiet);
     if (ending === 'reset' || !isSent) return;
     quiet = setTimeout(() => {
-      if (isEnough(Buffer.concat(chunks))) socket.end();
+      if (!isEnough(Buffer.concat(chunks))) return;
+      // A stream goes on even if the client has closed its side.
+      if (isStream) socket.destroy();
+      else socket.end();
     }, QUIET_MS);
   };
   let hasStalled = false;

@@ -6,10 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { run } from '../process/program.ts';
+import { Random } from '../torture/random.ts';
 import { play } from './client.ts';
-import { Random } from './random.ts';
-import { type Script, type Step, scriptOf, type Target } from './script.ts';
+import type { Target } from './requests.ts';
+import { type Script, scriptOf } from './script.ts';
 import { FuzzServer, type ResourceUsage } from './server.ts';
+import type { Step } from './step.ts';
 import { isAnswered, type Outcomes, verify } from './verify.ts';
 
 /** A list of 5.5 MB, more than the system buffers for a client that does not read. */
@@ -23,8 +25,11 @@ const CONCURRENCY = 128;
 const WARM_UP = 250;
 /** Permitted growth in a round; the process is meant to keep one list and its compressed form only. */
 const MAX_GROWTH_BYTES = 24 * 1024 * 1024;
-/** How long the server may take to close all connections after the last client has disconnected. */
-const SETTLE_MS = 6_000;
+/**
+ * How long the server may take to close all connections after the last client has disconnected. A stream without events notices that with
+ * its next comment, after at most 15 s.
+ */
+const SETTLE_MS = 17_000;
 /** Clients that are in the middle of a list at shutdown. */
 const READERS_AT_SHUTDOWN = 24;
 

@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { answersIn, type FuzzAnswer } from './answers.ts';
 import type { PlayResult } from './client.ts';
-import type { Script, Step } from './script.ts';
+import type { Script } from './script.ts';
+import type { Step } from './step.ts';
 
 /** The orders that scripts asked to cancel or to place, as far as clients know. */
 export interface Outcomes {

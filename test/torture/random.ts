@@ -23,6 +23,16 @@ export class Random {
     return this.next() < probability;
   }
 
+  /** The values in another order. */
+  shuffled<T>(values: readonly T[]): T[] {
+    const result = [...values];
+    for (let left = result.length - 1; left > 0; left -= 1) {
+      const other = this.below(left + 1);
+      [result[left], result[other]] = [result[other]!, result[left]!];
+    }
+    return result;
+  }
+
   pick<T>(values: readonly T[]): T {
     return values[this.below(values.length)]!;
   }
