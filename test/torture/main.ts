@@ -1,0 +1,52 @@
+// npm run torture -- PART [--seed N] [--minutes N] [--only SCENARIO]: tries to break the promises of the service.
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { histories } from './histories/histories.ts';
+import { hostile } from './hostile/hostile.ts';
+import type { Part } from './part.ts';
+import { planted } from './planted.ts';
+import { powerCuts } from './power-cuts/power-cuts.ts';
+
+const PARTS: readonly Part[] = [powerCuts, histories, hostile, planted];
+
+/** Exit code of a run that ended early, and shows nothing. */
+const BROKEN = 4;
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    minutes: { type: 'string' },
+    only: { type: 'string' },
+  },
+});
+const part = PARTS.find(({ name }) => name === positionals[0]);
+if (part === undefined) {
+  console.error(
+    `usage: npm run torture -- ${PARTS.map(({ name }) => name).join('|')} [--seed N] [--minutes N] [--only SCENARIO]`,
+  );
+  process.exit(2);
+}
+const seed = Number(flags.seed);
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'store-orders-torture-')));
+// PostgreSQL runs as another user.
+chmodSync(folder, 0o755);
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.on('SIGINT', () => process.exit(1));
+const startedAt = performance.now();
+const options = {
+  ...{ folder, seed, only: flags.only },
+  minutes: flags.minutes === undefined ? part.minutes : Number(flags.minutes),
+  report: (line: string) => console.log(line),
+};
+const result = await part.run(options).catch((error) => {
+  console.error(error);
+  process.exit(BROKEN);
+});
+const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+if (result.outcome === 'failed') for (const finding of result.findings) console.log(`\n${finding}`);
+const what = 'figures' in result ? result.figures : result.reason;
+console.log(`${part.name} ${result.outcome} in ${seconds} s, seed ${seed}: ${what}`);
+process.exit({ passed: 0, skipped: 0, failed: 1, undecided: 3 }[result.outcome]);

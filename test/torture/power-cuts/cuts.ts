@@ -1,0 +1,54 @@
+import { Random } from '../random.ts';
+import { FATES, type Fate, type Image } from './disk.ts';
+import type { Entry } from './record.ts';
+import type { Recorded } from './recording.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Points of a record that are cut before the first ones are cut again with another fate: a long record takes several passes. */
+const POINTS_PER_PASS = 300;
+
+/** A moment of a record: what the disk may have, and what was acknowledged. */
+export interface PowerCut {
+  readonly scenario: Scenario;
+  readonly recorded: Recorded;
+  readonly point: number;
+  readonly fate: Fate;
+  readonly seed: number;
+  readonly image: Image;
+}
+
+/** The cuts of all records, one of each in turn. */
+export function* cutsOf(
+  recorded: readonly [Scenario, Recorded][],
+  seed: number,
+): Generator<PowerCut> {
+  const all = recorded.map(([scenario, found]) => cutsOfOne(scenario, found, seed));
+  for (;;) for (const cuts of all) yield cuts.next().value as PowerCut;
+}
+
+/** Cuts the power at the points of a record, from the first to the last, again and again with other fates. Never ends. */
+function* cutsOfOne(scenario: Scenario, recorded: Recorded, seed: number): Generator<PowerCut> {
+  const points = recorded.entries.flatMap((entry, at) =>
+    matters(entry, at, recorded) ? [at] : [],
+  );
+  const stride = Math.ceil(points.length / POINTS_PER_PASS);
+  for (let pass = 0; ; pass += 1) {
+    const chosen = new Set(points.filter((_, index) => index % stride === pass % stride));
+    const disk = recorded.begin();
+    for (const [point, entry] of recorded.entries.entries()) {
+      disk.apply(entry);
+      if (!chosen.has(point)) continue;
+      const cutSeed = (seed ^ Math.imul(pass * 65_537 + point + 1, 0x9e3779b9)) >>> 0;
+      const random = new Random(cutSeed);
+      const fate = random.pick(FATES);
+      const image = disk.afterPowerCut(fate, random);
+      yield { scenario, recorded, point, fate, seed: cutSeed, image };
+    }
+  }
+}
+
+/** Whether the disk or the claims differ from those of the entry before. */
+function matters({ kind }: Entry, point: number, { claims }: Recorded): boolean {
+  if (kind === 'sent' || kind === 'exited') return claims.some(({ at }) => at === point);
+  return kind !== 'folder opened' && kind !== 'sync begun';
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Claim } from '../claims.ts';
+import { command, examineStore } from '../examine-store.ts';
+import { Recording } from '../recording.ts';
+import { makeStore, type Scenario } from '../scenario.ts';
+
+const ORDERS = 40;
+const MOVE = ['copy', '--from', 'sqlite:store.db', '--to', 'sqlite:moved.db'];
+const TAKE_BACK = ['take-back', '--database', 'sqlite:store.db'];
+
+/** A store is moved to another database: there are never two, and never none that can be had by running the command again. */
+export const copy: Scenario = {
+  name: 'a copy',
+  record: async (root, shim) => {
+    const recording = await ofStore(root, shim);
+    await recording.command(MOVE, { claims: [{ type: 'done', what: 'moved' }] });
+    const service = await recording.serve({ file: 'moved.db' });
+    await service.request({ method: 'DELETE', path: '/v1/store/orders/2' });
+    await service.stop();
+    return recording.end();
+  },
+  examine: async (expected, random) => {
+    const isMoved = has(expected.claims, 'moved');
+    const wasMoved = await isMarked();
+    assert.ok(wasMoved || !isMoved, 'the old store is not marked as moved');
+    if (!wasMoved && random.chance(0.5)) {
+      // The operator does without the move.
+      await examineStore(expected, random);
+      return;
+    }
+    if (wasMoved) renameTarget();
+    const again = await command(MOVE);
+    const isThere = await isStore('moved.db');
+    assert.ok(isThere, `the copy cannot be completed: ${again.output}`);
+    assert.ok(await isMarked(), 'both stores can be written to');
+    await examineStore(expected, random, { file: 'moved.db' });
+  },
+};
+
+/** A store that was moved is taken back, and used again. */
+export const takeBack: Scenario = {
+  name: 'a take-back',
+  record: async (root, shim) => {
+    const recording = await ofStore(root, shim, async () => {
+      const moved = await command(MOVE.map((each) => each.replace('sqlite:', `sqlite:${root}/`)));
+      assert.equal(moved.code, 0, moved.output);
+    });
+    await recording.command(TAKE_BACK, { claims: [{ type: 'done', what: 'taken back' }] });
+    const service = await recording.serve();
+    await service.request({ method: 'DELETE', path: '/v1/store/orders/2' });
+    await service.stop();
+    return recording.end();
+  },
+  examine: async (expected, random) => {
+    const isDone = has(expected.claims, 'taken back');
+    assert.ok(!isDone || !(await isMarked()), 'the store is still marked as moved');
+    const { code, output } = await command(TAKE_BACK);
+    assert.equal(code, 0, output);
+    await examineStore(expected, random);
+  },
+};
+
+async function ofStore(root: string, shim: string, prepare = async () => {}): Promise<Recording> {
+  const secret = await makeStore(join(root, 'store.db'), ORDERS);
+  await prepare();
+  const recording = new Recording(root, shim, secret);
+  for (let id = 1; id <= ORDERS; id += 1) {
+    recording.mayFind(`placed ${id}`);
+    recording.claim({ type: 'order', id: String(id), status: 'pending' });
+  }
+  recording.mayFind('cancelled 2');
+  return recording;
+}
+
+function has(claims: readonly Claim[], what: string): boolean {
+  return claims.some((each) => each.type === 'done' && each.what === what);
+}
+
+async function isMarked(): Promise<boolean> {
+  const { code, output } = await command(['check', '--json', '--database', 'sqlite:store.db']);
+  assert.equal(code, 0, output);
+  return JSON.parse(output).movedTo !== undefined;
+}
+
+/** The mark of a move has the path of the target, which is another one here than where it was recorded. */
+function renameTarget(): void {
+  const db = new DatabaseSync('store.db');
+  db.prepare('UPDATE store SET moved_to = ?').run(`sqlite:${resolve('moved.db')}`);
+  db.close();
+}
+
+async function isStore(file: string): Promise<boolean> {
+  return existsSync(file) && (await command(['check', '--database', `sqlite:${file}`])).code === 0;
+}
