@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   accessSync,
+  appendFileSync,
   chmodSync,
   chownSync,
   constants,
@@ -27,6 +28,14 @@ const UNPRIVILEGED = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 /** How long a server may take to start, to stop or to recover. */
 const TIMEOUT_MS = 30_000;
 
+interface ServerOptions {
+  /** The folder with the programs. */
+  readonly binaries: string;
+  readonly flags: readonly string[];
+  /** Variables of the server. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** A PostgreSQL server for tests, on a free port of 127.0.0.1. */
 export class Cluster {
   readonly port: number;
@@ -37,23 +46,29 @@ export class Cluster {
   #log = '';
   readonly #kill = () => this.#server?.kill('SIGQUIT');
 
-  private constructor(port: number, folder: string, binaries: string, flags: readonly string[]) {
+  readonly #env: Readonly<Record<string, string>>;
+
+  private constructor(port: number, folder: string, { binaries, flags, env }: ServerOptions) {
     this.port = port;
     this.#folder = folder;
     this.#binaries = binaries;
     this.#flags = flags;
+    this.#env = env;
   }
 
-  /** @param settings of postgresql.conf */
+  /**
+   * @param settings of postgresql.conf
+   * @param env variables of the server
+   */
   static async start(
     settings: Readonly<Record<string, string>> = {},
     parent = tmpdir(),
+    env: Readonly<Record<string, string>> = {},
   ): Promise<Cluster> {
-    const folder = mkdtempSync(join(parent, 'store-orders-postgres-'));
-    if (isRoot) chownSync(folder, NOBODY, NOBODY);
+    const folder = newFolder(parent);
     const binaries = await binariesFor(folder);
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const cluster = new Cluster(await freePort(), folder, binaries, flags);
+    const cluster = new Cluster(await freePort(), folder, { binaries, flags, env });
     await cluster.#runToEnd('initdb', [
       ...['-D', cluster.data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'],
       ...['--locale=C', '--no-sync'],
@@ -62,6 +77,46 @@ export class Cluster {
     cluster.#copyCertificate('server');
     await cluster.run();
     return cluster;
+  }
+
+  /**
+   * Makes a standby of this server, which is restarted for it, and follows it from then on.
+   * @param host an address of this server
+   */
+  async makeStandby(host: string, port: number): Promise<Cluster> {
+    const folder = newFolder(dirname(this.#folder));
+    const options = { binaries: this.#binaries, flags: this.#flags, env: this.#env };
+    const standby = new Cluster(port, folder, options);
+    await this.stop();
+    cpSync(this.data, standby.data, { recursive: true });
+    if (isRoot) spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, standby.data]);
+    await this.run();
+    const source = `host=${host} port=${this.port} user=postgres`;
+    appendFileSync(join(standby.data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`);
+    writeFileSync(join(standby.data, 'standby.signal'), '');
+    await standby.run();
+    return standby;
+  }
+
+  /** Runs `use` with the server on another port, where no client of it looks. */
+  async elsewhere<T>(use: (server: Cluster) => Promise<T>): Promise<T> {
+    const options = { binaries: this.#binaries, flags: this.#flags, env: {} };
+    const server = new Cluster(await freePort(), this.#folder, options);
+    await server.run();
+    try {
+      return await use(server);
+    } finally {
+      await server.stop();
+    }
+  }
+
+  /** Lets all users connect from a network without a password. */
+  async trust(network: string): Promise<void> {
+    appendFileSync(
+      join(this.data, 'pg_hba.conf'),
+      `host all all ${network} trust\nhost replication all ${network} trust\n`,
+    );
+    await this.admin('SELECT pg_reload_conf()');
   }
 
   /** Copies a certificate of test/tls and its key into the data folder, readable by the server only. */
@@ -145,7 +200,7 @@ export class Cluster {
     const child = spawn(join(this.#binaries, 'bin', program), args, {
       ...UNPRIVILEGED,
       cwd: this.#folder,
-      env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } as NodeJS.ProcessEnv,
+      env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', ...this.#env } as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout!, child.stderr!]) {
@@ -161,6 +216,13 @@ export class Cluster {
     const [code] = await once(child, 'close');
     if (code !== 0) throw new Error(`${program} failed (${code}):\n${this.#log}`);
   }
+}
+
+/** Creates an empty folder for the user that runs the server. */
+function newFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'store-orders-postgres-'));
+  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  return folder;
 }
 
 /** Runs one statement on a new connection and returns its rows, with all values as text. */

@@ -1,0 +1,105 @@
+import { type Json, parse } from '../../http.ts';
+import type { ChangeType, Effect } from '../operation.ts';
+import { type Action, refusedAs, statusOf, type Worker } from '../worker.ts';
+
+/** Version 1: DELETE. */
+export const cancelV1: Action = async (worker) => {
+  const order = worker.anOrder();
+  const by = worker.key.id;
+  const call = { method: 'DELETE', path: `/v1/store/orders/${order}` };
+  await worker.request(`cancel order ${order} by v1`, call, {
+    changes: [{ type: 'cancelled', of: order, by }],
+    effectOf: ({ status, body }) => {
+      if (status === 204) return { type: 'changed', order, change: 'cancelled', by };
+      return status === 429 ? undefined : { type: 'saw', order, status: refusedAs(body) };
+    },
+  });
+};
+
+export const changeV2: Action = (worker) => changeOrder(worker, worker.anOrder(), {});
+
+/** Changes an order only if it is as it was read last. */
+export const changeIfUnchanged: Action = async (worker) => {
+  const { lastRead } = worker;
+  if (lastRead === undefined) return changeV2(worker);
+  await changeOrder(worker, lastRead.order, { 'if-match': lastRead.etag });
+};
+
+async function changeOrder(
+  worker: Worker,
+  order: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const change: ChangeType = worker.place.random.chance(0.8) ? 'cancelled' : 'shipped';
+  const verb = change === 'cancelled' ? 'cancel' : 'ship';
+  const by = worker.key.id;
+  const requested = { type: change, of: order, by } as const;
+  const read = worker.lastRead;
+  const call = { method: 'POST', path: `/v2/store/orders/${order}/${verb}`, headers };
+  await worker.request(`${verb} order ${order} by v2`, call, {
+    changes: [requested],
+    effectOf: (answer) => {
+      if (answer.status === 200) {
+        worker.sawOrder(answer, order);
+        if (change === 'cancelled') return { type: 'changed', order, change, by };
+        // A shipment of an order that has shipped is a success too.
+        return [
+          { type: 'saw', order, status: 'shipped' },
+          { type: 'unknown', changes: [requested] },
+        ];
+      }
+      // It was pending when it was read, and is no longer.
+      if (answer.status === 412) {
+        return read?.status === 'pending' ? { type: 'saw', order, status: 'ended' } : undefined;
+      }
+      return answer.status === 429
+        ? undefined
+        : { type: 'saw', order, status: refusedAs(answer.body) };
+    },
+  });
+}
+
+/** Cancels several orders in one transaction, each for itself or all or none, and now and then again under the same key. */
+export const cancelSeveral: Action = async (worker) => {
+  const { random, observed } = worker.place;
+  const orders = [...new Set([worker.anOrder(), worker.anOrder(), worker.anOrder()])];
+  const by = worker.key.id;
+  const list = orders.map((id) => `{"id":${id}}`).join(',');
+  const body = `{"orders":[${list}],"atomic":${random.chance(0.3)}}`;
+  const headers = { 'idempotency-key': `several-${random.next()}` };
+  const call = { method: 'POST', path: '/v2/store/cancellations', headers, body };
+  const changes = orders.map((of) => ({ type: 'cancelled', of, by }) as const);
+  const what = `cancel orders ${orders.join(', ')} at once`;
+  const first = await worker.request(what, call, {
+    changes,
+    effectOf: ({ status, body: answered }) => {
+      if (status !== 200) return undefined;
+      return parse(answered).results.flatMap(({ id, order, error }: Json): readonly Effect[] => {
+        if (error?.code === 'cancel_limit_reached') return [];
+        if (order !== undefined)
+          return [{ type: 'changed', order: String(id), change: 'cancelled', by }];
+        return [{ type: 'saw', order: String(id), status: statusOf(error.code) }];
+      });
+    },
+  });
+  const isDone = first?.status === 200 && first.body.includes('"order":{');
+  if (!isDone || worker.place.pause !== undefined || random.chance(0.8)) return;
+  await worker.request(`repeat of ${what}`, call, {
+    effectOf: ({ status, headers: found, body: answered }) => {
+      const isSame = status === 200 && outcomesIn(answered) === outcomesIn(first.body);
+      if (!isSame || found['idempotent-replayed'] !== 'true') {
+        observed.findings.push(
+          `${what} was answered ${first.body}, and again ${status} ${answered}`,
+        );
+      }
+      return undefined;
+    },
+  });
+};
+
+/** Which orders were changed, and which were not; the orders themselves are as they are now. */
+function outcomesIn(body: string): string {
+  return parse(body)
+    .results.map(({ id, error }: Json) => `${id} ${error?.code}`)
+    .join();
+}

@@ -1,0 +1,48 @@
+import { type Answer, parse } from '../../http.ts';
+import type { Effect } from '../operation.ts';
+import type { Action, Target, Worker } from '../worker.ts';
+import { changeV2 } from './change.ts';
+
+/** Orders at which half of the changes are aimed. */
+const HOT = 6;
+/** Other orders that are changed. */
+const OTHERS = 250;
+
+/** Places an order, or repeats the last placement. */
+export const place: Action = async (worker) => {
+  const { random, hot, others } = worker.place;
+  if (hot.length + others.length > OTHERS && random.chance(0.7)) return changeV2(worker);
+  if (worker.lastPlaced === undefined || random.chance(0.8)) {
+    const pet = String(worker.place.nextPet++);
+    worker.lastPlaced = { key: `${random.chance(0.3) ? 'r' : 'k'}${pet}`, pet };
+  }
+  await placeAs(worker, worker.lastPlaced);
+};
+
+/** Places an order of a pet of its own, under an Idempotency-Key (k…) or a reference (r…). */
+export async function placeAs(
+  worker: Worker,
+  { key, pet }: { readonly key: string; readonly pet: string },
+  target?: Target,
+): Promise<Answer | undefined> {
+  const { random, hot, others } = worker.place;
+  const reference = key.startsWith('r') ? `,"reference":"${key}"` : '';
+  const call = {
+    ...{ method: 'POST', path: '/v2/store/orders' },
+    // A reference is repeated with other Idempotency-Keys.
+    headers: { 'idempotency-key': reference === '' ? key : `${key}-${random.next()}` },
+    body: `{"petId":${pet},"quantity":1${reference}}`,
+  };
+  const effectOf = ({ status, headers, body }: Answer): Effect | readonly Effect[] => {
+    const found = parse(body);
+    const order = String(found.id);
+    const isRepeated = headers['idempotent-replayed'] === 'true';
+    if (!isRepeated) hot.push(order);
+    if (hot.length > HOT) others.push(hot.shift()!);
+    if (others.length > OTHERS) others.shift();
+    const placed = { type: 'placed', order, pet, isRepeated } as const;
+    return status === 200 ? [placed, { type: 'saw', order, status: found.status }] : placed;
+  };
+  const changes = [{ type: 'placed', of: pet, by: undefined } as const];
+  return worker.request(`place of pet ${pet}`, call, { changes, effectOf, target });
+}

@@ -1,0 +1,246 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { GoneError, StoreOrders } from '../../../client/src/client.ts';
+import { type Json, parse } from '../http.ts';
+import type { Observed, Received } from './operation.ts';
+import type { Timeline } from './timeline.ts';
+import type { Target, Workplace } from './worker.ts';
+
+const AGAIN_MS = 100;
+/** How long a slow stream is not read. */
+const NOT_READ_MS = 20_000;
+/** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
+const REFUSED = 0.004;
+
+/** Something that receives the changes of the store until it is stopped. */
+export interface Follower {
+  readonly name: string;
+  /** The last revision that it has received. */
+  readonly revision: () => number;
+  /** What differs from the history, once it has caught up. */
+  readonly differences: (timeline: Timeline) => string[];
+}
+
+/** Notes what a follower receives: in one run without gaps, until it begins again in another history. */
+class Notes {
+  readonly what: string;
+  readonly #place: Workplace;
+  #observed: Observed | undefined;
+  #received: Received | undefined;
+  revision = 0;
+
+  constructor(what: string, place: Workplace) {
+    this.what = what;
+    this.#place = place;
+  }
+
+  begin(after: number): void {
+    this.revision = after;
+    this.#received = { what: this.what, after, changes: [], isLate: false };
+    this.#observed = this.#place.observed;
+    this.#observed.received.push(this.#received);
+  }
+
+  /** Whether the store has continued with another history since `begin`. */
+  get isOfAnotherHistory(): boolean {
+    return this.#observed !== this.#place.observed;
+  }
+
+  add(revision: number, type: string, order: string): void {
+    this.#received!.changes.push(`${revision}:${type}:${order}`);
+    this.revision = revision;
+    if (this.isOfAnotherHistory) {
+      this.#received!.isLate = true;
+      return;
+    }
+    const now = performance.now();
+    const effect = { type: 'received', revision } as const;
+    this.#place.observed.add({
+      ...{ what: `${this.what} received revision ${revision}`, begin: now, end: now, effect },
+    });
+  }
+}
+
+/**
+ * Reads the stream of server-sent events, at another node after each end.
+ * @param isSlow whether it reads nothing for a while, so that the service stops writing to it
+ */
+export function followStream(secret: string, place: Workplace, isSlow: boolean): Follower {
+  const notes = new Notes(isSlow ? 'a slow stream' : 'a stream', place);
+  let lastEventId: string | undefined;
+  const read = async () => {
+    if (lastEventId === undefined) notes.begin(0);
+    else if (notes.isOfAnotherHistory) notes.begin(revisionOf(lastEventId));
+    const { host, port } = place.random.pick(place.targets);
+    const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=start`, {
+      headers: {
+        authorization: `Bearer ${secret}`,
+        ...(lastEventId && { 'last-event-id': lastEventId }),
+      },
+    });
+    if (response.status === 410) {
+      lastEventId = undefined;
+      return;
+    }
+    if (response.status !== 200) throw new Error(`the stream was answered ${response.status}`);
+    // The events of a revision count once its id has arrived.
+    let revision: (readonly [number, string, string])[] = [];
+    let rest = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      if (place.isStopped) return;
+      const events = (rest + chunk).split('\n\n');
+      rest = events.pop()!;
+      for (const event of events) {
+        const data = /^data: (.*)$/m.exec(event)?.[1];
+        if (data !== undefined) {
+          const change = parse(data);
+          revision.push([Number(change.revision), change.type, String(change.order.id)]);
+        }
+        const id = /^id: (.*)$/m.exec(event)?.[1];
+        if (id === undefined) continue;
+        for (const each of revision) notes.add(...each);
+        revision = [];
+        lastEventId = id;
+      }
+      if (isSlow && place.random.chance(0.05)) await pauseUnlessStopping(place);
+    }
+  };
+  void untilStopped(place, read);
+  return { name: notes.what, revision: () => notes.revision, differences: () => [] };
+}
+
+async function pauseUnlessStopping(place: Workplace): Promise<void> {
+  for (const until = performance.now() + NOT_READ_MS; performance.now() < until; ) {
+    if (place.isStopping) return;
+    await pause(AGAIN_MS);
+  }
+}
+
+/** Follows by the client library, which verifies the heads. */
+export function followByClient(secret: string, place: Workplace): Follower {
+  const notes = new Notes('the client', place);
+  let after: string | undefined;
+  const read = async () => {
+    if (after === undefined) notes.begin(0);
+    else if (notes.isOfAnotherHistory) notes.begin(revisionOf(after));
+    try {
+      for await (const batch of clientAt(place.random.pick(place.targets), secret).changes({
+        after: after ?? 'start',
+      })) {
+        for (const { revision, type, order } of batch.changes) {
+          notes.add(Number(revision), type, String(order.id));
+        }
+        after = batch.cursor;
+        if (place.isStopped) return;
+        // Now and then at another node.
+        if (place.random.chance(0.02)) return;
+      }
+    } catch (error) {
+      if (!(error instanceof GoneError)) throw error;
+      after = undefined;
+    }
+  };
+  void untilStopped(place, read, (error) =>
+    place.observed.findings.push(`the client: ${error.stack}`),
+  );
+  return { name: notes.what, revision: () => notes.revision, differences: () => [] };
+}
+
+/** Keeps a copy of all orders by the client library. */
+export function keepReplica(secret: string, place: Workplace): Follower {
+  const state = { revision: 0, orders: new Map<string, string>() };
+  const read = async () => {
+    for await (const { orders, revision } of clientAt(place.targets[0]!, secret).replica()) {
+      state.orders = new Map([...orders.values()].map(({ id, status }) => [String(id), status]));
+      state.revision = Number(revision);
+      if (place.isStopped) return;
+    }
+  };
+  void untilStopped(place, read, (error) =>
+    place.observed.findings.push(`the replica: ${error.stack}`),
+  );
+  const differences = (timeline: Timeline) => {
+    const wrong = timeline.ordersAt(timeline.last).filter((each) => {
+      const [id, status] = each.split(':');
+      return state.orders.get(id!) !== status;
+    });
+    if (wrong.length === 0) return [];
+    return [`the replica differs at revision ${state.revision} in ${wrong.slice(0, 3).join(', ')}`];
+  };
+  return { name: 'the replica', revision: () => state.revision, differences };
+}
+
+/** An endpoint of a webhook, which now and then resets the connection or answers 500. Deliveries may be repeated, but not left out. */
+export async function receiveWebhook(
+  host: string,
+  place: Workplace,
+): Promise<Follower & { readonly url: string }> {
+  const notes = new Notes('a webhook', place);
+  let cursor: string | undefined;
+  const server = createServer(async (request, response) => {
+    const { after, changes, next } = parse(await text(request).catch(() => '{"changes":[]}'));
+    const fate = place.random.next();
+    if (fate < REFUSED / 2) request.socket.resetAndDestroy();
+    else if (fate < REFUSED) response.writeHead(500).end();
+    if (fate < REFUSED || after === undefined) return;
+    if (cursor === undefined || notes.isOfAnotherHistory) {
+      notes.begin(revisionOf(after));
+      cursor = String(after);
+    }
+    const had = revisionOf(cursor);
+    if (after === cursor) {
+      for (const { revision, type, order } of changes)
+        notes.add(Number(revision), type, String(order.id));
+      cursor = next;
+    } else if (revisionOf(after) > had) {
+      place.observed.findings.push(
+        `a webhook received what follows ${after} while it had only ${cursor}`,
+      );
+    } else if (revisionOf(next) > had) {
+      // A longer page that begins before what was received: the rest of it is new.
+      const rest = changes.filter((each: Json) => Number(each.revision) > had);
+      for (const { revision, type, order } of rest)
+        notes.add(Number(revision), type, String(order.id));
+      cursor = next;
+    }
+    response.writeHead(204).end();
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}/`,
+    name: notes.what,
+    revision: () => notes.revision,
+    differences: () => [],
+  };
+}
+
+function revisionOf(cursor: string): number {
+  return Number(cursor.split('-')[0]);
+}
+
+function clientAt({ host, port }: Target, secret: string): StoreOrders {
+  return new StoreOrders({ baseUrl: `http://${host}:${port}`, apiKey: secret });
+}
+
+/** Repeats `read`, whose end or failure is that of a node, until the test ends. */
+async function untilStopped(
+  place: Workplace,
+  read: () => Promise<void>,
+  onError: (error: Error) => void = () => {},
+): Promise<void> {
+  while (!place.isStopped) {
+    try {
+      await read();
+    } catch (error) {
+      if (place.isStopped) return;
+      onError(error as Error);
+    }
+    await pause(AGAIN_MS);
+  }
+}

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { EIO, ENOSPC } from '../shim/faults.ts';
+import type { Fault } from './deployment.ts';
+import type { Node } from './node.ts';
+
+const DAY_S = 86_400;
+/** Some time during which something is wrong. */
+const SHORT_MS = 700;
+const LONG_MS = 2_500;
+
+/** What happens to the process of a node on any database. */
+export function processFaults(nodes: readonly Node[]): Fault[] {
+  return [
+    {
+      name: 'a kill',
+      happen: async ({ random }) => {
+        random.pick(nodes).signal('SIGKILL');
+      },
+    },
+    {
+      name: 'a stop and continue',
+      happen: async ({ random }) => {
+        const node = random.pick(nodes);
+        node.signal('SIGSTOP');
+        await pause(random.chance(0.5) ? SHORT_MS : LONG_MS);
+        node.signal('SIGCONT');
+      },
+    },
+    {
+      name: 'a SIGTERM',
+      happen: async ({ random }) => {
+        random.pick(nodes).signal('SIGTERM');
+      },
+    },
+    wrongClock(nodes, 'a clock that is a day ahead', DAY_S),
+    wrongClock(nodes, 'a clock that is a day behind', -DAY_S),
+  ];
+}
+
+function wrongClock(nodes: readonly Node[], name: string, seconds: number): Fault {
+  return {
+    name,
+    happen: async ({ random, beforeWrongClock }) => {
+      const node = random.pick(nodes);
+      beforeWrongClock();
+      node.faults.shiftClock(seconds);
+      await pause(LONG_MS);
+      node.faults.end();
+    },
+  };
+}
+
+/** What happens to the files of a node. */
+export function fileFaults(nodes: readonly Node[]): Fault[] {
+  const during = (name: string, begin: (node: Node) => void): Fault => ({
+    name,
+    happen: async ({ random }) => {
+      const node = random.pick(nodes);
+      begin(node);
+      await pause(random.chance(0.5) ? SHORT_MS : LONG_MS);
+      node.faults.end();
+    },
+  });
+  return [
+    during('a full disk', ({ faults }) => faults.failWrites(ENOSPC)),
+    during('writes that fail (EIO)', ({ faults }) => faults.failWrites(EIO)),
+    during('syncs that fail (EIO)', ({ faults }) => faults.failSyncs(EIO)),
+    during('short writes', ({ faults }) => faults.shortenWrites()),
+  ];
+}

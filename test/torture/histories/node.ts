@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { PROGRAM } from '../../process/program.ts';
+import { Faults } from '../shim/faults.ts';
+import type { Target } from './worker.ts';
+
+/** Bytes that the system buffers for a client that does not read, so that a stream falls behind soon. */
+const SEND_BUFFER = 8_192;
+
+export interface NodeOptions {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  /** For its log and the file of its faults. */
+  readonly folder: string;
+  /** The library of the faults, and the folder whose files fail. */
+  readonly shim: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A command that runs the program, for example in a namespace. */
+  readonly wrapper: readonly string[];
+}
+
+/** A process of the service, which is started again at once whenever it ends, as a supervisor does. */
+export class Node implements Target {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly faults: Faults;
+  readonly #options: NodeOptions;
+  #child: ChildProcess | undefined;
+  #isWanted = false;
+
+  constructor(options: NodeOptions) {
+    this.name = options.name;
+    this.host = options.host;
+    this.port = options.port;
+    this.#options = options;
+    this.faults = new Faults(`${options.folder}/${options.name}.faults`);
+  }
+
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
+  start(): void {
+    this.#isWanted = true;
+    const { wrapper, database, port, shim, root, env, folder, name, host } = this.#options;
+    const flags = [
+      '--host',
+      host,
+      '--port',
+      String(port),
+      '--operations-port',
+      '0',
+      '--no-first-key',
+    ];
+    const [command, ...args] = [
+      ...wrapper,
+      process.execPath,
+      PROGRAM,
+      'serve',
+      '--database',
+      database,
+      ...flags,
+    ];
+    const child = spawn(command!, args, {
+      env: {
+        ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+        ...{ LD_PRELOAD: shim, TORTURE_ROOT: root, TORTURE_FAULTS: this.faults.path },
+        TORTURE_SEND_BUFFER: String(SEND_BUFFER),
+        ...{ LOG_LEVEL: 'info', DRAIN_SECONDS: '0', ...env },
+      } as NodeJS.ProcessEnv,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const log = createWriteStream(`${folder}/${name}.log`, { flags: 'a' });
+    child.stdout!.pipe(log, { end: false });
+    child.stderr!.pipe(log, { end: false });
+    this.#child = child;
+    child.once('exit', () => {
+      if (this.#isWanted && this.#child === child)
+        setTimeout(() => this.#isWanted && this.start(), 50);
+    });
+  }
+
+  /** Sends a signal; a process that ends is started again. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child!.kill(signal);
+  }
+
+  /** Ends the process for good. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.#isWanted = false;
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+}

@@ -1,0 +1,119 @@
+/** A change of an order that a client may ask for. */
+export type ChangeType = 'cancelled' | 'shipped';
+
+/**
+ * What a response has shown, or what a request may have done. Orders and pets are decimal int64; every placement has a pet of its own, which
+ * names it. `by` is the id of an API key; undefined for an operator.
+ */
+export type Effect =
+  /** The request has changed the order. */
+  | {
+      readonly type: 'changed';
+      readonly order: string;
+      readonly change: ChangeType;
+      readonly by: string | undefined;
+    }
+  /** The request has placed the order, unless it was repeated. */
+  | {
+      readonly type: 'placed';
+      readonly order: string;
+      readonly pet: string;
+      readonly isRepeated: boolean;
+    }
+  /** There was no definite answer: the requested changes may have happened, at any time after the request. */
+  | { readonly type: 'unknown'; readonly changes: readonly RequestedChange[] }
+  /** The order was in this state: a status, `absent`, or `ended` if it was cancelled or shipped. */
+  | { readonly type: 'saw'; readonly order: string; readonly status: string }
+  /** The whole list of version 1: its orders as `id:status`, in ascending id. */
+  | { readonly type: 'list'; readonly orders: string }
+  /** The events of an order, as `revision:type`. */
+  | { readonly type: 'history'; readonly order: string; readonly events: string }
+  /** A page of version 2, at a revision. */
+  | ({ readonly type: 'page'; readonly revision: number; readonly orders: string } & PageAsked)
+  /** The changes after one revision up to another, as `revision:type:order`, of a store at `now`. */
+  | {
+      readonly type: 'feed';
+      readonly after: number;
+      readonly upTo: number;
+      readonly now: number;
+      readonly changes: string;
+    }
+  /** The counts of orders at a revision. */
+  | { readonly type: 'counts'; readonly revision: number; readonly counts: string }
+  /** Something has received everything up to a revision. */
+  | { readonly type: 'received'; readonly revision: number };
+
+/** The orders with a status, or all, after an id in one of the directions; at most `limit`. */
+export interface PageAsked {
+  readonly after: bigint | undefined;
+  readonly limit: number;
+  readonly status: string | undefined;
+  readonly isDescending: boolean;
+}
+
+export interface RequestedChange {
+  readonly type: ChangeType | 'placed';
+  /** The order; of a placement the pet. */
+  readonly of: string;
+  readonly by: string | undefined;
+}
+
+/** A request or a call, with its time by the one clock of the test, in milliseconds. */
+export interface Operation {
+  /** What was done where, in words. */
+  readonly what: string;
+  readonly begin: number;
+  /** Infinity if the effect may come at any time later. */
+  readonly end: number;
+  readonly effect: Effect;
+}
+
+/** What a reader of the feed has received without an interruption: everything after `after`, as `revision:type:order`. */
+export interface Received {
+  readonly what: string;
+  readonly after: number;
+  readonly changes: string[];
+  /** Whether some of it arrived after the store had continued with another history: then it may be of either, but not of both. */
+  isLate: boolean;
+}
+
+/** Everything that clients have seen while one history of the store was served. */
+export class Observed {
+  readonly operations: Operation[] = [];
+  readonly received: Received[] = [];
+  /** What an ETag named, in whatever history. */
+  readonly #etags: Map<string, string>;
+  /** Contradictions that are evident without the feed. */
+  readonly findings: string[] = [];
+
+  /** @param before what clients have seen of the history before: its ETags, and the requests that may still be carried out */
+  constructor(before?: Observed) {
+    this.#etags = before === undefined ? new Map() : before.#etags;
+    const unknown = before?.operations.filter(({ effect }) => effect.type === 'unknown');
+    this.operations.push(...(unknown ?? []));
+  }
+
+  add(operation: Operation): void {
+    this.operations.push(operation);
+  }
+
+  /** An ETag names one state. */
+  sawEtag(etag: string, state: string, what: string): void {
+    const before = this.#etags.get(etag);
+    if (before !== undefined && before !== state) {
+      this.findings.push(
+        `${what}: the ETag ${etag} named ${clipped(before)} before, and now ${clipped(state)}`,
+      );
+    }
+    this.#etags.set(etag, state);
+  }
+
+  /** The state that an ETag has named; undefined if it was never handed out. */
+  stateOf(etag: string): string | undefined {
+    return this.#etags.get(etag);
+  }
+}
+
+function clipped(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

@@ -1,0 +1,204 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { checkAnswer } from '../../http/contract-check.ts';
+import { type Answer, type Call, type Json, parse, send } from '../http.ts';
+import type { Random } from '../random.ts';
+import type { Effect, Observed, RequestedChange } from './operation.ts';
+
+/** A key of the store. */
+export interface Key {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** A node that workers may use. */
+export interface Target {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What workers share. */
+export interface Workplace {
+  readonly random: Random;
+  /** Of the history that is served; replaced with it. */
+  observed: Observed;
+  readonly targets: readonly Target[];
+  /** The database, for commands. */
+  readonly database: string;
+  /** The latest orders, the newest last, at which half of the changes are aimed. */
+  readonly hot: string[];
+  /** Other orders that may be pending. */
+  readonly others: string[];
+  /** Ends the workers. */
+  isStopping: boolean;
+  /** Ends the followers. */
+  isStopped: boolean;
+  /** Counts what was done, by operation and outcome. */
+  readonly counts: Map<string, number>;
+  nextPet: number;
+  /** Until it resolves, workers begin nothing new; undefined while they work. */
+  pause: Promise<void> | undefined;
+  /** Workers that wait for `pause`. */
+  readonly waiting: Set<Worker>;
+}
+
+/** Longer than the service takes to answer in any case. */
+const LIMIT_MS = 4_000;
+const AGAIN_MS = 50;
+/** Share of the responses that are compared with the contract, which takes longer than the request. */
+const COMPARED = 0.1;
+/** No request of a worker may be answered so. */
+const WRONG = [400, 401, 403, 405, 415, 422];
+
+/** One thing that a worker does. */
+export type Action = (worker: Worker) => Promise<void>;
+
+/** What a request may change, and how its response is understood. */
+export interface Meaning {
+  readonly changes?: readonly RequestedChange[];
+  /** Returns what a response below 500 shows; undefined if nothing. */
+  readonly effectOf: (answer: Answer) => Effect | readonly Effect[] | undefined;
+  /** The node; by default any. */
+  readonly target?: Target | undefined;
+}
+
+/** A client that does one thing after another, each at any node, until the test ends. */
+export class Worker {
+  readonly name: string;
+  readonly place: Workplace;
+  readonly #agent = new Agent({ keepAlive: true });
+  #key: Key;
+  /** The ETag of the last list. */
+  etag: string | undefined;
+  /** The end of the last page of changes, and the history it belongs to. */
+  cursor: { readonly text: string; readonly of: Observed } | undefined;
+  /** The last order that was read, for If-Match. */
+  lastRead: { readonly order: string; readonly etag: string; readonly status: string } | undefined;
+  /** A placement to repeat. */
+  lastPlaced: { readonly key: string; readonly pet: string } | undefined;
+
+  constructor(name: string, key: Key, place: Workplace) {
+    this.name = name;
+    this.#key = key;
+    this.place = place;
+  }
+
+  get key(): Key {
+    return this.#key;
+  }
+
+  /** Uses another key from the next operation on; only while it waits. */
+  use(key: Key): void {
+    this.#key = key;
+    // An Idempotency-Key belongs to an API key.
+    this.lastPlaced = undefined;
+  }
+
+  async run(actions: readonly Action[]): Promise<void> {
+    const { random, waiting, observed } = this.place;
+    while (!this.place.isStopping) {
+      if (this.place.pause !== undefined) {
+        waiting.add(this);
+        await this.place.pause;
+        waiting.delete(this);
+      }
+      try {
+        await random.pick(actions)(this);
+      } catch (error) {
+        observed.findings.push(`${this.name}: ${(error as Error).stack}`);
+        // It waits from now on, so that the others need not wait for it.
+        waiting.add(this);
+        return;
+      }
+      if (random.chance(0.05)) await pause(random.below(AGAIN_MS));
+    }
+    this.#agent.destroy();
+  }
+
+  /** Notes an operation that was not made by `request`. */
+  note(what: string, begin: number, end: number, effect: Effect): void {
+    this.place.observed.add({ what: `${this.name}: ${what}`, begin, end, effect });
+  }
+
+  count(what: string): void {
+    const { counts } = this.place;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+
+  /** Sends a request to a node, and notes its effect. @returns the answer; undefined without one, or if it is 5xx */
+  async request(
+    what: string,
+    call: Call,
+    { changes = [], effectOf, target = this.place.random.pick(this.place.targets) }: Meaning,
+  ): Promise<Answer | undefined> {
+    const { observed, random } = this.place;
+    const begin = performance.now();
+    const named = `${this.name} at ${target.name}: ${what}`;
+    const kind = what.split(' ')[0]!;
+    const note = (effect: Effect, end: number) => observed.add({ what: named, begin, end, effect });
+    const unknown = async (outcome: string) => {
+      this.count(`${kind} ${outcome}`);
+      if (changes.length > 0) note({ type: 'unknown', changes }, Number.POSITIVE_INFINITY);
+      await pause(random.below(AGAIN_MS));
+      return undefined;
+    };
+    let answer: Answer;
+    try {
+      const sending = {
+        host: target.host,
+        port: target.port,
+        agent: this.#agent,
+        limitMs: LIMIT_MS,
+      };
+      answer = await send(sending, { secret: this.#key.secret, ...call });
+    } catch {
+      return unknown('unanswered');
+    }
+    const end = performance.now();
+    if (random.chance(COMPARED)) checkAnswer(call.method, call.path, '', answer);
+    if (answer.status >= 500) return unknown(String(answer.status));
+    this.count(`${kind} ${answer.status}`);
+    if (WRONG.includes(answer.status)) {
+      observed.findings.push(`${named} was answered ${answer.status}: ${answer.body}`);
+      return answer;
+    }
+    for (const effect of [effectOf(answer) ?? []].flat()) note(effect, end);
+    return answer;
+  }
+
+  /** An order to change: every second time one of the latest. */
+  anOrder(): string {
+    const { hot, others, random } = this.place;
+    const from = random.chance(0.5) || others.length === 0 ? hot : others;
+    return from.length === 0 ? '1' : random.pick(from);
+  }
+
+  /** Notes the ETag of an order. @returns its status */
+  sawOrder({ headers, body }: Answer, order: string): string {
+    const found = parse(body);
+    const state = `order ${order}, ${found.status}, revision ${found.revision}, ${found.updatedAt}`;
+    const etag = String(headers.etag);
+    this.place.observed.sawEtag(`${order} ${etag}`, state, this.name);
+    this.lastRead = { order, etag, status: found.status };
+    return found.status;
+  }
+}
+
+/** The state of an order that a refusal shows. */
+export function refusedAs(body: string): string {
+  return statusOf(parse(body).code);
+}
+
+export function statusOf(code: string): string {
+  const known: Readonly<Record<string, string>> = {
+    order_not_found: 'absent',
+    order_already_cancelled: 'cancelled',
+    order_already_shipped: 'shipped',
+  };
+  return known[code] ?? code;
+}
+
+export function entryOf({ id, status }: Json): string {
+  return `${id}:${status}`;
+}
