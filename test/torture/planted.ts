@@ -1,0 +1,136 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Part, PartOptions } from './part.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PATCHES = fileURLToPath(new URL('planted', import.meta.url));
+const NOT_COPIED = ['.git', 'node_modules', 'dist', 'torture-findings'];
+/** A fault must be found within this time. */
+const FOUND_WITHIN_MS = 600_000;
+/** Exit code of a run with findings. */
+const FOUND = 1;
+
+/** How a fault is looked for: a part, its scenario, and the minutes of one run; it is repeated with other seeds until it finds the fault. */
+type Hunt = readonly [part: 'power-cuts' | 'histories', only: string, minutes: number];
+
+const LOAD: Hunt = ['power-cuts', 'cancels and placements under load', 0.3];
+const ON_SQLITE: Hunt = ['histories', 'sqlite-1', 0.7];
+const ON_SQLITE_3: Hunt = ['histories', 'sqlite-3', 0.7];
+const ON_POSTGRESQL: Hunt = ['histories', 'postgresql', 1];
+
+/** By the name of the patch in planted/, whose first line has the fault in words. */
+const HUNTS: Readonly<Record<string, Hunt>> = {
+  'acknowledged-before-commit': LOAD,
+  'backup-not-synced': ['power-cuts', 'a backup', 0.3],
+  'cursor-includes-its-revision': ON_SQLITE,
+  'etag-without-history': ON_SQLITE,
+  'follows-another-history': ON_POSTGRESQL,
+  'ids-after-restore': ON_SQLITE,
+  'keys-kept-for-a-day': ON_SQLITE_3,
+  'limit-per-node': ON_SQLITE_3,
+  'list-one-revision-late': ON_SQLITE,
+  'migration-loses-a-column': ['power-cuts', 'a migration', 0.2],
+  'moved-after-the-copy': ['power-cuts', 'a copy', 0.4],
+  'new-folder-not-synced': ['power-cuts', 'the first start', 0.2],
+  'page-skips-an-order': ON_SQLITE,
+  'placement-recorded-later': ON_SQLITE,
+  'restore-not-synced': ['power-cuts', 'a restore', 0.4],
+  'restore-removes-first': ['power-cuts', 'a restore', 0.4],
+  'revision-split': ON_SQLITE,
+  'stale-read': ON_POSTGRESQL,
+  'stream-drops-a-change': ON_SQLITE,
+  'synchronous-off': LOAD,
+  'two-in-a-batch': ON_SQLITE,
+  'unknown-as-refused': ON_SQLITE,
+  'webhook-moves-before-the-answer': ON_SQLITE,
+};
+
+/** The faults that are planted, each as a patch with its description. */
+export function plantedFaults(): {
+  name: string;
+  patch: string;
+  words: string;
+  hunt: Hunt | undefined;
+}[] {
+  return readdirSync(PATCHES)
+    .sort()
+    .map((file) => {
+      const [name, patch] = [basename(file, '.patch'), join(PATCHES, file)];
+      return { name, patch, words: readFileSync(patch, 'utf8').split('\n')[0]!, hunt: HUNTS[name] };
+    });
+}
+
+/** `npm run torture -- planted`: plants each fault in a copy of the project, and has the other parts find it. */
+export const planted: Part = {
+  name: 'planted',
+  minutes: 60,
+  run: async ({ folder, seed, minutes, only, report }: PartOptions) => {
+    const until = performance.now() + minutes * 60_000;
+    const findings: string[] = [];
+    const chosen = plantedFaults().filter(({ name }) => only === undefined || name === only);
+    let found = 0;
+    for (const { name, patch, words, hunt } of chosen) {
+      if (hunt === undefined) throw new Error(`${name} is not in the table of hunts`);
+      if (performance.now() > until) break;
+      const copy = join(folder, name);
+      copyProject(copy, patch);
+      const began = performance.now();
+      let seen: string | undefined;
+      for (
+        let run = 0;
+        seen === undefined && performance.now() < began + FOUND_WITHIN_MS;
+        run += 1
+      ) {
+        seen = await look(copy, hunt, seed + run);
+      }
+      const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+      if (seen === undefined) findings.push(`${name} was not found: ${words}`);
+      else found += 1;
+      report(
+        `${name}: ${seen === undefined ? 'not found' : `found by ${hunt[0]} (${hunt[1]})`} after ${seconds} s`,
+      );
+      report(`  ${words}\n  ${seen?.slice(0, 300)}`);
+    }
+    const figures = `${found} of ${chosen.length} planted faults found`;
+    if (findings.length > 0) return { outcome: 'failed', findings, figures };
+    return found < chosen.length
+      ? { outcome: 'undecided', reason: figures }
+      : { outcome: 'passed', figures };
+  },
+};
+
+/** Copies the project without what was built, and plants a fault in the copy. */
+export function copyProject(to: string, patch: string): void {
+  cpSync(ROOT, to, {
+    recursive: true,
+    filter: (path) => !NOT_COPIED.includes(basename(path)),
+  });
+  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
+  const { status, stderr } = spawnSync('git', ['apply', patch], { cwd: to, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${patch} does not apply: ${stderr}`);
+}
+
+/** Runs a part on a copy. @returns its first finding */
+async function look(
+  copy: string,
+  [part, only, minutes]: Hunt,
+  seed: number,
+): Promise<string | undefined> {
+  const flags = ['--only', only, '--minutes', String(minutes), '--seed', String(seed)];
+  const child = spawn(process.execPath, [join(copy, 'test/torture/main.ts'), part, ...flags], {
+    cwd: copy,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const [code] = await once(child, 'close');
+  if (code !== FOUND) return undefined;
+  return output.split('\n\n')[1] ?? output.slice(-300);
+}
