@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newSecret } from '../../../src/keys/api-key.ts';
+import { type Call, send } from '../http.ts';
+import { prepared } from '../power-cuts/scenario.ts';
+import { serveNew } from './store.ts';
+import type { Attack } from './trial.ts';
+
+const LIMIT_MS = 10_000;
+/** Traces are exported every 5 s. */
+const EXPORTED_MS = 7_000;
+
+/** A valid key and a wrong one are sent in all the ways in which clients send them by mistake. */
+export const canary: Attack = {
+  name: 'a valid key and a wrong one, in every header, query and body',
+  mustHold:
+    'neither is in a log line, a response, a metric, a trace, a file of the store or a backup, nor in a string of the heap but the key itself',
+  make: async ({ folder }) => {
+    const traces: string[] = [];
+    const collector = createServer(async (incoming, response) => {
+      traces.push(await text(incoming));
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+    const { server, secret, database } = await serveNew(folder, 10, {
+      ...{ LOG_LEVEL: 'trace', OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+    });
+    const agent = new Agent({ keepAlive: true });
+    const responses: string[] = [];
+    const secrets = [secret, newSecret('production'), newSecret('staging')];
+    for (const key of secrets) {
+      for (const call of mistakes(key)) {
+        const answer = await send({ port: server.port, agent, limitMs: LIMIT_MS }, call).catch(
+          () => undefined,
+        );
+        if (answer !== undefined) responses.push(JSON.stringify(answer));
+      }
+    }
+    const metrics = await (await fetch(`${server.operations}/metrics`)).text();
+    await prepared(['backup', join(folder, 'canary-backup.db'), '--database', database]);
+    await pause(EXPORTED_MS);
+    const heap = join(folder, 'canary.heapsnapshot');
+    await server.writeHeap(heap);
+    agent.destroy();
+    await server.stop();
+    collector.close();
+    const strings = (JSON.parse(readFileSync(heap, 'utf8')).strings as string[]).filter(
+      (each) => !secrets.some((key) => each === key || each === `Bearer ${key}`),
+    );
+    const files = readdirSync(folder).filter((name) => name.includes('.db'));
+    const places: readonly (readonly [string, string])[] = [
+      ['the log', server.stdout + server.stderr],
+      ['a response', responses.join('\n')],
+      ['a metric', metrics],
+      ['a trace', traces.join('\n')],
+      ...files.map((name) => [name, readFileSync(join(folder, name), 'latin1')] as const),
+      ['the heap', strings.join('\n')],
+    ];
+    // Without the last characters, a part of the key would be found too.
+    const found = places.filter(([, content]) =>
+      secrets.some((key) => content.includes(key.slice(0, -10))),
+    );
+    const lines = server.stdout.split('\n').length;
+    const figures =
+      found.length > 0
+        ? `found in ${found.map(([name]) => name).join(', ')}`
+        : `${lines} log lines, ${responses.length} responses, ${traces.length} exports of traces, ${files.length} files, ${strings.length} strings of the heap`;
+    return { figures, isKept: found.length === 0 && traces.length > 0 && lines > responses.length };
+  },
+};
+
+/** Requests that contain a key where it belongs, and where it does not. Paths are logged, as documented. */
+function mistakes(key: string): Call[] {
+  const path = '/v2/store/orders/1';
+  const get = (headers: Record<string, string>, query = ''): Call => ({
+    method: 'GET',
+    path: path + query,
+    headers,
+  });
+  return [
+    ...[
+      `Bearer ${key}`,
+      `bearer ${key}`,
+      `Bearer  ${key}`,
+      `Basic ${key}`,
+      key,
+      `Bearer ${key}x`,
+      `Bearer ${key} ${key}`,
+    ].map((authorization) => get({ authorization })),
+    get({ authorization: `Bearer ${key}` }, `?key=${key}`),
+    get({}, `?access_token=${key}`),
+    ...[
+      'x-api-key',
+      'cookie',
+      'x-request-id',
+      'idempotency-key',
+      'if-none-match',
+      'if-match',
+      'user-agent',
+      'referer',
+      'origin',
+      'traceparent',
+      'x-forwarded-for',
+      'host',
+    ].map((name) => get({ [name]: key })),
+    {
+      method: 'POST',
+      path: '/v2/store/orders',
+      secret: key,
+      headers: { 'idempotency-key': key },
+      body: `{"petId":"${key}"}`,
+    },
+    {
+      method: 'POST',
+      path: '/v2/store/orders',
+      secret: key,
+      headers: { 'idempotency-key': 'a' },
+      body: `{"${key}":1`,
+    },
+  ];
+}

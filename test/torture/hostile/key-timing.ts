@@ -1,0 +1,89 @@
+import { connect, type Socket } from 'node:net';
+import { crc32 } from 'node:zlib';
+import { newSecret } from '../../../src/keys/api-key.ts';
+import type { Random } from '../random.ts';
+import { serveNew } from './store.ts';
+import type { Attack } from './trial.ts';
+
+const SAMPLES = 100_000;
+/** Of a key: CRC-32 in base 62. A key with a wrong one is refused without a look into the store, whatever else it has. */
+const CHECKSUM_LENGTH = 6;
+/** Random characters at the end that differ. */
+const OTHERS = 8;
+const DIGITS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
+/** The slowest responses are those that the machine has interrupted. */
+const KEPT = 0.95;
+const MOST = 4.5;
+
+/**
+ * Compares the response times of keys that begin like a valid one with those of other keys, as dudect does: Reparaz, Balasch and Verbauwhede,
+ * "Dude, is my code constant time?", 2017.
+ */
+export const keyTiming: Attack = {
+  name: 'response times of keys that differ from a valid one in the last characters only',
+  mustHold: `Welch's |t| against keys that differ everywhere is below ${MOST} over ${SAMPLES} samples`,
+  make: async ({ folder, random }) => {
+    const { server, secret } = await serveNew(folder, 10);
+    const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true });
+    const times: [number[], number[]] = [[], []];
+    for (let sample = 0; sample < SAMPLES; sample += 1) {
+      const isAlike = random.chance(0.5);
+      // Both are made each time, so that the client does the same for each class.
+      const keys = [newSecret('production'), likeSecret(secret, random)];
+      const took = await timeOf(socket, keys[isAlike ? 1 : 0]!);
+      times[isAlike ? 0 : 1].push(took);
+    }
+    socket.destroy();
+    await server.stop();
+    const limit = [...times[0], ...times[1]].sort((one, other) => one - other)[
+      Math.floor(SAMPLES * KEPT)
+    ]!;
+    const [alike, others] = times.map((each) => each.filter((time) => time < limit));
+    const t = welch(alike!, others!);
+    return { figures: `t = ${t.toFixed(2)}`, isKept: Math.abs(t) < MOST };
+  },
+};
+
+/**
+ * Returns a key that has all random characters of another one but the last eight, with the checksum that they require. With fewer, keys would
+ * be repeated, which is faster for reasons of its own.
+ */
+function likeSecret(secret: string, random: Random): string {
+  const last = Array.from({ length: OTHERS }, () => random.pick(DIGITS)).join('');
+  const start = secret.slice(0, -CHECKSUM_LENGTH - OTHERS) + last;
+  let rest = crc32(start);
+  let checksum = '';
+  for (let index = 0; index < CHECKSUM_LENGTH; index += 1) {
+    checksum = DIGITS[rest % DIGITS.length] + checksum;
+    rest = Math.floor(rest / DIGITS.length);
+  }
+  return start + checksum;
+}
+
+/** @returns microseconds from the request to its response */
+function timeOf(socket: Socket, key: string): Promise<number> {
+  // Strings of different origin are encoded at different speeds.
+  const bytes = Buffer.from(
+    `GET /v2/store/orders/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+  );
+  return new Promise((resolve) => {
+    const began = process.hrtime.bigint();
+    socket.once('data', () => resolve(Number(process.hrtime.bigint() - began) / 1_000));
+    socket.write(bytes);
+  });
+}
+
+/** Welch's t, of two samples with different variances. */
+export function welch(one: readonly number[], other: readonly number[]): number {
+  const [first, second] = [momentsOf(one), momentsOf(other)];
+  return (
+    (first.mean - second.mean) /
+    Math.sqrt(first.variance / one.length + second.variance / other.length)
+  );
+}
+
+function momentsOf(values: readonly number[]): { mean: number; variance: number } {
+  const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
+  const squares = values.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+  return { mean, variance: squares / (values.length - 1) };
+}

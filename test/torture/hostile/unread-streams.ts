@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { send } from '../http.ts';
+import { prepared } from '../power-cuts/scenario.ts';
+import { p99 } from './meter.ts';
+import { serveNew } from './store.ts';
+import type { Attack } from './trial.ts';
+
+const STREAMS = 500;
+const PER_KEY = 100;
+const ORDERS = 20_000;
+/** Orders of a request. */
+const AT_ONCE = 1_000;
+const MEASURED_MS = 3_000;
+const MOST_MIB = 300;
+const MOST = 3;
+const LIMIT_MS = 30_000;
+
+/** Streams of changes whose clients read nothing, while all orders are cancelled. */
+export const unreadStreams: Attack = {
+  name: `${STREAMS} streams of changes that read nothing, while ${ORDERS} orders are cancelled`,
+  mustHold: `the process grows by at most ${MOST_MIB} MiB; the 99th percentile of a good key is at most ${MOST} times that without them`,
+  make: async ({ folder }) => {
+    const { server, secret, database } = await serveNew(folder, ORDERS);
+    await p99(server.port, secret, MEASURED_MS);
+    const quiet = await p99(server.port, secret, MEASURED_MS);
+    const before = await server.usage();
+    const sockets: Socket[] = [];
+    for (let key = 0; key < STREAMS / PER_KEY; key += 1) {
+      const own = await prepared([
+        'keys',
+        'create',
+        '--name',
+        `streams ${key}`,
+        '--database',
+        database,
+      ]);
+      for (let count = 0; count < PER_KEY; count += 1)
+        sockets.push(await openStream(server.port, own));
+    }
+    const agent = new Agent({ keepAlive: true });
+    for (let first = 1; first <= ORDERS; first += AT_ONCE) {
+      const orders = Array.from({ length: AT_ONCE }, (_, index) => `{"id":${first + index}}`);
+      const { status } = await send(
+        { port: server.port, agent, limitMs: LIMIT_MS },
+        {
+          ...{ method: 'POST', path: '/v2/store/cancellations', secret },
+          body: `{"orders":[${orders.join(',')}]}`,
+        },
+      );
+      if (status !== 200) throw new Error(`cancels were answered ${status}`);
+    }
+    const busy = await p99(server.port, secret, MEASURED_MS);
+    const during = await server.usage();
+    for (const socket of sockets) socket.destroy();
+    agent.destroy();
+    await server.stop();
+    const mib = (during.resident - before.resident) / 2 ** 20;
+    const figures = `${mib.toFixed(0)} MiB; ${quiet.toFixed(1)} ms without, ${busy.toFixed(1)} ms with them`;
+    return { figures, isKept: mib <= MOST_MIB && busy <= MOST * Math.max(quiet, 1) };
+  },
+};
+
+/** Opens a stream, and reads nothing after the head of its response. */
+async function openStream(port: number, secret: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(
+    `GET /v2/store/changes/stream?after=now HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+  );
+  const [head] = await once(socket, 'data');
+  if (!String(head).startsWith('HTTP/1.1 200')) throw new Error(`a stream was answered ${head}`);
+  socket.pause();
+  return socket;
+}
