@@ -3,7 +3,8 @@ import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { send } from '../http.ts';
 import { prepared } from '../power-cuts/scenario.ts';
-import { p99 } from './meter.ts';
+import { buildShim } from '../shim/build.ts';
+import { GoodClient } from './meter.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -17,14 +18,20 @@ const MOST_MIB = 300;
 const MOST = 3;
 const LIMIT_MS = 30_000;
 
+/** Bytes that the system buffers for a connection: otherwise it would hold all changes for the process. */
+const SEND_BUFFER = '4096';
+
 /** Streams of changes whose clients read nothing, while all orders are cancelled. */
 export const unreadStreams: Attack = {
   name: `${STREAMS} streams of changes that read nothing, while ${ORDERS} orders are cancelled`,
   mustHold: `the process grows by at most ${MOST_MIB} MiB; the 99th percentile of a good key is at most ${MOST} times that without them`,
   make: async ({ folder }) => {
-    const { server, secret, database } = await serveNew(folder, ORDERS);
-    await p99(server.port, secret, MEASURED_MS);
-    const quiet = await p99(server.port, secret, MEASURED_MS);
+    const shim = buildShim(folder);
+    const env = 'path' in shim && { LD_PRELOAD: shim.path, TORTURE_SEND_BUFFER: SEND_BUFFER };
+    const { server, secret, database } = await serveNew(folder, ORDERS, env || {});
+    const client = new GoodClient(server.port, secret);
+    await client.p99(MEASURED_MS);
+    const first = await client.p99(MEASURED_MS);
     const before = await server.usage();
     const sockets: Socket[] = [];
     for (let key = 0; key < STREAMS / PER_KEY; key += 1) {
@@ -51,13 +58,17 @@ export const unreadStreams: Attack = {
       );
       if (status !== 200) throw new Error(`cancels were answered ${status}`);
     }
-    const busy = await p99(server.port, secret, MEASURED_MS);
+    const busy = await client.p99(MEASURED_MS);
     const during = await server.usage();
     for (const socket of sockets) socket.destroy();
+    // The speed of the machine may have changed.
+    const quiet = Math.max(first, await client.p99(MEASURED_MS));
+    client.end();
     agent.destroy();
     await server.stop();
     const mib = (during.resident - before.resident) / 2 ** 20;
-    const figures = `${mib.toFixed(0)} MiB; ${quiet.toFixed(1)} ms without, ${busy.toFixed(1)} ms with them`;
+    const buffers = 'reason' in shim ? ` (with the system's buffers: ${shim.reason})` : '';
+    const figures = `${mib.toFixed(0)} MiB${buffers}; ${quiet.toFixed(1)} ms without, ${busy.toFixed(1)} ms with them`;
     return { figures, isKept: mib <= MOST_MIB && busy <= MOST * Math.max(quiet, 1) };
   },
 };

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { p99 } from './meter.ts';
+import { GoodClient } from './meter.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -19,16 +19,18 @@ export const wrongKeys: Attack = {
   make: async ({ folder }) => {
     const { server, secret } = await serveNew(folder, 100);
     const [quiet, flooded]: [number[], number[]] = [[], []];
-    await p99(server.port, secret, ROUND_MS);
+    const client = new GoodClient(server.port, secret);
+    await client.p99(ROUND_MS);
     for (let round = 0; round < ROUNDS; round += 1) {
-      quiet.push(await p99(server.port, secret, ROUND_MS));
+      quiet.push(await client.p99(ROUND_MS));
       const flood = fork(FLOOD, [String(server.port), String(CONNECTIONS), String(PER_SECOND)]);
       await once(flood, 'message');
-      flooded.push(await p99(server.port, secret, ROUND_MS));
+      flooded.push(await client.p99(ROUND_MS));
       const ended = once(flood, 'exit');
       flood.kill();
       await ended;
     }
+    client.end();
     await server.stop();
     const [before, during] = [median(quiet), median(flooded)];
     const ratio = during / before;
