@@ -66,22 +66,31 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return within({ from: found.revision, to: Number.POSITIVE_INFINITY });
     }
     case 'saw': {
-      const interval = timeline.intervalOf(effect.order, effect.status);
-      return interval ? within(interval) : `order ${effect.order} was never ${effect.status}`;
+      const { order, status, entry } = effect;
+      const interval = timeline.intervalOf(order, status);
+      if (interval === undefined) return `order ${order} was never ${status}`;
+      const expected = timeline.entryIn(order, status);
+      if (entry === undefined || entry === expected) return within(interval);
+      return `while it was ${status}, order ${order} was ${expected}, not ${entry}`;
     }
     case 'list': {
       const intervals = timeline.intervalsOfList(effect.orders);
       return intervals.length > 0 ? within(...intervals) : differenceOf(timeline, effect.orders);
     }
     case 'page': {
-      const expected = timeline.pageAt(effect.revision, effect).join(' ');
-      if (expected === effect.orders) return at(effect.revision, false);
-      return `at revision ${effect.revision} ${differenceBetween(expected, effect.orders)}`;
+      const { revision, limit, orders, hasNext, head } = effect;
+      const all = timeline.pageAt(revision, { ...effect, limit: limit + 1 });
+      const expected = all.slice(0, limit).join(' ');
+      if (expected !== orders)
+        return `at revision ${revision} ${differenceBetween(expected, orders)}`;
+      if (hasNext !== all.length > limit)
+        return hasNext ? 'another page follows' : 'no page follows';
+      return isHead(timeline, revision, head) ?? at(revision, false);
     }
     case 'history': {
       const events = [timeline.placed(effect.order), timeline.ended(effect.order)];
       const known = events.flatMap((each) =>
-        each === undefined ? [] : [`${each.revision}:${each.type}`],
+        each === undefined ? [] : [`${each.revision}:${each.type}:${each.by}`],
       );
       const count = effect.events.split(' ').length;
       if (effect.events !== known.slice(0, count).join(' '))
@@ -90,9 +99,16 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return within({ from: last, to: (next ?? Number.POSITIVE_INFINITY) - 1 });
     }
     case 'feed': {
-      const expected = timeline.between(effect.after, effect.upTo).map(textOf).join(' ');
-      if (expected === effect.changes) return at(effect.now, false);
-      return `between revisions ${effect.after} and ${effect.upTo} ${differenceBetween(expected, effect.changes)}`;
+      const { after, upTo, only, changes, head } = effect;
+      const expected = timeline.between(after, upTo, only).map(textOf).join(' ');
+      if (expected !== changes)
+        return `between revisions ${after} and ${upTo} ${differenceBetween(expected, changes)}`;
+      return isHead(timeline, upTo, head) ?? at(effect.now, false);
+    }
+    case 'activity': {
+      const expected = activityIn(timeline, effect);
+      if (expected === effect.counts) return at(effect.revision, false);
+      return `up to revision ${effect.revision} there were ${expected}, not ${effect.counts}`;
     }
     case 'counts': {
       const expected = countsAt(timeline, effect.revision);
@@ -100,6 +116,13 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return `at revision ${effect.revision} there were ${expected}`;
     }
   }
+}
+
+/** Returns a contradiction unless `head` is the head at a revision. */
+function isHead(timeline: Timeline, revision: number, head: string): string | undefined {
+  const expected = timeline.headAt(revision) ?? head;
+  if (expected === head) return undefined;
+  return `the head of revision ${revision} is ${expected}, not ${head}`;
 }
 
 /** Operations whose responses are in no state of the history, or in one of the wrong time. */
@@ -195,8 +218,9 @@ export function lateContradictions(eras: readonly Era[]): string[] {
 }
 
 /** Returns how what a reader has received differs from a feed; undefined if it does not. */
-function differenceIn(timeline: Timeline, { what, after, changes }: Received): string | undefined {
-  const expected = timeline.between(after, Number.POSITIVE_INFINITY).slice(0, changes.length);
+function differenceIn(timeline: Timeline, received: Received): string | undefined {
+  const { what, after, only, changes } = received;
+  const expected = timeline.between(after, Number.POSITIVE_INFINITY, only).slice(0, changes.length);
   const index = changes.findIndex(
     (each, at) => expected[at] === undefined || textOf(expected[at]) !== each,
   );
@@ -219,6 +243,29 @@ function countsAt(timeline: Timeline, revision: number): string {
   return `${counts.pending} pending, ${counts.shipped} shipped, ${counts.cancelled} cancelled`;
 }
 
+/** The changes up to a revision that were made in a period, and how many cancels each key has made. */
+function activityIn(
+  timeline: Timeline,
+  { revision, from, before }: { revision: number; from: number; before: number },
+): string {
+  const types = { placed: 0, cancelled: 0, shipped: 0 };
+  const cancels = new Map<string, number>();
+  for (const { type, at, by } of timeline.between(0, revision)) {
+    if (at < from || at >= before) continue;
+    types[type] += 1;
+    if (type === 'cancelled') cancels.set(`${by}`, (cancels.get(`${by}`) ?? 0) + 1);
+  }
+  return activityText(types, cancels);
+}
+
+export function activityText(
+  { placed, cancelled, shipped }: Readonly<Record<Change['type'], unknown>>,
+  cancels: Iterable<readonly [by: string, count: unknown]>,
+): string {
+  const byKey = [...cancels].map(([by, count]) => `${by} ${count}`).sort();
+  return `${placed} placed, ${cancelled} cancelled, ${shipped} shipped; cancelled by ${byKey.join(', ')}`;
+}
+
 /** How a list differs from the state that is nearest to it: that of the latest order in it. */
 function differenceOf(timeline: Timeline, orders: string): string {
   const entries = orders === '' ? [] : orders.split(' ');
@@ -226,7 +273,7 @@ function differenceOf(timeline: Timeline, orders: string): string {
     0,
     ...entries.map((each) => timeline.placed(each.split(':')[0]!)?.revision ?? 0),
   );
-  const expected = timeline.ordersAt(latest).filter((each) => !each.endsWith(':cancelled'));
+  const expected = timeline.listAt(latest);
   return `it was so at no revision; at revision ${latest}, of its latest order, ${differenceBetween(expected.join(' '), orders)}`;
 }
 

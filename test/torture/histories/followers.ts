@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GoneError, StoreOrders } from '../../../client/src/client.ts';
 import { type Json, parse } from '../http.ts';
 import type { Observed, Received } from './operation.ts';
-import type { Timeline } from './timeline.ts';
+import { entryOf } from './record.ts';
+import { changeOf, type Timeline, textOf } from './timeline.ts';
 import type { Target, Workplace } from './worker.ts';
 
 const AGAIN_MS = 100;
@@ -18,6 +19,8 @@ const REFUSED = 0.004;
 /** Something that receives the changes of the store until it is stopped. */
 export interface Follower {
   readonly name: string;
+  /** The type of the changes that it receives, if not all. */
+  readonly only?: string | undefined;
   /** The last revision that it has received. */
   readonly revision: () => number;
   /** What differs from the history, once it has caught up. */
@@ -37,9 +40,10 @@ class Notes {
     this.#place = place;
   }
 
-  begin(after: number): void {
+  /** @param only the type of the changes that follow, if not all do */
+  begin(after: number, only?: string): void {
     this.revision = after;
-    this.#received = { what: this.what, after, changes: [], isLate: false };
+    this.#received = { what: this.what, after, only, changes: [], isLate: false };
     this.#observed = this.#place.observed;
     this.#observed.received.push(this.#received);
   }
@@ -49,8 +53,10 @@ class Notes {
     return this.#observed !== this.#place.observed;
   }
 
-  add(revision: number, type: string, order: string): void {
-    this.#received!.changes.push(`${revision}:${type}:${order}`);
+  /** @param change as the feed shows it */
+  add(change: Json): void {
+    const revision = Number(change.revision);
+    this.#received!.changes.push(textOf(changeOf(change)));
     this.revision = revision;
     if (this.isOfAnotherHistory) {
       this.#received!.isLate = true;
@@ -87,7 +93,7 @@ export function followStream(secret: string, place: Workplace, isSlow: boolean):
     }
     if (response.status !== 200) throw new Error(`the stream was answered ${response.status}`);
     // The events of a revision count once its id has arrived.
-    let revision: (readonly [number, string, string])[] = [];
+    let revision: Json[] = [];
     let rest = '';
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
       if (place.isStopped) return;
@@ -95,13 +101,10 @@ export function followStream(secret: string, place: Workplace, isSlow: boolean):
       rest = events.pop()!;
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (data !== undefined) {
-          const change = parse(data);
-          revision.push([Number(change.revision), change.type, String(change.order.id)]);
-        }
+        if (data !== undefined) revision.push(parse(data));
         const id = /^id: (.*)$/m.exec(event)?.[1];
         if (id === undefined) continue;
-        for (const each of revision) notes.add(...each);
+        for (const change of revision) notes.add(change);
         revision = [];
         lastEventId = id;
       }
@@ -130,9 +133,7 @@ export function followByClient(secret: string, place: Workplace): Follower {
       for await (const batch of clientAt(place.random.pick(place.targets), secret).changes({
         after: after ?? 'start',
       })) {
-        for (const { revision, type, order } of batch.changes) {
-          notes.add(Number(revision), type, String(order.id));
-        }
+        for (const change of batch.changes) notes.add(change);
         after = batch.cursor;
         if (place.isStopped) return;
         // Now and then at another node.
@@ -154,7 +155,9 @@ export function keepReplica(secret: string, place: Workplace): Follower {
   const state = { revision: 0, orders: new Map<string, string>() };
   const read = async () => {
     for await (const { orders, revision } of clientAt(place.targets[0]!, secret).replica()) {
-      state.orders = new Map([...orders.values()].map(({ id, status }) => [String(id), status]));
+      state.orders = new Map(
+        [...orders.values()].map((order) => [String(order.id), entryOf(order)]),
+      );
       state.revision = Number(revision);
       if (place.isStopped) return;
     }
@@ -164,8 +167,7 @@ export function keepReplica(secret: string, place: Workplace): Follower {
   );
   const differences = (timeline: Timeline) => {
     const wrong = timeline.ordersAt(timeline.last).filter((each) => {
-      const [id, status] = each.split(':');
-      return state.orders.get(id!) !== status;
+      return state.orders.get(each.split(':')[0]!) !== each;
     });
     if (wrong.length === 0) return [];
     return [`the replica differs at revision ${state.revision} in ${wrong.slice(0, 3).join(', ')}`];
@@ -173,12 +175,16 @@ export function keepReplica(secret: string, place: Workplace): Follower {
   return { name: 'the replica', revision: () => state.revision, differences };
 }
 
-/** An endpoint of a webhook, which now and then resets the connection or answers 500. Deliveries may be repeated, but not left out. */
+/**
+ * An endpoint of a webhook, which now and then resets the connection or answers 500. Deliveries may be repeated, but not left out.
+ * @param only the type of the changes that it receives, if not all
+ */
 export async function receiveWebhook(
   host: string,
   place: Workplace,
+  only?: string,
 ): Promise<Follower & { readonly url: string }> {
-  const notes = new Notes('a webhook', place);
+  const notes = new Notes(only === undefined ? 'a webhook' : `a webhook of ${only} orders`, place);
   let cursor: string | undefined;
   const server = createServer(async (request, response) => {
     const { after, changes, next } = parse(await text(request).catch(() => '{"changes":[]}'));
@@ -187,13 +193,12 @@ export async function receiveWebhook(
     else if (fate < REFUSED) response.writeHead(500).end();
     if (fate < REFUSED || after === undefined) return;
     if (cursor === undefined || notes.isOfAnotherHistory) {
-      notes.begin(revisionOf(after));
+      notes.begin(revisionOf(after), only);
       cursor = String(after);
     }
     const had = revisionOf(cursor);
     if (after === cursor) {
-      for (const { revision, type, order } of changes)
-        notes.add(Number(revision), type, String(order.id));
+      for (const change of changes) notes.add(change);
       cursor = next;
     } else if (revisionOf(after) > had) {
       place.observed.findings.push(
@@ -202,8 +207,7 @@ export async function receiveWebhook(
     } else if (revisionOf(next) > had) {
       // A longer page that begins before what was received: the rest of it is new.
       const rest = changes.filter((each: Json) => Number(each.revision) > had);
-      for (const { revision, type, order } of rest)
-        notes.add(Number(revision), type, String(order.id));
+      for (const change of rest) notes.add(change);
       cursor = next;
     }
     response.writeHead(204).end();
@@ -215,6 +219,7 @@ export async function receiveWebhook(
   return {
     url: `http://${host}:${port}/`,
     name: notes.what,
+    only,
     revision: () => notes.revision,
     differences: () => [],
   };

@@ -141,14 +141,18 @@ class Trial {
     const follower = await this.#newKey('follower');
     const prober = new Worker('prober', await this.#newKey('prober'), this.#place);
     await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
-    const webhook = await receiveWebhook(this.#deployment.host, this.#place);
+    const { host } = this.#deployment;
+    const webhook = await receiveWebhook(host, this.#place);
     await this.#command(['webhooks', 'create', webhook.url]);
+    const cancels = await receiveWebhook(host, this.#place, 'cancelled');
+    await this.#command(['webhooks', 'create', cancels.url, '--event', 'cancelled']);
     const followers: Follower[] = [
       followStream(follower.secret, this.#place, false),
       followStream(follower.secret, this.#place, true),
       followByClient(follower.secret, this.#place),
       keepReplica(follower.secret, this.#place),
       webhook,
+      cancels,
     ];
     for (let index = 1; index <= WORKERS; index += 1) {
       const key = await this.#newKey(`worker-${index}`);
@@ -161,8 +165,9 @@ class Trial {
     this.#place.isStopping = true;
     await Promise.all(working);
     const { changes } = await changesOf(this.#deployment.database);
-    await this.#catchUp(followers, changes.at(-1)?.revision ?? 0);
+    await this.#catchUp(followers, changes);
     this.#place.isStopped = true;
+    await this.#check();
     return this.#result(changes, followers);
   }
 
@@ -281,15 +286,24 @@ class Trial {
     await expectAnswers(401);
   }
 
-  async #catchUp(followers: readonly Follower[], revision: number): Promise<void> {
+  async #catchUp(followers: readonly Follower[], changes: readonly Change[]): Promise<void> {
     const until = performance.now() + CAUGHT_UP_WITHIN_MS;
-    const behind = () => followers.filter((each) => each.revision() < revision);
+    const lastFor = ({ only }: Follower) =>
+      changes.findLast(({ type }) => type === (only ?? type))?.revision ?? 0;
+    const behind = () => followers.filter((each) => each.revision() < lastFor(each));
     while (behind().length > 0 && performance.now() < until) await pause(AGAIN_MS);
     for (const each of behind()) {
       this.#findings.push(
-        `${each.name} has only received revision ${each.revision()} of ${revision}`,
+        `${each.name} has only received revision ${each.revision()} of ${lastFor(each)}`,
       );
     }
+  }
+
+  /** The store is consistent in itself. */
+  async #check(): Promise<void> {
+    const { database, env } = this.#deployment;
+    const { code, stdout, stderr } = await run(['check', '--database', database], { env });
+    if (code !== 0) this.#findings.push(`check ended with ${code}: ${stdout}${stderr}`);
   }
 
   #result(changes: readonly Change[], followers: readonly Follower[]): TrialResult {

@@ -1,3 +1,5 @@
+import type { Position } from './timeline.ts';
+
 /** A change of an order that a client may ask for. */
 export type ChangeType = 'cancelled' | 'shipped';
 
@@ -22,32 +24,59 @@ export type Effect =
     }
   /** There was no definite answer: the requested changes may have happened, at any time after the request. */
   | { readonly type: 'unknown'; readonly changes: readonly RequestedChange[] }
-  /** The order was in this state: a status, `absent`, or `ended` if it was cancelled or shipped. */
-  | { readonly type: 'saw'; readonly order: string; readonly status: string }
-  /** The whole list of version 1: its orders as `id:status`, in ascending id. */
+  /** The order was in this state: a status, `absent`, or `ended` if it was cancelled or shipped; with its entry, if it was shown. */
+  | {
+      readonly type: 'saw';
+      readonly order: string;
+      readonly status: string;
+      readonly entry?: string;
+    }
+  /** The whole list of version 1: its entries, in ascending id (see record.ts). */
   | { readonly type: 'list'; readonly orders: string }
-  /** The events of an order, as `revision:type`. */
+  /** The events of an order, as `revision:type:by`. */
   | { readonly type: 'history'; readonly order: string; readonly events: string }
   /** A page of version 2, at a revision. */
-  | ({ readonly type: 'page'; readonly revision: number; readonly orders: string } & PageAsked)
-  /** The changes after one revision up to another, as `revision:type:order`, of a store at `now`. */
+  | ({
+      readonly type: 'page';
+      readonly revision: number;
+      readonly head: string;
+      readonly orders: string;
+      /** Whether a page follows. */
+      readonly hasNext: boolean;
+    } & PageAsked)
+  /** The changes after one revision up to another (see `textOf`), all or those of one type, of a store at `now`. */
   | {
       readonly type: 'feed';
       readonly after: number;
       readonly upTo: number;
       readonly now: number;
+      /** At `upTo`. */
+      readonly head: string;
+      readonly only: string | undefined;
       readonly changes: string;
     }
   /** The counts of orders at a revision. */
   | { readonly type: 'counts'; readonly revision: number; readonly counts: string }
+  /** What was changed in a period, up to a revision; times in milliseconds since the epoch. */
+  | {
+      readonly type: 'activity';
+      readonly revision: number;
+      readonly from: number;
+      readonly before: number;
+      readonly counts: string;
+    }
   /** Something has received everything up to a revision. */
   | { readonly type: 'received'; readonly revision: number };
 
-/** The orders with a status, or all, after an id in one of the directions; at most `limit`. */
+/** The orders that match all filters, after a position in one of the directions; at most `limit`. */
 export interface PageAsked {
-  readonly after: bigint | undefined;
+  readonly after: Position | undefined;
   readonly limit: number;
-  readonly status: string | undefined;
+  readonly status?: string | undefined;
+  readonly pet?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly placedFrom?: string | undefined;
+  readonly sort: 'id' | 'placedAt' | 'shipDate';
   readonly isDescending: boolean;
 }
 
@@ -68,10 +97,11 @@ export interface Operation {
   readonly effect: Effect;
 }
 
-/** What a reader of the feed has received without an interruption: everything after `after`, as `revision:type:order`. */
+/** What a reader of the feed has received without an interruption: everything after `after`, or everything of one type (see `textOf`). */
 export interface Received {
   readonly what: string;
   readonly after: number;
+  readonly only: string | undefined;
   readonly changes: string[];
   /** Whether some of it arrived after the store had continued with another history: then it may be of either, but not of both. */
   isLate: boolean;

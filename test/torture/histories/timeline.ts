@@ -1,5 +1,6 @@
 import type { Json } from '../http.ts';
 import type { PageAsked } from './operation.ts';
+import { entryOf, hashOf, listedOf } from './record.ts';
 
 /** An event of the feed. */
 export interface Change {
@@ -10,18 +11,30 @@ export interface Change {
   readonly by: string | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The order after the change, as version 2 shows it, and as version 1 lists it: see record.ts. */
+  readonly entry: string;
+  readonly listed: string;
+  /** Times as version 2 shows them. */
+  readonly placedAt: string;
+  readonly shipDate: string | undefined;
+  readonly reference: string | undefined;
+  /** The head of the history; of the last change of a revision. */
+  readonly head: string | undefined;
 }
 
 /** Parses a change of the feed. */
-export function changeOf({ revision, type, order, by, at }: Json): Change {
+export function changeOf({ revision, type, order, by, at, cursor }: Json): Change {
   return {
     ...{ revision: Number(revision), type, order: String(order.id), pet: String(order.petId) },
-    ...{ by, at: Date.parse(at) },
+    ...{ by, at: Date.parse(at), entry: entryOf(order), listed: listedOf(order) },
+    ...{ placedAt: order.placedAt, shipDate: order.shipDate, reference: order.reference },
+    head: cursor?.split('-')[1],
   };
 }
 
-export function textOf({ revision, type, order }: Change): string {
-  return `${revision}:${type}:${order}`;
+/** A change in short, as it is compared: its revision, its type, the order after it, and the API key. */
+export function textOf({ revision, type, entry, by }: Change): string {
+  return `${revision}:${type}:${entry}:${by}`;
 }
 
 /** The revisions at which something was so, both included. */
@@ -39,7 +52,8 @@ export class Timeline {
   /** The revisions of each list of version 1, by its digest: a list is the same again once a new order is cancelled. */
   readonly #lists = new Map<string, Interval[]>();
   readonly last: number;
-  #ids: readonly bigint[] | undefined;
+  /** All orders, in ascending id. */
+  #orders: readonly { readonly order: string; readonly id: bigint }[] | undefined;
 
   /** @throws Error if the changes do not make sense in themselves */
   constructor(changes: readonly Change[]) {
@@ -49,11 +63,8 @@ export class Timeline {
     let from = 0;
     for (const [index, change] of changes.entries()) {
       this.#add(change);
-      if (change.type === 'placed') digest.flip(change.order, 'pending');
-      else {
-        digest.flip(change.order, 'pending');
-        if (change.type === 'shipped') digest.flip(change.order, 'shipped');
-      }
+      digest.flip(this.#placed.get(change.order)!.listed);
+      if (change.type === 'shipped') digest.flip(change.listed);
       const next = changes[index + 1]?.revision;
       if (next === change.revision) continue;
       if (next !== undefined && next < change.revision) {
@@ -114,45 +125,74 @@ export class Timeline {
     return ended?.type === status ? { from: end, to: Number.POSITIVE_INFINITY } : undefined;
   }
 
-  /** When the list of version 1 was so, in ascending order. @param orders `id:status` in ascending id */
+  /** When the list of version 1 was so, in ascending order. @param orders the entries, in ascending id */
   intervalsOfList(orders: string): readonly Interval[] {
     return this.#lists.get(digestOfList(orders)) ?? [];
   }
 
-  statusAt(order: string, revision: number): string {
-    const placed = this.#placed.get(order);
-    if (placed === undefined || placed.revision > revision) return 'absent';
-    const ended = this.#ended.get(order);
-    return ended === undefined || ended.revision > revision ? 'pending' : ended.type;
+  /** The latest change of an order up to a revision; undefined before it was placed. */
+  #latest(order: string, revision: number): Change | undefined {
+    const [placed, ended] = [this.#placed.get(order)!, this.#ended.get(order)];
+    if (placed.revision > revision) return undefined;
+    return ended === undefined || ended.revision > revision ? placed : ended;
   }
 
-  /** All orders at a revision, in ascending id, as `id:status`. */
+  /** The entry of an order while it was in a state. */
+  entryIn(order: string, status: string): string | undefined {
+    return (status === 'pending' ? this.#placed : this.#ended).get(order)?.entry;
+  }
+
+  /** The head of the history at a revision. */
+  headAt(revision: number): string | undefined {
+    return this.changes[this.#firstAfter(revision) - 1]?.head;
+  }
+
+  /** The list of version 1 at a revision. */
+  listAt(revision: number): string[] {
+    return this.#statesAt(revision).flatMap(({ change }) =>
+      change.type === 'cancelled' ? [] : [change.listed],
+    );
+  }
+
+  /** All orders of version 2 at a revision, in ascending id. */
   ordersAt(revision: number): string[] {
-    const all = {
-      after: undefined,
-      limit: Number.POSITIVE_INFINITY,
-      status: undefined,
-      isDescending: false,
-    };
-    return this.pageAt(revision, all);
+    return this.#statesAt(revision).map(({ change }) => change.entry);
   }
 
-  /** A page of version 2 at a revision, as `id:status`. */
-  pageAt(revision: number, { after, limit, status: wanted, isDescending }: PageAsked): string[] {
-    this.#ids ??= [...this.#placed.keys()].map(BigInt).sort((one, other) => (one < other ? -1 : 1));
-    const found: string[] = [];
-    for (const id of isDescending ? this.#ids.toReversed() : this.#ids) {
-      if (found.length >= limit) break;
-      if (after !== undefined && (isDescending ? id >= after : id <= after)) continue;
-      const status = this.statusAt(String(id), revision);
-      if (status !== 'absent' && (wanted ?? status) === status) found.push(`${id}:${status}`);
-    }
-    return found;
+  /** The latest change of each order at a revision, in ascending id. */
+  #statesAt(revision: number): { readonly id: bigint; readonly change: Change }[] {
+    this.#orders ??= [...this.#placed.keys()]
+      .map((order) => ({ order, id: BigInt(order) }))
+      .sort((one, other) => (one.id < other.id ? -1 : 1));
+    return this.#orders.flatMap(({ order, id }) => {
+      const change = this.#latest(order, revision);
+      return change === undefined ? [] : [{ id, change }];
+    });
   }
 
-  /** The changes after one revision up to another. */
-  between(after: number, upTo: number): Change[] {
-    return this.changes.slice(this.#firstAfter(after), this.#firstAfter(upTo));
+  /** A page of version 2 at a revision. */
+  pageAt(revision: number, asked: PageAsked): string[] {
+    const { status, pet, reference, placedFrom, sort, isDescending, after, limit } = asked;
+    const way = isDescending ? -1 : 1;
+    return this.#statesAt(revision)
+      .filter(
+        ({ change }) =>
+          (status === undefined || statusAfter(change) === status) &&
+          (pet === undefined || change.pet === pet) &&
+          (reference === undefined || change.reference === reference) &&
+          (placedFrom === undefined || change.placedAt >= placedFrom),
+      )
+      .map(({ id, change }) => ({ ...positionOf(change, sort, id), entry: change.entry }))
+      .filter((each) => after === undefined || way * comparePositions(each, after) > 0)
+      .sort((one, other) => way * comparePositions(one, other))
+      .slice(0, limit)
+      .map(({ entry }) => entry);
+  }
+
+  /** The changes after one revision up to another, all or those of one type. */
+  between(after: number, upTo: number, only?: string): Change[] {
+    const found = this.changes.slice(this.#firstAfter(after), this.#firstAfter(upTo));
+    return only === undefined ? found : found.filter(({ type }) => type === only);
   }
 
   #firstAfter(revision: number): number {
@@ -166,14 +206,41 @@ export class Timeline {
   }
 }
 
+/** A place in a sorted list: orders with the same time are sorted by id. */
+export interface Position {
+  /** As version 2 shows it; empty if orders are sorted by id. */
+  readonly time: string;
+  readonly id: bigint;
+}
+
+/** Later than any time: orders without a shipDate are the last ones. */
+const UNDATED = '~';
+
+/** Returns where an order is. */
+export function positionOf(
+  order: { readonly placedAt: string; readonly shipDate?: string | undefined },
+  sort: PageAsked['sort'],
+  id: bigint,
+): Position {
+  return { time: sort === 'id' ? '' : (order[sort] ?? UNDATED), id };
+}
+
+function comparePositions(one: Position, other: Position): number {
+  if (one.time !== other.time) return one.time < other.time ? -1 : 1;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
+}
+
+function statusAfter({ type }: Change): string {
+  return type === 'placed' ? 'pending' : type;
+}
+
 /** A digest of a set of orders that is updated by one order at a time. */
 class ListDigest {
   #high = 0;
   #low = 0;
 
-  /** Adds what is missing, and removes what is there. */
-  flip(order: string, status: string): void {
-    const text = `${order}:${status}`;
+  /** Adds an entry that is missing, or removes it. */
+  flip(text: string): void {
     const [high, low] = [hashOf(text, 0x811c9dc5), hashOf(text, 0x2545f491)];
     this.#high = (this.#high ^ high) >>> 0;
     this.#low = (this.#low ^ low) >>> 0;
@@ -186,21 +253,8 @@ class ListDigest {
 
 const EMPTY_LIST = '0:0';
 
-export function digestOfList(orders: string): string {
+function digestOfList(orders: string): string {
   const digest = new ListDigest();
-  for (const each of orders === '' ? [] : orders.split(' ')) {
-    const [order, status] = each.split(':');
-    digest.flip(order!, status!);
-  }
+  for (const each of orders === '' ? [] : orders.split(' ')) digest.flip(each);
   return digest.text;
-}
-
-/** FNV-1a with a final mix: 32 bits. */
-function hashOf(text: string, seed: number): number {
-  let hash = seed;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
-  return (hash ^ (hash >>> 15)) >>> 0;
 }

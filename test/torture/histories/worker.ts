@@ -1,9 +1,10 @@
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkAnswer } from '../../http/contract-check.ts';
-import { type Answer, type Call, type Json, parse, send } from '../http.ts';
+import { type Answer, type Call, parse, send } from '../http.ts';
 import type { Random } from '../random.ts';
 import type { Effect, Observed, RequestedChange } from './operation.ts';
+import { entryOf } from './record.ts';
 
 /** A key of the store. */
 export interface Key {
@@ -174,14 +175,14 @@ export class Worker {
     return from.length === 0 ? '1' : random.pick(from);
   }
 
-  /** Notes the ETag of an order. @returns its status */
-  sawOrder({ headers, body }: Answer, order: string): string {
+  /** Notes the ETag of an order. @returns what its record shows */
+  sawOrder({ headers, body }: Answer, order: string): Effect & { readonly type: 'saw' } {
     const found = parse(body);
     const state = `order ${order}, ${found.status}, revision ${found.revision}, ${found.updatedAt}`;
     const etag = String(headers.etag);
     this.place.observed.sawEtag(`${order} ${etag}`, state, this.name);
     this.lastRead = { order, etag, status: found.status };
-    return found.status;
+    return { type: 'saw', order, status: found.status, entry: entryOf(found) };
   }
 }
 
@@ -197,8 +198,4 @@ export function statusOf(code: string): string {
     order_already_shipped: 'shipped',
   };
   return known[code] ?? code;
-}
-
-export function entryOf({ id, status }: Json): string {
-  return `${id}:${status}`;
 }

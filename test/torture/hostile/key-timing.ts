@@ -16,21 +16,21 @@ const KEPT = 0.95;
 const MOST = 4.5;
 
 /**
- * Compares the response times of keys that begin like a valid one with those of other keys, as dudect does: Reparaz, Balasch and Verbauwhede,
- * "Dude, is my code constant time?", 2017.
+ * Compares the response times of keys that begin like a valid one with those of keys that begin like one that never existed, as dudect does:
+ * Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017. Keys without a common beginning take a little longer than either:
+ * the processor predicts what it has just done.
  */
 export const keyTiming: Attack = {
   name: 'response times of keys that differ from a valid one in the last characters only',
-  mustHold: `Welch's |t| against keys that differ everywhere is below ${MOST} over ${SAMPLES} samples`,
+  mustHold: `Welch's |t| against keys that begin like one that never existed is below ${MOST} over ${SAMPLES} samples`,
   make: async ({ folder, random }) => {
     const { server, secret } = await serveNew(folder, 10);
+    const never = newSecret('production');
     const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true });
     const times: [number[], number[]] = [[], []];
     for (let sample = 0; sample < SAMPLES; sample += 1) {
       const isAlike = random.chance(0.5);
-      // Both are made each time, so that the client does the same for each class.
-      const keys = [newSecret('production'), likeSecret(secret, random)];
-      const took = await timeOf(socket, keys[isAlike ? 1 : 0]!);
+      const took = await timeOf(socket, likeSecret(isAlike ? secret : never, random));
       times[isAlike ? 0 : 1].push(took);
     }
     socket.destroy();

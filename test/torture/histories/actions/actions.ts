@@ -1,15 +1,23 @@
 import type { Action } from '../worker.ts';
-import { cancelSeveral, cancelV1, changeIfUnchanged, changeV2 } from './change.ts';
+import { cancelV1, changeIfUnchanged, changeSeveral, changeV2 } from './change.ts';
 import { cancelByClient, changeByCommand } from './other-ways.ts';
 import { place } from './place.ts';
-import { listOrders, readChanges, readCounts, readHistory, readOrder, readPages } from './read.ts';
+import {
+  listOrders,
+  readActivity,
+  readChanges,
+  readCounts,
+  readHistory,
+  readOrder,
+  readPages,
+} from './read.ts';
 
 /** What workers do, each as often as it is listed here. */
 export const ACTIONS: readonly Action[] = [
   ...Array<Action>(4).fill(cancelV1),
   ...Array<Action>(4).fill(changeV2),
   changeIfUnchanged,
-  ...Array<Action>(2).fill(cancelSeveral),
+  ...Array<Action>(2).fill(changeSeveral),
   ...Array<Action>(9).fill(place),
   ...Array<Action>(3).fill(readOrder),
   readHistory,
@@ -17,6 +25,7 @@ export const ACTIONS: readonly Action[] = [
   ...Array<Action>(2).fill(readPages),
   ...Array<Action>(2).fill(readChanges),
   readCounts,
+  readActivity,
   cancelByClient,
   changeByCommand,
 ];

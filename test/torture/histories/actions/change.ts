@@ -1,5 +1,6 @@
 import { type Json, parse } from '../../http.ts';
 import type { ChangeType, Effect } from '../operation.ts';
+import { entryOf } from '../record.ts';
 import { type Action, refusedAs, statusOf, type Worker } from '../worker.ts';
 
 /** Version 1: DELETE. */
@@ -41,12 +42,7 @@ async function changeOrder(
     effectOf: (answer) => {
       if (answer.status === 200) {
         worker.sawOrder(answer, order);
-        if (change === 'cancelled') return { type: 'changed', order, change, by };
-        // A shipment of an order that has shipped is a success too.
-        return [
-          { type: 'saw', order, status: 'shipped' },
-          { type: 'unknown', changes: [requested] },
-        ];
+        return changedOf(parse(answer.body), change, by);
       }
       // It was pending when it was read, and is no longer.
       if (answer.status === 412) {
@@ -59,25 +55,26 @@ async function changeOrder(
   });
 }
 
-/** Cancels several orders in one transaction, each for itself or all or none, and now and then again under the same key. */
-export const cancelSeveral: Action = async (worker) => {
+/** Changes several orders in one transaction, each for itself or all or none, and now and then again under the same key. */
+export const changeSeveral: Action = async (worker) => {
   const { random, observed } = worker.place;
   const orders = [...new Set([worker.anOrder(), worker.anOrder(), worker.anOrder()])];
   const by = worker.key.id;
+  const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const list = orders.map((id) => `{"id":${id}}`).join(',');
   const body = `{"orders":[${list}],"atomic":${random.chance(0.3)}}`;
   const headers = { 'idempotency-key': `several-${random.next()}` };
-  const call = { method: 'POST', path: '/v2/store/cancellations', headers, body };
-  const changes = orders.map((of) => ({ type: 'cancelled', of, by }) as const);
-  const what = `cancel orders ${orders.join(', ')} at once`;
+  const path = `/v2/store/${change === 'cancelled' ? 'cancellations' : 'shipments'}`;
+  const call = { method: 'POST', path, headers, body };
+  const changes = orders.map((of) => ({ type: change, of, by }));
+  const what = `${change === 'cancelled' ? 'cancel' : 'ship'} orders ${orders.join(', ')} at once`;
   const first = await worker.request(what, call, {
     changes,
     effectOf: ({ status, body: answered }) => {
       if (status !== 200) return undefined;
       return parse(answered).results.flatMap(({ id, order, error }: Json): readonly Effect[] => {
         if (error?.code === 'cancel_limit_reached') return [];
-        if (order !== undefined)
-          return [{ type: 'changed', order: String(id), change: 'cancelled', by }];
+        if (order !== undefined) return changedOf(order, change, by);
         return [{ type: 'saw', order: String(id), status: statusOf(error.code) }];
       });
     },
@@ -96,6 +93,14 @@ export const cancelSeveral: Action = async (worker) => {
     },
   });
 };
+
+/** What the response to a success shows. A shipment of an order that has shipped is a success too. */
+function changedOf(found: Json, change: ChangeType, by: string): readonly Effect[] {
+  const order = String(found.id);
+  const saw = { type: 'saw', order, status: found.status, entry: entryOf(found) } as const;
+  if (change === 'cancelled') return [{ type: 'changed', order, change, by }, saw];
+  return [saw, { type: 'unknown', changes: [{ type: change, of: order, by }] }];
+}
 
 /** Which orders were changed, and which were not; the orders themselves are as they are now. */
 function outcomesIn(body: string): string {

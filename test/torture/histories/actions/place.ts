@@ -1,5 +1,6 @@
 import { type Answer, parse } from '../../http.ts';
 import type { Effect } from '../operation.ts';
+import { entryOf } from '../record.ts';
 import type { Action, Target, Worker } from '../worker.ts';
 import { changeV2 } from './change.ts';
 
@@ -25,13 +26,15 @@ export async function placeAs(
   { key, pet }: { readonly key: string; readonly pet: string },
   target?: Target,
 ): Promise<Answer | undefined> {
-  const { random, hot, others } = worker.place;
+  const { random, hot, others, observed } = worker.place;
   const reference = key.startsWith('r') ? `,"reference":"${key}"` : '';
+  const [quantity, shipDate] = detailsFor(Number(pet));
+  const date = shipDate === undefined ? '' : `,"shipDate":"${shipDate}"`;
   const call = {
     ...{ method: 'POST', path: '/v2/store/orders' },
     // A reference is repeated with other Idempotency-Keys.
     headers: { 'idempotency-key': reference === '' ? key : `${key}-${random.next()}` },
-    body: `{"petId":${pet},"quantity":1${reference}}`,
+    body: `{"petId":${pet},"quantity":${quantity}${date}${reference}}`,
   };
   const effectOf = ({ status, headers, body }: Answer): Effect | readonly Effect[] => {
     const found = parse(body);
@@ -41,8 +44,20 @@ export async function placeAs(
     if (hot.length > HOT) others.push(hot.shift()!);
     if (others.length > OTHERS) others.shift();
     const placed = { type: 'placed', order, pet, isRepeated } as const;
-    return status === 200 ? [placed, { type: 'saw', order, status: found.status }] : placed;
+    // A repetition under the same Idempotency-Key is answered with the order as it was placed.
+    if (status === 201 && isRepeated) return placed;
+    const isAsRequested =
+      found.quantity === BigInt(quantity) &&
+      (found.status === 'shipped' || found.shipDate === shipDate);
+    if (!isAsRequested) observed.findings.push(`${worker.name}: pet ${pet} was placed as ${body}`);
+    return [placed, { type: 'saw', order, status: found.status, entry: entryOf(found) }];
   };
   const changes = [{ type: 'placed', of: pet, by: undefined } as const];
   return worker.request(`place of pet ${pet}`, call, { changes, effectOf, target });
+}
+
+/** Quantity and ship date of the order of a pet: some have none, and many have the same. */
+function detailsFor(pet: number): readonly [quantity: number, shipDate: string | undefined] {
+  const day = String((pet % 28) + 1).padStart(2, '0');
+  return [(pet % 7) + 1, pet % 3 === 0 ? undefined : `2027-02-${day}T00:00:00.000Z`];
 }

@@ -1,18 +1,24 @@
 import { type Answer, type Json, parse } from '../../http.ts';
-import { type Action, entryOf, type Target, type Worker } from '../worker.ts';
+import { activityText } from '../checker.ts';
+import type { PageAsked } from '../operation.ts';
+import { entryOf, listedOf } from '../record.ts';
+import { changeOf, type Position, positionOf, textOf } from '../timeline.ts';
+import type { Action, Target, Worker } from '../worker.ts';
 
+/** Reads an order; the one that was read last only if it has changed. */
 export const readOrder: Action = async (worker) => {
-  const order = worker.anOrder();
-  await worker.request(
-    `read order ${order}`,
-    { method: 'GET', path: `/v2/store/orders/${order}` },
-    {
-      effectOf: (answer) => {
-        const status = answer.status === 404 ? 'absent' : worker.sawOrder(answer, order);
-        return { type: 'saw', order, status };
-      },
+  const { lastRead, place } = worker;
+  const isAgain = lastRead !== undefined && place.random.chance(0.3);
+  const order = isAgain ? lastRead.order : worker.anOrder();
+  const headers: Record<string, string> = isAgain ? { 'if-none-match': lastRead.etag } : {};
+  const call = { method: 'GET', path: `/v2/store/orders/${order}`, headers };
+  await worker.request(`read order ${order}`, call, {
+    effectOf: (answer) => {
+      if (answer.status === 404) return { type: 'saw', order, status: 'absent' };
+      if (answer.status === 304) return { type: 'saw', order, status: lastRead!.status };
+      return worker.sawOrder(answer, order);
     },
-  );
+  });
 };
 
 export const readHistory: Action = async (worker) => {
@@ -21,7 +27,9 @@ export const readHistory: Action = async (worker) => {
   await worker.request(`history of order ${order}`, call, {
     effectOf: ({ status, body }) => {
       if (status === 404) return { type: 'saw', order, status: 'absent' };
-      const events = parse(body).events.map(({ revision, type }: Json) => `${revision}:${type}`);
+      const events = parse(body).events.map(
+        ({ revision, type, by }: Json) => `${revision}:${type}:${by}`,
+      );
       return { type: 'history', order, events: events.join(' ') };
     },
   });
@@ -42,7 +50,9 @@ export async function list(worker: Worker, target?: Target): Promise<Answer | un
     effectOf: (answer) => {
       const etag = String(answer.headers.etag);
       if (answer.status === 304) return { type: 'list', orders: observed.stateOf(etag)! };
-      const orders = parse(answer.body).map(listedOf).join(' ');
+      const found = parse(answer.body);
+      if (!isAscending(found)) observed.findings.push(`${worker.name}: a list is not sorted by id`);
+      const orders = found.map(listedOf).join(' ');
       observed.sawEtag(etag, orders, worker.name);
       worker.etag = etag;
       return { type: 'list', orders };
@@ -50,41 +60,65 @@ export async function list(worker: Worker, target?: Target): Promise<Answer | un
   });
 }
 
-/** An order of version 1, whose list has pending and shipped orders: those that are complete. */
-function listedOf({ id, complete }: Json): string {
-  return `${id}:${complete ? 'shipped' : 'pending'}`;
+function isAscending(orders: Json): boolean {
+  return orders.every(({ id }: Json, index: number) => index === 0 || id > orders[index - 1].id);
 }
 
-/** Reads some pages of version 2 in one of the directions, of all orders or those of a status. */
+/** Reads some pages of version 2, of all orders or those that match a filter. */
 export const readPages: Action = async (worker) => {
-  const { random } = worker.place;
-  const limit = random.pick([5, 40, 500]);
-  const status = random.pick([undefined, undefined, 'pending', 'shipped', 'cancelled']);
-  const isDescending = random.chance(0.3);
-  const query = `limit=${limit}${status ? `&status=${status}` : ''}${isDescending ? '&order=desc' : ''}`;
-  let after: bigint | undefined;
+  const asked = somePages(worker);
+  const { status, pet, reference, placedFrom, sort, isDescending, limit } = asked;
+  const parameters = {
+    ...{ limit: String(limit), sort, order: isDescending ? 'desc' : 'asc' },
+    ...{ status, petId: pet, reference, placedFrom },
+  };
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given as [string, string][]).toString();
+  let after: Position | undefined;
   let path: string | undefined = `/v2/store/orders?${query}`;
   for (let pages = 0; pages < 4 && path !== undefined; pages += 1) {
     let next: string | undefined;
     const from = after;
-    const answered = await worker.request(
-      `page ${query} after ${from}`,
-      { method: 'GET', path },
-      {
-        effectOf: ({ body }) => {
-          const found = parse(body);
-          next = found.next && `/v2/store/orders?${query}&cursor=${found.next}`;
-          after = found.orders.at(-1)?.id ?? after;
-          const orders = found.orders.map(entryOf).join(' ');
-          const asked = { after: from, limit, status, isDescending };
-          return { type: 'page', revision: Number(found.revision), ...asked, orders };
-        },
+    const call = { method: 'GET', path };
+    const answered = await worker.request(`page ${query} after ${from?.time} ${from?.id}`, call, {
+      effectOf: ({ body }) => {
+        const found = parse(body);
+        next = found.next && `/v2/store/orders?${query}&cursor=${found.next}`;
+        const last = found.orders.at(-1);
+        if (last !== undefined) after = positionOf(last, sort, last.id);
+        const orders = found.orders.map(entryOf).join(' ');
+        return {
+          ...{ type: 'page', revision: Number(found.revision), head: found.head, orders },
+          ...{ ...asked, after: from, hasNext: next !== undefined },
+        };
       },
-    );
+    });
     if (answered === undefined) return;
     path = next;
   }
 };
+
+/** The newest orders, those with a status, those of one pet or reference, or sorted by a time. */
+function somePages({ place: { random }, lastPlaced }: Worker): PageAsked {
+  const status = random.pick([undefined, undefined, 'pending', 'shipped', 'cancelled']);
+  const asked = { after: undefined, limit: random.pick([5, 40, 500]), status, sort: 'id' } as const;
+  const isDescending = random.chance(0.3);
+  switch (random.below(8)) {
+    case 0:
+      return { ...asked, isDescending, pet: lastPlaced?.pet };
+    case 1:
+      return { ...asked, isDescending, reference: lastPlaced?.key };
+    case 2: {
+      const placedFrom = new Date(Date.now() - random.below(20_000)).toISOString();
+      return { ...asked, isDescending, placedFrom, sort: random.pick(['id', 'placedAt']) };
+    }
+    case 3:
+    case 4:
+      return { ...asked, isDescending, sort: random.pick(['placedAt', 'shipDate']) };
+    default:
+      return { ...asked, isDescending };
+  }
+}
 
 /** Reads the counts, which are kept with each change, or counts. */
 export const readCounts: Action = async (worker) => {
@@ -102,12 +136,33 @@ export const readCounts: Action = async (worker) => {
   );
 };
 
-/** Reads the changes after the last ones that were read. */
+/** Reads what was changed in a period up to now, or in the past. */
+export const readActivity: Action = async (worker) => {
+  const { random } = worker.place;
+  const from = Date.now() - random.below(60_000);
+  const before = from + random.pick([1_000, 86_400_000]);
+  const boundaries = [from, before].map((time) => new Date(time).toISOString()).join();
+  const call = { method: 'GET', path: `/v2/store/activity?boundaries=${boundaries}` };
+  await worker.request('activity', call, {
+    effectOf: ({ body }) => {
+      const { periods, cancels, revision, next } = parse(body);
+      // Too many changes for one response.
+      if (next !== undefined) return undefined;
+      const byKey = cancels.map(({ by, cancelled }: Json) => [`${by}`, cancelled] as const);
+      const counts = activityText(periods[0], byKey);
+      return { type: 'activity', revision: Number(revision), from, before, counts };
+    },
+  });
+};
+
+/** Reads the changes after the last ones that were read, all or those of one type. */
 export const readChanges: Action = async (worker) => {
-  const { observed } = worker.place;
+  const { observed, random } = worker.place;
   const { cursor } = worker;
   const after = cursor?.text ?? 'start';
-  const call = { method: 'GET', path: `/v2/store/changes?limit=100&after=${after}` };
+  const only = random.chance(0.2) ? random.pick(['placed', 'cancelled', 'shipped']) : undefined;
+  const query = `limit=100&after=${after}${only === undefined ? '' : `&type=${only}`}`;
+  const call = { method: 'GET', path: `/v2/store/changes?${query}` };
   await worker.request(`changes after ${after.slice(0, 12)}`, call, {
     effectOf: ({ status, body }) => {
       if (status === 410) {
@@ -118,13 +173,11 @@ export const readChanges: Action = async (worker) => {
       }
       const found = parse(body);
       worker.cursor = { text: found.next, of: observed };
-      const changes = found.changes.map(
-        ({ revision, type, order }: Json) => `${revision}:${type}:${order.id}`,
-      );
+      const [upTo, head] = found.next.split('-');
       return {
         ...{ type: 'feed', after: after === 'start' ? 0 : Number(after.split('-')[0]) },
-        ...{ upTo: Number(found.next.split('-')[0]), now: Number(found.revision) },
-        changes: changes.join(' '),
+        ...{ upTo: Number(upTo), head, now: Number(found.revision), only },
+        changes: found.changes.map((each: Json) => textOf(changeOf(each))).join(' '),
       };
     },
   });
