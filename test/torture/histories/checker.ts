@@ -80,11 +80,12 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
     case 'page': {
       const { revision, limit, orders, hasNext, head } = effect;
       const all = timeline.pageAt(revision, { ...effect, limit: limit + 1 });
-      const expected = all.slice(0, limit).join(' ');
+      const count = orders === '' ? 0 : orders.split(' ').length;
+      // A page that is followed by another one may be shorter than its limit.
+      const expected = all.slice(0, hasNext ? count : limit).join(' ');
       if (expected !== orders)
         return `at revision ${revision} ${differenceBetween(expected, orders)}`;
-      if (hasNext !== all.length > limit)
-        return hasNext ? 'another page follows' : 'no page follows';
+      if (!hasNext && all.length > limit) return 'no page follows';
       return isHead(timeline, revision, head) ?? at(revision, false);
     }
     case 'history': {

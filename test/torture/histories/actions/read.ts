@@ -83,13 +83,15 @@ export const readPages: Action = async (worker) => {
     const answered = await worker.request(`page ${query} after ${from?.time} ${from?.id}`, call, {
       effectOf: ({ body }) => {
         const found = parse(body);
-        next = found.next && `/v2/store/orders?${query}&cursor=${found.next}`;
+        // Where a page ends that is shorter than its limit is known to the service only.
+        const isFull = found.orders.length === limit;
+        next = isFull && found.next ? `/v2/store/orders?${query}&cursor=${found.next}` : undefined;
         const last = found.orders.at(-1);
         if (last !== undefined) after = positionOf(last, sort, last.id);
         const orders = found.orders.map(entryOf).join(' ');
         return {
           ...{ type: 'page', revision: Number(found.revision), head: found.head, orders },
-          ...{ ...asked, after: from, hasNext: next !== undefined },
+          ...{ ...asked, after: from, hasNext: found.next !== undefined },
         };
       },
     });
