@@ -24,6 +24,7 @@ const ON_POSTGRESQL: Hunt = ['histories', 'postgresql', 1];
 /** By the name of the patch in planted/, whose first line has the fault in words. */
 const HUNTS: Readonly<Record<string, Hunt>> = {
   'acknowledged-before-commit': LOAD,
+  'asynchronous-commits': ON_POSTGRESQL,
   'backup-not-synced': ['power-cuts', 'a backup', 0.3],
   'cursor-includes-its-revision': ON_SQLITE,
   'etag-without-history': ON_SQLITE,
@@ -36,10 +37,12 @@ const HUNTS: Readonly<Record<string, Hunt>> = {
   'moved-after-the-copy': ['power-cuts', 'a copy', 0.4],
   'new-folder-not-synced': ['power-cuts', 'the first start', 0.2],
   'page-skips-an-order': ON_SQLITE,
+  'period-begins-late': ON_SQLITE,
   'placement-recorded-later': ON_SQLITE,
   'restore-not-synced': ['power-cuts', 'a restore', 0.4],
   'restore-removes-first': ['power-cuts', 'a restore', 0.4],
   'revision-split': ON_SQLITE,
+  'same-time-skipped': ON_SQLITE,
   'stale-read': ON_POSTGRESQL,
   'stream-drops-a-change': ON_SQLITE,
   'synchronous-off': LOAD,
