@@ -1,0 +1,50 @@
+import type { Observed } from './operation.ts';
+import { type Change, textOf } from './timeline.ts';
+
+/** A history, and what clients have seen of it. */
+export interface Past {
+  readonly changes: readonly Change[];
+  readonly observed: Observed;
+  readonly inheritedUpTo: number;
+}
+
+/** The last revision up to which two histories are the same. */
+export function commonRevision(one: readonly Change[], other: readonly Change[]): number {
+  const index = one.findIndex(
+    (change, at) => other[at] === undefined || textOf(other[at]) !== textOf(change),
+  );
+  if (index === -1) return one.at(-1)?.revision ?? 0;
+  // A revision is the same in both, or not at all.
+  return (
+    one.slice(0, index).findLast(({ revision }) => revision < one[index]!.revision)?.revision ?? 0
+  );
+}
+
+/** Ids that were given to an order of a lost history, and again to another one. */
+export function givenAgain(histories: readonly Past[]): string[] {
+  const pets = new Map<string, string>();
+  return histories.flatMap(({ changes }) =>
+    changes.flatMap(({ type, order, pet }) => {
+      if (type !== 'placed') return [];
+      const before = pets.get(order);
+      pets.set(order, pet);
+      const isOther = before !== undefined && before !== pet;
+      return isOther
+        ? [`the id ${order} was given for pet ${before}, and again for pet ${pet}`]
+        : [];
+    }),
+  );
+}
+
+/** Whether a key, which was used for less than an hour, has cancelled more orders than it may. @param until of a wrong clock */
+export function beyondLimit(
+  changes: readonly Change[],
+  { key, cancels: most }: { readonly key: string; readonly cancels: number },
+  until = Number.POSITIVE_INFINITY,
+): string[] {
+  const cancels = changes.filter(
+    ({ type, by, at }) => type === 'cancelled' && by === key && at <= until,
+  );
+  if (cancels.length <= most) return [];
+  return [`a key with ${most} cancels per hour made ${cancels.length}`];
+}

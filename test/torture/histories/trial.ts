@@ -1,0 +1,309 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { run } from '../../process/program.ts';
+import { send } from '../http.ts';
+import type { Random } from '../random.ts';
+import { ACTIONS } from './actions/actions.ts';
+import { placeAs } from './actions/place.ts';
+import { list } from './actions/read.ts';
+import { contradictionsIn, lateContradictions } from './checker.ts';
+import type { Deployment, Fault, Replaced } from './deployment.ts';
+import { beyondLimit, commonRevision, givenAgain, type Past } from './eras.ts';
+import { changesOf } from './feed.ts';
+import {
+  type Follower,
+  followByClient,
+  followStream,
+  keepReplica,
+  receiveWebhook,
+} from './followers.ts';
+import { Observed } from './operation.ts';
+import { type Change, Timeline } from './timeline.ts';
+import { type Key, type Target, Worker, type Workplace } from './worker.ts';
+
+const WORKERS = 10;
+/** Workers that share a key whose cancels are limited. */
+const LIMITED_WORKERS = 3;
+const CANCELS_PER_HOUR = 40;
+const FIRST_PET = 1;
+const AGAIN_MS = 20;
+/** A revoked key is refused by every node after this time, as docs/operating.md promises. */
+const REVOKED_WITHIN_MS = 1_000;
+const STARTS_WITHIN_MS = 30_000;
+/** After a fault has ended, every node must read and write again within this time. */
+const WORKS_WITHIN_MS = 5_000;
+/** Time without faults, after each of them. */
+const QUIET_MS = [300, 2_500] as const;
+/** Everything must have arrived everywhere after this time; a delivery that was refused is repeated after 5 s and 30 s. */
+const CAUGHT_UP_WITHIN_MS = 60_000;
+/** A run that has seen less is undecided. */
+const MIN_OPERATIONS = 2_000;
+
+/** One deployment under load and faults, until its time is over. */
+export class Trial {
+  readonly #deployment: Deployment;
+  readonly #random: Random;
+  readonly #report: (line: string) => void;
+  readonly #place: Workplace;
+  readonly #workers: Worker[] = [];
+  readonly #findings: string[] = [];
+  readonly #happened = new Map<string, number>();
+  /** The histories that were replaced, with what clients saw of them. */
+  readonly #past: Past[] = [];
+  /** The keys whose cancels were limited, and until when that is checked, in milliseconds since the epoch. */
+  readonly #limits: { readonly key: string; until: number | undefined }[] = [];
+  #isWorking = false;
+  #inheritedUpTo = 0;
+  #slowestMs = 0;
+  readonly #agent = new Agent();
+  readonly #faults: readonly Fault[];
+
+  constructor(deployment: Deployment, random: Random, report: (line: string) => void) {
+    this.#deployment = deployment;
+    this.#random = random;
+    this.#report = report;
+    const revocation = { name: 'a revoked key', happen: () => this.#revokeKey() };
+    this.#faults = [...deployment.faults, revocation];
+    this.#place = {
+      ...{
+        random,
+        observed: new Observed(),
+        targets: deployment.nodes,
+        database: deployment.database,
+      },
+      ...{ hot: [], others: [], counts: new Map(), nextPet: FIRST_PET },
+      ...{ isStopping: false, isStopped: false, pause: undefined, waiting: new Set() },
+    };
+  }
+
+  async run(forMs: number): Promise<TrialResult> {
+    const until = performance.now() + forMs;
+    const follower = await this.#newKey('follower');
+    const prober = new Worker('prober', await this.#newKey('prober'), this.#place);
+    await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
+    const { host } = this.#deployment;
+    const webhook = await receiveWebhook(host, this.#place);
+    await this.#command(['webhooks', 'create', webhook.url]);
+    const cancels = await receiveWebhook(host, this.#place, 'cancelled');
+    await this.#command(['webhooks', 'create', cancels.url, '--event', 'cancelled']);
+    const followers: Follower[] = [
+      followStream(follower.secret, this.#place, false),
+      followStream(follower.secret, this.#place, true),
+      followByClient(follower.secret, this.#place),
+      keepReplica(follower.secret, this.#place),
+      webhook,
+      cancels,
+    ];
+    for (let index = 1; index <= WORKERS; index += 1) {
+      const key = await this.#newKey(`worker-${index}`);
+      this.#workers.push(new Worker(`worker ${index}`, key, this.#place));
+    }
+    await this.#limitAnew();
+    const working = this.#workers.map((worker) => worker.run(ACTIONS));
+    this.#isWorking = true;
+    await this.#haveFaults(until, prober);
+    this.#place.isStopping = true;
+    await Promise.all(working);
+    const { changes } = await changesOf(this.#deployment.database);
+    await this.#catchUp(followers, changes);
+    this.#place.isStopped = true;
+    await this.#check();
+    return this.#result(changes, followers);
+  }
+
+  /** One fault after another, each kind before any comes again. */
+  async #haveFaults(until: number, prober: Worker): Promise<void> {
+    let left: Fault[] = [];
+    while (performance.now() < until && this.#findings.length === 0) {
+      if (left.length === 0) left = this.#random.shuffled(this.#faults);
+      const fault = left.pop()!;
+      const [least, most] = QUIET_MS;
+      await pause(least + this.#random.below(most - least));
+      await fault.happen({
+        random: this.#random,
+        replaceHistory: (replace) => this.#replaceHistory(replace, prober),
+        beforeWrongClock: () => this.#endLimit(),
+      });
+      this.#happened.set(fault.name, (this.#happened.get(fault.name) ?? 0) + 1);
+      await this.#expectWorking(fault.name, prober, WORKS_WITHIN_MS);
+      if (this.#limits.at(-1)!.until !== undefined) await this.#limitAnew();
+    }
+  }
+
+  /** From now on, the limit of the last key is not checked. */
+  #endLimit(): void {
+    this.#limits.at(-1)!.until ??= Date.now();
+  }
+
+  /** Has some workers share a new key whose cancels are limited. */
+  async #limitAnew(): Promise<void> {
+    const name = `limited-${this.#limits.length + 1}`;
+    const key = await this.#newKey(name, ['--cancels-per-hour', String(CANCELS_PER_HOUR)]);
+    this.#limits.push({ key: key.id, until: undefined });
+    const use = async () => {
+      for (const worker of this.#workers.slice(0, LIMITED_WORKERS)) worker.use(key);
+    };
+    await (this.#isWorking ? this.#whilePaused(use) : use());
+  }
+
+  /** Runs `use` while no worker does anything. */
+  async #whilePaused(use: () => Promise<void>): Promise<void> {
+    let go = () => {};
+    this.#place.pause = new Promise((resolve) => {
+      go = resolve;
+    });
+    while (this.#place.waiting.size < this.#workers.length) await pause(AGAIN_MS);
+    await use();
+    this.#place.pause = undefined;
+    go();
+  }
+
+  /** Every node lists and places orders again. */
+  async #expectWorking(after: string, prober: Worker, withinMs: number): Promise<void> {
+    const began = performance.now();
+    const attempts = this.#deployment.nodes.map(async (node) => {
+      while (!(await works(prober, node))) {
+        if (performance.now() - began > withinMs)
+          return `${node.name} did not work ${withinMs} ms after ${after}`;
+        await pause(AGAIN_MS);
+      }
+      return undefined;
+    });
+    const failed = (await Promise.all(attempts)).filter((each) => each !== undefined);
+    this.#findings.push(...failed);
+    if (withinMs !== STARTS_WITHIN_MS)
+      this.#slowestMs = Math.max(this.#slowestMs, performance.now() - began);
+  }
+
+  /** See During. */
+  async #replaceHistory(replace: () => Promise<Replaced>, prober: Worker): Promise<void> {
+    this.#endLimit();
+    await this.#whilePaused(async () => {
+      const { changes, cursor } = await replace();
+      const { observed } = this.#place;
+      this.#past.push({ changes, observed, inheritedUpTo: this.#inheritedUpTo });
+      this.#place.observed = new Observed(observed);
+      await this.#expectWorking('the history was replaced', prober, STARTS_WITHIN_MS);
+      const now = await changesOf(this.#deployment.database);
+      this.#inheritedUpTo = commonRevision(changes, now.changes);
+      if (cursor === undefined) return;
+      const isLost = (changes.at(-1)?.revision ?? 0) > this.#inheritedUpTo;
+      await this.#expectCursor(cursor, isLost ? 410 : 200, prober);
+    });
+  }
+
+  /** Every node answers a cursor of the history before with a status. */
+  async #expectCursor(
+    cursor: string,
+    expected: number,
+    { key: { secret } }: Worker,
+  ): Promise<void> {
+    const path = `/v2/store/changes?after=${cursor}`;
+    for (const { name, host, port } of this.#deployment.nodes) {
+      const sending = { host, port, agent: this.#agent, limitMs: STARTS_WITHIN_MS };
+      const { status } = await send(sending, { method: 'GET', path, secret });
+      if (status === expected) continue;
+      this.#findings.push(
+        `${name} answered a cursor of the history before with ${status}, not ${expected}`,
+      );
+    }
+  }
+
+  /** A key is good at every node, and a second after it was revoked at none. */
+  async #revokeKey(): Promise<void> {
+    const { id, secret } = await this.#newKey(`short ${performance.now()}`);
+    const expectAnswers = async (expected: number) => {
+      for (const { name, host, port } of this.#deployment.nodes) {
+        const sending = { host, port, agent: this.#agent, limitMs: STARTS_WITHIN_MS };
+        const { status } = await send(sending, { method: 'GET', path: '/v1/store/orders', secret });
+        if (status === expected) continue;
+        this.#findings.push(`${name} answered a key with ${status}, not ${expected}`);
+      }
+    };
+    await expectAnswers(200);
+    await this.#command(['keys', 'revoke', id]);
+    await pause(REVOKED_WITHIN_MS);
+    await expectAnswers(401);
+  }
+
+  async #catchUp(followers: readonly Follower[], changes: readonly Change[]): Promise<void> {
+    const until = performance.now() + CAUGHT_UP_WITHIN_MS;
+    const lastFor = ({ only }: Follower) =>
+      changes.findLast(({ type }) => type === (only ?? type))?.revision ?? 0;
+    const behind = () => followers.filter((each) => each.revision() < lastFor(each));
+    while (behind().length > 0 && performance.now() < until) await pause(AGAIN_MS);
+    for (const each of behind()) {
+      this.#findings.push(
+        `${each.name} has only received revision ${each.revision()} of ${lastFor(each)}`,
+      );
+    }
+  }
+
+  /** The store is consistent in itself. */
+  async #check(): Promise<void> {
+    const { database, env } = this.#deployment;
+    const { code, stdout, stderr } = await run(['check', '--database', database], { env });
+    if (code !== 0) this.#findings.push(`check ended with ${code}: ${stdout}${stderr}`);
+  }
+
+  #result(changes: readonly Change[], followers: readonly Follower[]): TrialResult {
+    const last = { changes, observed: this.#place.observed, inheritedUpTo: this.#inheritedUpTo };
+    const all = [...this.#past, last];
+    const eras = all.map((each, index) => ({ name: `history ${index + 1}`, ...each }));
+    const findings = [...this.#findings, ...eras.flatMap(contradictionsIn)];
+    if (findings.length === 0) findings.push(...lateContradictions(eras));
+    findings.push(...givenAgain(all));
+    for (const { key, until } of this.#limits) {
+      const limit = { key, cancels: CANCELS_PER_HOUR };
+      findings.push(...all.flatMap((each) => beyondLimit(each.changes, limit, until)));
+    }
+    if (findings.length === 0) {
+      const timeline = new Timeline(changes);
+      findings.push(...followers.flatMap((each) => each.differences(timeline)));
+    }
+    const operations = all.reduce((sum, { observed }) => sum + observed.operations.length, 0);
+    const faults = [...this.#happened.values()].reduce((sum, count) => sum + count, 0);
+    const missing = this.#faults.filter(({ name }) => !this.#happened.has(name));
+    const undecided =
+      operations < MIN_OPERATIONS || missing.length > 0
+        ? `${operations} operations; no ${missing.map(({ name }) => name).join(', ') || 'fault is missing'}`
+        : undefined;
+    const seconds = (this.#slowestMs / 1_000).toFixed(1);
+    for (const [name, count] of this.#happened) this.#report(`  ${name}: ${count}`);
+    for (const [name, count] of [...this.#place.counts].sort()) this.#report(`  ${name}: ${count}`);
+    const summary =
+      `${operations} operations, ${changes.length} changes, ${eras.length} histories, ${faults} faults, ` +
+      `working again after ${seconds} s at most`;
+    return { operations, findings, undecided, summary };
+  }
+
+  async #newKey(name: string, flags: readonly string[] = []): Promise<Key> {
+    const secret = await this.#command(['keys', 'create', '--name', name, ...flags]);
+    const listed = JSON.parse(await this.#command(['keys', 'list', '--json']));
+    return { id: listed.find((key: { name: string }) => key.name === name).id, secret };
+  }
+
+  async #command(args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await run([...args, '--database', this.#deployment.database], {
+      env: this.#deployment.env,
+    });
+    if (code !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
+    return stdout.trim();
+  }
+}
+
+/** Whether a node lists and places orders. */
+async function works(prober: Worker, node: Target): Promise<boolean> {
+  const listed = await list(prober, node);
+  const pet = String(prober.place.nextPet++);
+  const placed = await placeAs(prober, { key: `k${pet}`, pet }, node);
+  return listed?.status === 200 && placed?.status === 201;
+}
+
+export interface TrialResult {
+  readonly operations: number;
+  readonly findings: readonly string[];
+  /** Why the run shows too little, if it does. */
+  readonly undecided: string | undefined;
+  readonly summary: string;
+}
