@@ -2,7 +2,11 @@
 import { writeHeapSnapshot } from 'node:v8';
 import type { ResourceUsage } from './server.ts';
 
-if (process.channel !== undefined) process.on('message', report);
+if (process.channel !== undefined) {
+  process.on('message', report);
+  // It ends with the program that has started it, however that ends.
+  process.on('disconnect', () => process.exit());
+}
 
 function report(request: 'usage' | { readonly heap: string }): void {
   const { gc } = globalThis as { gc?: () => void };

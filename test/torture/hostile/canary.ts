@@ -15,9 +15,9 @@ const LIMIT_MS = 10_000;
 /** Traces are exported every 5 s. */
 const EXPORTED_MS = 7_000;
 
-/** A valid key and a wrong one are sent in all the ways in which clients send them by mistake. */
+/** Valid and wrong keys are sent in all the ways in which clients send them by mistake. */
 export const canary: Attack = {
-  name: 'a valid key and a wrong one, in every header, query and body',
+  name: 'valid and wrong keys in paths, queries, headers and bodies',
   mustHold:
     'neither is in a log line, a response, a metric, a trace, a file of the store or a backup, nor in a string of the heap but the key itself',
   make: async ({ folder }) => {
@@ -75,7 +75,7 @@ export const canary: Attack = {
   },
 };
 
-/** Requests that contain a key where it belongs, and where it does not. Paths are logged, as documented. */
+/** Requests that contain a key where it belongs, and where it does not. */
 function mistakes(key: string): Call[] {
   const path = '/v2/store/orders/1';
   const get = (headers: Record<string, string>, query = ''): Call => ({
@@ -95,6 +95,8 @@ function mistakes(key: string): Call[] {
     ].map((authorization) => get({ authorization })),
     get({ authorization: `Bearer ${key}` }, `?key=${key}`),
     get({}, `?access_token=${key}`),
+    get({}, `/${key}`),
+    get({ authorization: `Bearer ${key}` }, `/${key}?reference=${key}`),
     ...[
       'x-api-key',
       'cookie',
