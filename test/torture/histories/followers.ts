@@ -33,6 +33,8 @@ class Notes {
   readonly #place: Workplace;
   #observed: Observed | undefined;
   #received: Received | undefined;
+  /** The history in which something was received last. */
+  #receivedIn: Observed | undefined;
   revision = 0;
 
   constructor(what: string, place: Workplace) {
@@ -53,6 +55,13 @@ class Notes {
     return this.#observed !== this.#place.observed;
   }
 
+  /** The last cursor was answered with 410, which must not be if it is one of the history that is served. */
+  gone(cursor: string | undefined): void {
+    const { observed, pause: replacement } = this.#place;
+    if (this.#receivedIn !== observed || replacement !== undefined) return;
+    observed.findings.push(`${this.what}: the cursor ${cursor} is gone`);
+  }
+
   /** @param change as the feed shows it */
   add(change: Json): void {
     const revision = Number(change.revision);
@@ -62,6 +71,7 @@ class Notes {
       this.#received!.isLate = true;
       return;
     }
+    this.#receivedIn = this.#observed;
     const now = performance.now();
     const effect = { type: 'received', revision } as const;
     this.#place.observed.add({
@@ -88,6 +98,7 @@ export function followStream(secret: string, place: Workplace, isSlow: boolean):
       },
     });
     if (response.status === 410) {
+      notes.gone(lastEventId);
       lastEventId = undefined;
       return;
     }
@@ -141,6 +152,7 @@ export function followByClient(secret: string, place: Workplace): Follower {
       }
     } catch (error) {
       if (!(error instanceof GoneError)) throw error;
+      notes.gone(after);
       after = undefined;
     }
   };

@@ -35,6 +35,10 @@ export interface Workplace {
   isStopping: boolean;
   /** Ends the followers. */
   isStopped: boolean;
+  /** Whether nothing has gone wrong for a while, so that every request must be answered. */
+  isCalm: boolean;
+  /** Requests that failed although nothing was wrong. */
+  readonly unexplained: string[];
   /** Counts what was done, by operation and outcome. */
   readonly counts: Map<string, number>;
   nextPet: number;
@@ -50,7 +54,7 @@ const AGAIN_MS = 50;
 /** Share of the responses that are compared with the contract, which takes longer than the request. */
 const COMPARED = 0.1;
 /** No request of a worker may be answered so. */
-const WRONG = [400, 401, 403, 405, 415, 422];
+const WRONG = [400, 401, 403, 405, 415, 422, 500];
 
 /** One thing that a worker does. */
 export type Action = (worker: Worker) => Promise<void>;
@@ -133,13 +137,15 @@ export class Worker {
     call: Call,
     { changes = [], effectOf, target = this.place.random.pick(this.place.targets) }: Meaning,
   ): Promise<Answer | undefined> {
-    const { observed, random } = this.place;
+    const { observed, random, isCalm } = this.place;
     const begin = performance.now();
     const named = `${this.name} at ${target.name}: ${what}`;
     const kind = what.split(' ')[0]!;
     const note = (effect: Effect, end: number) => observed.add({ what: named, begin, end, effect });
     const unknown = async (outcome: string) => {
       this.count(`${kind} ${outcome}`);
+      const isUnexplained = isCalm && this.place.isCalm && this.place.pause === undefined;
+      if (isUnexplained) this.place.unexplained.push(`${named}: ${outcome}`);
       if (changes.length > 0) note({ type: 'unknown', changes }, Number.POSITIVE_INFINITY);
       await pause(random.below(AGAIN_MS));
       return undefined;
@@ -158,12 +164,12 @@ export class Worker {
     }
     const end = performance.now();
     if (random.chance(COMPARED)) checkAnswer(call.method, call.path, '', answer);
-    if (answer.status >= 500) return unknown(String(answer.status));
-    this.count(`${kind} ${answer.status}`);
     if (WRONG.includes(answer.status)) {
       observed.findings.push(`${named} was answered ${answer.status}: ${answer.body}`);
-      return answer;
     }
+    if (answer.status >= 500) return unknown(String(answer.status));
+    this.count(`${kind} ${answer.status}`);
+    if (WRONG.includes(answer.status)) return answer;
     for (const effect of [effectOf(answer) ?? []].flat()) note(effect, end);
     return answer;
   }
