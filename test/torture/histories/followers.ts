@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GoneError, StoreOrders } from '../../../client/src/client.ts';
+import { verifyWebhook } from '../../../client/src/webhook.ts';
 import { type Json, parse } from '../http.ts';
 import type { Observed, Received } from './operation.ts';
 import { entryOf } from './record.ts';
@@ -25,6 +26,13 @@ export interface Follower {
   readonly revision: () => number;
   /** What differs from the history, once it has caught up. */
   readonly differences: (timeline: Timeline) => string[];
+}
+
+/** The endpoint of a webhook. */
+export interface Receiver extends Follower {
+  readonly url: string;
+  /** Must be called before anything is delivered. */
+  readonly isSignedWith: (secret: string) => void;
 }
 
 /** Notes what a follower receives: in one run without gaps, until it begins again in another history. */
@@ -188,22 +196,39 @@ export function keepReplica(secret: string, place: Workplace): Follower {
 }
 
 /**
- * An endpoint of a webhook, which now and then resets the connection or answers 500. Deliveries may be repeated, but not left out.
+ * An endpoint of a webhook, which now and then resets the connection or answers 500. Deliveries must be signed, and may be repeated, as they
+ * were, but not left out.
  * @param only the type of the changes that it receives, if not all
  */
 export async function receiveWebhook(
   host: string,
   place: Workplace,
   only?: string,
-): Promise<Follower & { readonly url: string }> {
+): Promise<Receiver> {
   const notes = new Notes(only === undefined ? 'a webhook' : `a webhook of ${only} orders`, place);
   let cursor: string | undefined;
+  let secret = '';
+  /** What was delivered, by webhook-id; the revision of the store in a repetition is a later one. */
+  const contents = new Map<string, string>();
   const server = createServer(async (request, response) => {
-    const { after, changes, next } = parse(await text(request).catch(() => '{"changes":[]}'));
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
+    const { after, changes, next } = parse(body);
+    const id = String(request.headers['webhook-id']);
+    const content = [after, next, ...changes.map(changeOf).map(textOf)].join(' ');
+    if ((contents.get(id) ?? content) !== content) {
+      place.observed.findings.push(`${notes.what}: ${id} was repeated with other changes`);
+    }
+    contents.set(id, content);
+    // By the clock of the node, which may be wrong.
+    const sentAt = Number(request.headers['webhook-timestamp']) * 1_000;
+    await verifyWebhook(body, request.headers, secret, sentAt).catch((error: Error) => {
+      place.observed.findings.push(`${notes.what}: ${error.message}`);
+    });
     const fate = place.random.next();
     if (fate < REFUSED / 2) request.socket.resetAndDestroy();
     else if (fate < REFUSED) response.writeHead(500).end();
-    if (fate < REFUSED || after === undefined) return;
+    if (fate < REFUSED) return;
     if (cursor === undefined || notes.isOfAnotherHistory) {
       notes.begin(revisionOf(after), only);
       cursor = String(after);
@@ -230,6 +255,9 @@ export async function receiveWebhook(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${host}:${port}/`,
+    isSignedWith: (given) => {
+      secret = given;
+    },
     name: notes.what,
     only,
     revision: () => notes.revision,

@@ -49,6 +49,7 @@ export const histories: Part = {
       if (found.findings.length > 0) {
         const kept = join(process.cwd(), 'torture-findings', `${seed}-${name}`);
         cpSync(own, kept, { recursive: true });
+        writeFileSync(join(kept, 'findings.txt'), found.findings.join('\n'));
         findings.push(
           ...found.findings.map((each) => `${deployment.name}: ${each}`),
           `  files and logs: ${kept}`,

@@ -87,9 +87,10 @@ export class Trial {
     await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
     const { host } = this.#deployment;
     const webhook = await receiveWebhook(host, this.#place);
-    await this.#command(['webhooks', 'create', webhook.url]);
+    webhook.isSignedWith(await this.#command(['webhooks', 'create', webhook.url]));
     const cancels = await receiveWebhook(host, this.#place, 'cancelled');
-    await this.#command(['webhooks', 'create', cancels.url, '--event', 'cancelled']);
+    const onlyCancels = ['--event', 'cancelled'];
+    cancels.isSignedWith(await this.#command(['webhooks', 'create', cancels.url, ...onlyCancels]));
     const followers: Follower[] = [
       followStream(follower.secret, this.#place, false),
       followStream(follower.secret, this.#place, true),
