@@ -30,7 +30,10 @@ export class Network {
   readonly problems: string[] = [];
   readonly #target: string;
   readonly #stepOf: (index: number) => Step;
-  readonly #server = createServer((incoming, outgoing) => void this.#handle(incoming, outgoing));
+  readonly #handling: Promise<void>[] = [];
+  readonly #server = createServer((incoming, outgoing) => {
+    this.#handling.push(this.#handle(incoming, outgoing));
+  });
 
   /** @param target origin of the service */
   constructor(target: string, stepOf: (index: number) => Step) {
@@ -45,9 +48,11 @@ export class Network {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  close(): void {
+  /** Closes all connections, and waits until the service has answered what was forwarded. */
+  async close(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();
+    await Promise.all(this.#handling);
   }
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

@@ -67,7 +67,7 @@ export async function play(
     (index) => steps[index] ?? always ?? { do: 'forward' },
   );
   const url = await network.listen();
-  if (scenario.down) network.close();
+  if (scenario.down) await network.close();
   const from = performance.now();
   const call = substituted(scenario.call, names);
   const key = call.key === 'cancel' ? service.cancelKey : service.key;
@@ -75,7 +75,7 @@ export async function play(
   if (scenario.meanwhile === 'cancel') await store.cancelOneByOne();
   const result = await performing;
   const ms = performance.now() - from;
-  network.close();
+  await network.close();
 
   const problems = [...network.problems];
   const compare = (what: string, found: unknown, wanted: unknown) => {
