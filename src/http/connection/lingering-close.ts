@@ -10,6 +10,23 @@ import { LINGER_MS } from '../limits.ts';
  */
 export function lingeringClose(socket: Socket, lingerMs = LINGER_MS): void {
   if (socket.writableEnded || socket.destroyed) return;
+  discardInput(socket);
+  socket.end(() => {
+    if (socket.destroyed) return;
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** Connections whose input is discarded. */
+const discarding = new WeakSet<Socket>();
+
+/**
+ * Reads on without parsing further requests, so that the client's end is noticed: for a connection whose current response
+ * is its last.
+ */
+export function discardInput(socket: Socket): void {
+  discarding.add(socket);
   // Detach the parser, which would parse further input as requests.
   socket.removeAllListeners('data');
   socket.on('data', () => {});
@@ -17,11 +34,11 @@ export function lingeringClose(socket: Socket, lingerMs = LINGER_MS): void {
   // The parser may have stopped reading from the handle, which `resume` does not start again without the parser. Then neither
   // input is discarded nor the client's end noticed.
   socket._read(0);
-  socket.end(() => {
-    if (socket.destroyed) return;
-    const timer = setTimeout(() => socket.destroy(), lingerMs);
-    socket.once('close', () => clearTimeout(timer));
-  });
+}
+
+/** Whether the input of a connection is discarded; it must not be paused. */
+export function isDiscarding(socket: Socket): boolean {
+  return discarding.has(socket);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MAX_PIPELINED } from '../limits.ts';
-import { whenClosed } from './lingering-close.ts';
+import { isDiscarding, whenClosed } from './lingering-close.ts';
 
 interface Connection {
   /** The response to the latest request. */
@@ -39,7 +39,7 @@ export class Pipelining {
     }
     // Stop reading: further requests would have to be buffered. Deferred, since Node resumes reading after this event.
     process.nextTick(() => {
-      if (connection.waiting > 0) socket.pause();
+      if (connection.waiting > 0 && !isDiscarding(socket)) socket.pause();
     });
     whenClosed(before, () => {
       connection.waiting -= 1;

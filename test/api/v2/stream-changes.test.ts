@@ -537,3 +537,22 @@ test('a client that closes its side of the connection ends its stream', async (t
   socket.end();
   await closed;
 });
+
+test(
+  'requests after the one for a stream are never begun, and do not hide that the client closes its side',
+  SOON,
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n));
+    const head = `Host: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
+    const cancel = `DELETE /v1/store/orders/1 HTTP/1.1\r\n${head}`;
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(`GET ${STREAM} HTTP/1.1\r\n${head}${cancel}`);
+    await once(socket, 'data');
+    const closed = once(socket, 'close');
+    socket.end(cancel);
+    await closed;
+    const { body } = await service.call('GET', '/v1/store/orders');
+    assert.equal(JSON.parse(body).length, 1);
+  },
+);

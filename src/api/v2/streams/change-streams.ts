@@ -1,5 +1,5 @@
 import { Mutex } from '../../../concurrency/mutex.ts';
-import { whenClosed } from '../../../http/connection/lingering-close.ts';
+import { discardInput, whenClosed } from '../../../http/connection/lingering-close.ts';
 import { inTime } from '../../../http/deadline.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import {
@@ -83,6 +83,8 @@ export class ChangeStreams {
     }
     // Ends the stream when the client closes its side. If it already has, the next heartbeat detects that.
     request.socket.once('end', () => response.destroy());
+    // Requests after it are never begun. Waiting for their turn, they would keep the client's end from being read.
+    discardInput(request.socket);
     const position = startPosition(after, page.now);
     response.write(openingBytes(position));
     const stream: Stream = { response, key, filter, position, isLive: false, isCatchingUp: false };
