@@ -43,10 +43,9 @@ export class Cluster {
   readonly #binaries: string;
   readonly #flags: readonly string[];
   #server: ChildProcess | undefined;
+  readonly #env: Readonly<Record<string, string>>;
   #log = '';
   readonly #kill = () => this.#server?.kill('SIGQUIT');
-
-  readonly #env: Readonly<Record<string, string>>;
 
   private constructor(port: number, folder: string, { binaries, flags, env }: ServerOptions) {
     this.port = port;

@@ -91,7 +91,8 @@ export function withoutSecrets(text: string): string {
   return text.replace(SECRETS, 'so_[secret]');
 }
 
-function checksum(text: string): string {
+/** Returns the end of a secret: CRC-32 of what is before it. A secret with another one is refused without a lookup. */
+export function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../temporary.ts';
-
 import { Examiner } from '../torture/power-cuts/examiner.ts';
+import { newRoot } from '../torture/power-cuts/recording.ts';
 import { firstStart } from '../torture/power-cuts/scenarios/first-start.ts';
 import { Random } from '../torture/random.ts';
 import { buildShim } from '../torture/shim/build.ts';
@@ -19,9 +19,7 @@ test('the folder of a new store survives a power cut once its first key was prin
     t.skip(shim.reason);
     return;
   }
-  const root = join(folder, 'root');
-  mkdirSync(root);
-  const recorded = await firstStart.record(root, shim.path);
+  const recorded = await firstStart.record(newRoot(folder, 'root'), shim.path);
   const points = new Set(recorded.claims.map(({ at }) => at));
   assert.equal(points.size, ACKNOWLEDGED);
   const examiner = new Examiner(join(folder, 'examiner'), shim.path);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { histories } from './histories/histories.ts';
 import { hostile } from './hostile/hostile.ts';
-import type { Part } from './part.ts';
+import { isChosen, type Part } from './part.ts';
 import { planted } from './planted.ts';
 import { powerCuts } from './power-cuts/power-cuts.ts';
 
@@ -29,6 +29,11 @@ if (part === undefined) {
   );
   process.exit(2);
 }
+const { only } = flags;
+if (!part.scenarios.some((name) => isChosen(name, only))) {
+  console.error(`no scenario of ${part.name} is named ${only}: ${part.scenarios.join('; ')}`);
+  process.exit(2);
+}
 const seed = Number(flags.seed);
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'store-orders-torture-')));
 // PostgreSQL runs as another user.
@@ -37,7 +42,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.on('SIGINT', () => process.exit(1));
 const startedAt = performance.now();
 const options = {
-  ...{ folder, seed, only: flags.only },
+  ...{ folder, seed, only },
   minutes: flags.minutes === undefined ? part.minutes : Number(flags.minutes),
   report: (line: string) => console.log(line),
 };

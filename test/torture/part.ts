@@ -3,6 +3,8 @@ export interface Part {
   readonly name: string;
   /** How long it runs unless another time is given. */
   readonly minutes: number;
+  /** The names of what it tries. */
+  readonly scenarios: readonly string[];
   readonly run: (options: PartOptions) => Promise<Result>;
 }
 
@@ -11,7 +13,7 @@ export interface PartOptions {
   readonly folder: string;
   readonly seed: number;
   readonly minutes: number;
-  /** Runs one scenario only. */
+  /** Runs only the scenarios whose name contains this. */
   readonly only: string | undefined;
   readonly report: (line: string) => void;
 }
@@ -21,3 +23,8 @@ export type Result =
   | { readonly outcome: 'passed'; readonly figures: string }
   | { readonly outcome: 'failed'; readonly findings: readonly string[]; readonly figures: string }
   | { readonly outcome: 'undecided' | 'skipped'; readonly reason: string };
+
+/** Whether a scenario is to be run. */
+export function isChosen(name: string, only: string | undefined): boolean {
+  return only === undefined || name.includes(only);
+}

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Part, PartOptions } from './part.ts';
+import { isChosen, type Part, type PartOptions } from './part.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATCHES = fileURLToPath(new URL('planted', import.meta.url));
@@ -70,10 +70,11 @@ export function plantedFaults(): {
 export const planted: Part = {
   name: 'planted',
   minutes: 60,
+  scenarios: Object.keys(HUNTS),
   run: async ({ folder, seed, minutes, only, report }: PartOptions) => {
     const until = performance.now() + minutes * 60_000;
     const findings: string[] = [];
-    const chosen = plantedFaults().filter(({ name }) => only === undefined || name === only);
+    const chosen = plantedFaults().filter(({ name }) => isChosen(name, only));
     let found = 0;
     for (const { name, patch, words, hunt } of chosen) {
       if (hunt === undefined) throw new Error(`${name} is not in the table of hunts`);

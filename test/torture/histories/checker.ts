@@ -1,15 +1,11 @@
+import type { Past } from './eras.ts';
 import type { Effect, Observed, Operation, Received, RequestedChange } from './operation.ts';
 import { type Change, type Interval, Timeline, textOf } from './timeline.ts';
 
 /** What is compared with a history. */
-export interface Era {
+export interface Era extends Past {
   /** Names it in findings. */
   readonly name: string;
-  /** All changes of the history. */
-  readonly changes: readonly Change[];
-  /** Revisions up to which clients of another history have seen it too: changes up to there need no request in this one. */
-  readonly inheritedUpTo: number;
-  readonly observed: Observed;
 }
 
 const MAX_FINDINGS = 5;

@@ -3,8 +3,10 @@ import { type Change, textOf } from './timeline.ts';
 
 /** A history, and what clients have seen of it. */
 export interface Past {
+  /** All changes of the history. */
   readonly changes: readonly Change[];
   readonly observed: Observed;
+  /** Revisions up to which clients of another history have seen it too: changes up to there need no request in this one. */
   readonly inheritedUpTo: number;
 }
 

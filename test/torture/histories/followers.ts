@@ -24,8 +24,8 @@ export interface Follower {
   readonly only?: string | undefined;
   /** The last revision that it has received. */
   readonly revision: () => number;
-  /** What differs from the history, once it has caught up. */
-  readonly differences: (timeline: Timeline) => string[];
+  /** What differs from the history, once it has caught up; undefined if it keeps no orders. */
+  readonly differences?: (timeline: Timeline) => string[];
 }
 
 /** The endpoint of a webhook. */
@@ -131,7 +131,7 @@ export function followStream(secret: string, place: Workplace, isSlow: boolean):
     }
   };
   void untilStopped(place, read);
-  return { name: notes.what, revision: () => notes.revision, differences: () => [] };
+  return { name: notes.what, revision: () => notes.revision };
 }
 
 async function pauseUnlessStopping(place: Workplace): Promise<void> {
@@ -167,7 +167,7 @@ export function followByClient(secret: string, place: Workplace): Follower {
   void untilStopped(place, read, (error) =>
     place.observed.findings.push(`the client: ${error.stack}`),
   );
-  return { name: notes.what, revision: () => notes.revision, differences: () => [] };
+  return { name: notes.what, revision: () => notes.revision };
 }
 
 /** Keeps a copy of all orders by the client library. */
@@ -261,7 +261,6 @@ export async function receiveWebhook(
     name: notes.what,
     only,
     revision: () => notes.revision,
-    differences: () => [],
   };
 }
 

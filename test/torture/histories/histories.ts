@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Part, PartOptions } from '../part.ts';
+import { isChosen, type Part, type PartOptions } from '../part.ts';
 import { Random } from '../random.ts';
 import { buildShim } from '../shim/build.ts';
 import type { Deployment } from './deployment.ts';
@@ -25,10 +25,11 @@ const DEPLOYMENTS: readonly (readonly [string, (setting: Setting) => Promise<Dep
 export const histories: Part = {
   name: 'histories',
   minutes: 9,
+  scenarios: DEPLOYMENTS.map(([name]) => name),
   run: async ({ folder, seed, minutes, only, report }: PartOptions) => {
     const shim = buildShim(folder);
     if ('reason' in shim) return { outcome: 'skipped', reason: shim.reason };
-    const chosen = DEPLOYMENTS.filter(([name]) => only === undefined || name === only);
+    const chosen = DEPLOYMENTS.filter(([name]) => isChosen(name, only));
     const findings: string[] = [];
     const undecided: string[] = [];
     let total = 0;

@@ -3,6 +3,9 @@ import { spawnSync } from 'node:child_process';
 /** Of the range that is reserved for benchmarks of networks (RFC 2544); another one for each process of the suite. */
 const PREFIX = `198.18.${process.pid % 256}`;
 
+/** Of Linux, in characters. */
+const MAX_LINK_NAME = 15;
+
 /** A network namespace that is connected to this machine by one link, which can be cut. */
 export class OtherMachine {
   readonly #name: string;
@@ -21,11 +24,12 @@ export class OtherMachine {
     const machine = new OtherMachine(name);
     process.once('exit', () => machine.remove());
     const { here, there } = machine;
+    const link = `${name.slice(-MAX_LINK_NAME + 1)}h`;
     const commands = [
       `netns add ${name}`,
-      `link add ${name.slice(-12)}h type veth peer name n0 netns ${name}`,
-      `address add ${here}/30 dev ${name.slice(-12)}h`,
-      `link set ${name.slice(-12)}h up`,
+      `link add ${link} type veth peer name n0 netns ${name}`,
+      `address add ${here}/30 dev ${link}`,
+      `link set ${link} up`,
       `-n ${name} address add ${there}/30 dev n0`,
       `-n ${name} link set n0 up`,
       `-n ${name} link set lo up`,

@@ -1,12 +1,12 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
+import { send } from '../http.ts';
 import type { Random } from '../random.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const PATHS = 30_000;
 const AT_ONCE = 16;
+const LIMIT_MS = 10_000;
 /** The order that no other name may reach. */
 const ORDER = '5';
 
@@ -17,6 +17,7 @@ export const aliases: Attack = {
   make: async ({ folder, random }) => {
     const { server, secret } = await serveNew(folder, 10);
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+    const sending = { port: server.port, agent, limitMs: LIMIT_MS };
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
     let left = PATHS;
@@ -25,15 +26,15 @@ export const aliases: Attack = {
         left -= 1;
         const path = aliasOf(random);
         const method = random.pick(['GET', 'DELETE', 'POST']);
-        const status = await statusOf({ port: server.port, agent, method, path, secret });
+        const { status } = await send(sending, { method, path, secret });
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (status < 400 || status >= 500) wrong.push(`${method} ${path} was answered ${status}`);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, client));
-    const own = { port: server.port, agent, method: 'DELETE', secret };
-    const last = await statusOf({ ...own, path: `/v1/store/orders/${ORDER}` });
-    if (last !== 204) wrong.push(`the order itself was answered ${last}`);
+    const path = `/v1/store/orders/${ORDER}`;
+    const { status } = await send(sending, { method: 'DELETE', path, secret });
+    if (status !== 204) wrong.push(`the order itself was answered ${status}`);
     agent.destroy();
     await server.stop();
     const found = [...statuses].map(([status, times]) => `${status} ${times} times`).join(', ');
@@ -111,25 +112,3 @@ const PATH_CHANGES: readonly ((path: string, random: Random) => string)[] = [
   (path, random) => random.pick(['/', '//', '/.', '/v1', '/api']) + path,
   (path) => path.replace(/^\/v\d/, (version) => `${version}.0`),
 ];
-
-async function statusOf({
-  port,
-  agent,
-  method,
-  path,
-  secret,
-}: {
-  port: number;
-  agent: Agent;
-  method: string;
-  path: string;
-  secret: string;
-}): Promise<number> {
-  const headers = { authorization: `Bearer ${secret}` };
-  const sent = request({ host: '127.0.0.1', port, agent, method, path, headers });
-  sent.end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.resume();
-  await once(response, 'end');
-  return response.statusCode!;
-}

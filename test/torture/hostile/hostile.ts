@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Part, PartOptions } from '../part.ts';
+import { isChosen, type Part, type PartOptions } from '../part.ts';
 import { Random } from '../random.ts';
 import { ATTACKS } from './attacks.ts';
 
@@ -8,9 +8,10 @@ import { ATTACKS } from './attacks.ts';
 export const hostile: Part = {
   name: 'hostile',
   minutes: 5,
+  scenarios: ATTACKS.map(({ name }) => name),
   run: async ({ folder, seed, only, report }: PartOptions) => {
     const findings: string[] = [];
-    const chosen = ATTACKS.filter(({ name }) => only === undefined || name.includes(only));
+    const chosen = ATTACKS.filter(({ name }) => isChosen(name, only));
     for (const [index, { name, mustHold, make }] of chosen.entries()) {
       const own = join(folder, String(index));
       mkdirSync(own);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MAX_CONNECTIONS } from '../../../src/http/limits.ts';
-import { GoodClient } from './meter.ts';
+import { GoodClient, isNotSlower, MOST_TIMES } from './meter.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -13,7 +13,6 @@ const AT_ONCE = 200;
 const FEWEST = 9_000;
 const MEASURED_MS = 4_000;
 const MOST_KIB = 24;
-const MOST = 3;
 /** After the clients have gone. */
 const CLOSED_WITHIN_MS = 5_000;
 const HALF_A_REQUEST = 'GET /v1/store/orders HTTP/1.1\r\nHost: x\r\n';
@@ -21,7 +20,7 @@ const HALF_A_REQUEST = 'GET /v1/store/orders HTTP/1.1\r\nHost: x\r\n';
 /** All connections that the service accepts: half of them send nothing, half of them a part of a request. */
 export const idleConnections: Attack = {
   name: `${CONNECTIONS} idle connections`,
-  mustHold: `at most ${MOST_KIB} KiB of memory each; the 99th percentile of a good key, on its open connections, is at most ${MOST} times that without them; all are closed afterwards`,
+  mustHold: `at most ${MOST_KIB} KiB of memory each; the 99th percentile of a good key, on its open connections, is at most ${MOST_TIMES} times that without them; all are closed afterwards`,
   make: async ({ folder }) => {
     const { server, secret } = await serveNew(folder, 100);
     const client = new GoodClient(server.port, secret);
@@ -47,7 +46,7 @@ export const idleConnections: Attack = {
     const kib = (during.resident - before.resident) / open / 1024;
     const figures = `${open} were open, ${kib.toFixed(1)} KiB each; ${quiet.toFixed(1)} ms without, ${busy.toFixed(1)} ms with them; ${left - before.sockets} left afterwards`;
     const areClosed = left <= before.sockets;
-    const isKept = kib <= MOST_KIB && busy <= MOST * Math.max(quiet, 1) && areClosed;
+    const isKept = kib <= MOST_KIB && isNotSlower(busy, quiet) && areClosed;
     return { figures, isKept: isKept && open >= FEWEST };
   },
 };

@@ -1,13 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { crc32 } from 'node:zlib';
-import { newSecret } from '../../../src/keys/api-key.ts';
+import { checksum, newSecret } from '../../../src/keys/api-key.ts';
 import type { Random } from '../random.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const SAMPLES = 100_000;
-/** Of a key: CRC-32 in base 62. A key with a wrong one is refused without a look into the store, whatever else it has. */
-const CHECKSUM_LENGTH = 6;
 /** Random characters at the end that differ. */
 const OTHERS = 8;
 const DIGITS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
@@ -50,14 +47,8 @@ export const keyTiming: Attack = {
  */
 function likeSecret(secret: string, random: Random): string {
   const last = Array.from({ length: OTHERS }, () => random.pick(DIGITS)).join('');
-  const start = secret.slice(0, -CHECKSUM_LENGTH - OTHERS) + last;
-  let rest = crc32(start);
-  let checksum = '';
-  for (let index = 0; index < CHECKSUM_LENGTH; index += 1) {
-    checksum = DIGITS[rest % DIGITS.length] + checksum;
-    rest = Math.floor(rest / DIGITS.length);
-  }
-  return start + checksum;
+  const start = secret.slice(0, -checksum(secret).length - OTHERS) + last;
+  return start + checksum(start);
 }
 
 /** @returns microseconds from the request to its response */

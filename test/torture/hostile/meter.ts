@@ -5,6 +5,16 @@ import { send } from '../http.ts';
 const AT_ONCE = 4;
 const LIMIT_MS = 10_000;
 
+/** How many times slower an attack may make the service for a good key. */
+export const MOST_TIMES = 3;
+/** Below this, a difference is the machine's, in milliseconds. */
+const NOISE_MS = 1;
+
+/** Compares 99th percentiles during and without an attack. */
+export function isNotSlower(during: number, without: number): boolean {
+  return during <= MOST_TIMES * Math.max(without, NOISE_MS);
+}
+
 /** A client with a valid key, which keeps its connections. */
 export class GoodClient {
   readonly #port: number;

@@ -52,7 +52,7 @@ export class Disk {
   #pendingNames: Naming[] = [];
   readonly #files = new Map<bigint, File>();
   readonly #folders = new Map<bigint, string>();
-  /** Number of pending changes when a sync began, by the name of the sync. */
+  /** What was pending when a sync began, by the name of the sync. */
   readonly #syncs = new Map<
     string,
     { readonly of: File | string; readonly pending: readonly unknown[] }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
-import { PassThrough, Readable } from 'node:stream';
 import { readConfig } from '../../../src/config/config.ts';
-import { run as runProgram } from '../../../src/program.ts';
 import { Service } from '../../../src/serve/service.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
+import { run } from '../../process/program.ts';
 import { type Answer, type Call, type Json, parse, send } from '../http.ts';
 import type { Random } from '../random.ts';
 import { type Claim, digestOf, type Expected } from './claims.ts';
@@ -72,14 +71,10 @@ export async function expectSound(file: string): Promise<void> {
   assert.equal(code, 0, `check: ${output}`);
 }
 
-/** Runs a command in this process. */
+/** Runs a command in this process. @returns all that it printed */
 export async function command(args: readonly string[]): Promise<{ code: number; output: string }> {
-  const output = new PassThrough();
-  const chunks: Buffer[] = [];
-  output.on('data', (chunk) => chunks.push(chunk));
-  const terminal = { stdin: Readable.from([]), stdout: output, stderr: output, env: {} };
-  const code = await runProgram(args, terminal);
-  return { code, output: Buffer.concat(chunks).toString() };
+  const { code, stdout, stderr } = await run(args);
+  return { code: code!, output: stdout + stderr };
 }
 
 async function examineService(

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Part, PartOptions } from '../part.ts';
+import { isChosen, type Part, type PartOptions } from '../part.ts';
 import { buildShim } from '../shim/build.ts';
 import { cutsOf } from './cuts.ts';
 import { Examiner } from './examiner.ts';
@@ -17,12 +17,13 @@ const MAX_FINDINGS = 5;
 export const powerCuts: Part = {
   name: 'power-cuts',
   minutes: 10,
+  scenarios: SCENARIOS.map(({ name }) => name),
   run: async ({ folder, seed, minutes, only, report }: PartOptions) => {
     const shim = buildShim(folder);
     if ('reason' in shim) return { outcome: 'skipped', reason: shim.reason };
     const until = performance.now() + minutes * 60_000;
     const recorded: [Scenario, Recorded][] = [];
-    for (const scenario of SCENARIOS.filter(({ name }) => only === undefined || name === only)) {
+    for (const scenario of SCENARIOS.filter(({ name }) => isChosen(name, only))) {
       const root = newRoot(folder, scenario.name.replaceAll(' ', '-'));
       const found = await scenario.record(root, shim.path);
       report(`${scenario.name}: ${found.entries.length} entries, ${found.claims.length} claims`);

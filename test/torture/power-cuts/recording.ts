@@ -59,6 +59,11 @@ export class Recording {
     for (const change of changes) this.#requested.add(change);
   }
 
+  /** Notes that orders, which belong to the pets of the same numbers, may be placed and cancelled. */
+  mayCancel(ids: readonly number[]): void {
+    for (const id of ids) this.mayFind(`placed ${id}`, `cancelled ${id}`);
+  }
+
   /** Starts the service on a database in the folder, and waits until it listens. */
   async serve({
     file = 'store.db',

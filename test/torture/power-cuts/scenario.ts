@@ -1,5 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
-import { run } from '../../../src/program.ts';
+import { run } from '../../process/program.ts';
 import type { Random } from '../random.ts';
 import type { Expected } from './claims.ts';
 import type { Recorded } from './recording.ts';
@@ -15,13 +14,9 @@ export interface Scenario {
 
 /** Runs a command in this process, unrecorded. @returns what it printed @throws Error if it fails */
 export async function prepared(args: readonly string[], input = ''): Promise<string> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const chunks: Buffer[] = [];
-  stdout.on('data', (chunk) => chunks.push(chunk));
-  const stdin = Readable.from([Buffer.from(input)]);
-  const code = await run(args, { stdin, stdout, stderr, env: {} });
-  if (code !== 0) throw new Error(`${args.join(' ')} failed:\n${stderr.read()}`);
-  return Buffer.concat(chunks).toString().trim();
+  const { code, stdout, stderr } = await run(args, { input });
+  if (code !== 0) throw new Error(`${args.join(' ')} failed:\n${stderr}`);
+  return stdout.trim();
 }
 
 /** Creates a store with the pending orders 1 to `count` of the pets of the same numbers. @returns the secret of a key */

@@ -1,4 +1,3 @@
-import { PassThrough, Readable } from 'node:stream';
 import {
   ConflictError,
   ConnectionError,
@@ -7,7 +6,7 @@ import {
   StoreOrders,
   UnknownOutcomeError,
 } from '../../../../client/src/client.ts';
-import { run } from '../../../../src/program.ts';
+import { run } from '../../../process/program.ts';
 import type { ChangeType } from '../operation.ts';
 import { type Action, statusOf } from '../worker.ts';
 
@@ -48,14 +47,9 @@ export const changeByCommand: Action = async (worker) => {
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const verb = change === 'cancelled' ? 'cancel' : 'ship';
   const begin = performance.now();
-  const output = new PassThrough();
-  const chunks: Buffer[] = [];
-  output.on('data', (chunk) => chunks.push(chunk));
-  const stderr = new PassThrough().resume();
-  const terminal = { stdin: Readable.from([]), stdout: output, stderr, env: {} };
-  await run([verb, order, '--json', '--database', database], terminal);
+  const { stdout } = await run([verb, order, '--json', '--database', database]);
   const end = performance.now();
-  const outcome = /"outcome": ?"([^"]+)"/.exec(Buffer.concat(chunks).toString())?.[1];
+  const outcome = /"outcome": ?"([^"]+)"/.exec(stdout)?.[1];
   worker.count(`command ${outcome ?? 'failed'}`);
   const what = `the command ${verb} ${order}`;
   if (outcome === change) {
