@@ -62,7 +62,8 @@ export const changeSeveral: Action = async (worker) => {
   const by = worker.key.id;
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const list = orders.map((id) => `{"id":${id}}`).join(',');
-  const body = `{"orders":[${list}],"atomic":${random.chance(0.3)}}`;
+  const isAtomic = random.chance(0.3);
+  const body = `{"orders":[${list}],"atomic":${isAtomic}}`;
   const headers = { 'idempotency-key': `several-${random.next()}` };
   const path = `/v2/store/${change === 'cancelled' ? 'cancellations' : 'shipments'}`;
   const call = { method: 'POST', path, headers, body };
@@ -71,7 +72,11 @@ export const changeSeveral: Action = async (worker) => {
   const first = await worker.request(what, call, {
     changes,
     effectOf: ({ status, body: answered }) => {
+      if (status === 409) return refusalsIn(answered, orders);
       if (status !== 200) return undefined;
+      if (isAtomic && answered.includes('"error":{')) {
+        observed.findings.push(`${what}, all or none, changed only some: ${answered}`);
+      }
       return parse(answered).results.flatMap(({ id, order, error }: Json): readonly Effect[] => {
         if (error?.code === 'cancel_limit_reached') return [];
         if (order !== undefined) return changedOf(order, change, by);
@@ -93,6 +98,15 @@ export const changeSeveral: Action = async (worker) => {
     },
   });
 };
+
+/** What the response to a refusal of all changes shows of those orders that could not be changed. */
+function refusalsIn(body: string, orders: readonly string[]): readonly Effect[] {
+  return parse(body).errors.flatMap(({ pointer, detail }: Json): readonly Effect[] => {
+    if (detail === 'cancel_limit_reached') return [];
+    const order = orders[Number(pointer.replace('/orders/', ''))]!;
+    return [{ type: 'saw', order, status: statusOf(detail) }];
+  });
+}
 
 /** What the response to a success shows. A shipment of an order that has shipped is a success too. */
 function changedOf(found: Json, change: ChangeType, by: string): readonly Effect[] {
