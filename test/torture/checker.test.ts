@@ -125,6 +125,16 @@ test('a change that was not requested is found; one without an answer may have h
   assert.deepEqual(contradictions([unknown, ...ALL.slice(0, 3)]), []);
 });
 
+test('a page may have passed over an order only if it has changed since the page before', () => {
+  const second = { ...PAGE, orders: '2:shipped' };
+  assert.deepEqual(contradictions([...ALL, { ...second, since: 2 }]), []);
+  const [found] = contradictions([...ALL, { ...second, since: 3 }]);
+  assert.match(found!, /it lacks 1:cancelled and has nothing besides/);
+  const empty = { ...PAGE, orders: '' };
+  assert.deepEqual(contradictions([...ALL, { ...empty, since: 2 }]), []);
+  assert.notDeepEqual(contradictions([...ALL, { ...empty, since: 3 }]), []);
+});
+
 test('what a response shows at a revision must be so at that revision', () => {
   const wrong: [Effect, RegExp][] = [
     [

@@ -75,10 +75,10 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
     }
     case 'page': {
       const { revision, limit, orders, hasNext, head } = effect;
-      const all = timeline.pageAt(revision, { ...effect, limit: limit + 1 });
-      const count = orders === '' ? 0 : orders.split(' ').length;
+      const found = orders === '' ? [] : orders.split(' ');
+      const all = timeline.pageAt(revision, { ...effect, limit: limit + 1 }, found[0]);
       // A page that is followed by another one may be shorter than its limit.
-      const expected = all.slice(0, hasNext ? count : limit).join(' ');
+      const expected = all.slice(0, hasNext ? found.length : limit).join(' ');
       if (expected !== orders)
         return `at revision ${revision} ${differenceBetween(expected, orders)}`;
       if (!hasNext && all.length > limit) return 'no page follows';

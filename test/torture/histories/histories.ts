@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isChosen, type Part, type PartOptions } from '../part.ts';
 import { Random } from '../random.ts';
@@ -49,6 +49,7 @@ export const histories: Part = {
       for (const reason of deployment.skipped) report(`${deployment.name}: left out: ${reason}`);
       if (found.findings.length > 0) {
         const kept = join(process.cwd(), 'torture-findings', `${seed}-${name}`);
+        rmSync(kept, { recursive: true, force: true });
         cpSync(own, kept, { recursive: true });
         writeFileSync(join(kept, 'findings.txt'), found.findings.join('\n'));
         findings.push(

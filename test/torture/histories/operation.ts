@@ -71,6 +71,11 @@ export type Effect =
 /** The orders that match all filters, after a position in one of the directions; at most `limit`. */
 export interface PageAsked {
   readonly after: Position | undefined;
+  /**
+   * The revision of the page before, which may have ended later than at its last order, at `after`: with the last one that was examined. Orders
+   * between the two that match have changed since then.
+   */
+  readonly since?: number | undefined;
   readonly limit: number;
   readonly status?: string | undefined;
   readonly pet?: string | undefined;

@@ -170,11 +170,11 @@ export class Timeline {
     });
   }
 
-  /** A page of version 2 at a revision. */
-  pageAt(revision: number, asked: PageAsked): string[] {
-    const { status, pet, reference, placedFrom, sort, isDescending, after, limit } = asked;
+  /** A page of version 2 at a revision. @param first its first order, if it has one */
+  pageAt(revision: number, asked: PageAsked, first: string | undefined): string[] {
+    const { status, pet, reference, placedFrom, sort, isDescending, after, since, limit } = asked;
     const way = isDescending ? -1 : 1;
-    return this.#statesAt(revision)
+    const orders = this.#statesAt(revision)
       .filter(
         ({ change }) =>
           (status === undefined || statusAfter(change) === status) &&
@@ -182,11 +182,17 @@ export class Timeline {
           (reference === undefined || change.reference === reference) &&
           (placedFrom === undefined || change.placedAt >= placedFrom),
       )
-      .map(({ id, change }) => ({ ...positionOf(change, sort, id), entry: change.entry }))
+      .map(({ id, change }) => {
+        return { ...positionOf(change, sort, id), entry: change.entry, at: change.revision };
+      })
       .filter((each) => after === undefined || way * comparePositions(each, after) > 0)
-      .sort((one, other) => way * comparePositions(one, other))
-      .slice(0, limit)
-      .map(({ entry }) => entry);
+      .sort((one, other) => way * comparePositions(one, other));
+    // May have been passed over by the page before.
+    const isPassed = ({ entry, at }: { readonly entry: string; readonly at: number }) =>
+      since !== undefined && at > since && entry !== first;
+    const begin = orders.findIndex((each) => !isPassed(each));
+    const rest = begin === -1 ? [] : orders.slice(begin, begin + limit);
+    return rest.map(({ entry }) => entry);
   }
 
   /** The changes after one revision up to another, all or those of one type. */

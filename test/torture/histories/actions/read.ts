@@ -75,23 +75,24 @@ export const readPages: Action = async (worker) => {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given as [string, string][]).toString();
   let after: Position | undefined;
+  let since: number | undefined;
   let path: string | undefined = `/v2/store/orders?${query}`;
   for (let pages = 0; pages < 4 && path !== undefined; pages += 1) {
     let next: string | undefined;
-    const from = after;
+    const before = { after, since };
     const call = { method: 'GET', path };
-    const answered = await worker.request(`page ${query} after ${from?.time} ${from?.id}`, call, {
+    const answered = await worker.request(`page ${query} after ${after?.time} ${after?.id}`, call, {
       effectOf: ({ body }) => {
         const found = parse(body);
-        // Where a page ends that is shorter than its limit is known to the service only.
-        const isFull = found.orders.length === limit;
-        next = isFull && found.next ? `/v2/store/orders?${query}&cursor=${found.next}` : undefined;
+        next = found.next && `/v2/store/orders?${query}&cursor=${found.next}`;
         const last = found.orders.at(-1);
         if (last !== undefined) after = positionOf(last, sort, last.id);
+        const revision = Number(found.revision);
+        if (last !== undefined || since === undefined) since = revision;
         const orders = found.orders.map(entryOf).join(' ');
         return {
-          ...{ type: 'page', revision: Number(found.revision), head: found.head, orders },
-          ...{ ...asked, after: from, hasNext: found.next !== undefined },
+          ...{ type: 'page', revision, head: found.head, orders },
+          ...{ ...asked, ...before, hasNext: found.next !== undefined },
         };
       },
     });

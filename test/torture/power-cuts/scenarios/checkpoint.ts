@@ -23,6 +23,7 @@ export const checkpoint: Scenario = {
       });
       await service.request({ method: 'DELETE', path: `/v1/store/orders/${first}` });
       await service.request({ method: 'GET', path: '/v2/store/changes?after=now' });
+      await service.request({ method: 'GET', path: '/v1/store/orders' });
     }
     await service.stop();
     return recording.end();
