@@ -88,6 +88,13 @@ export class Recording {
         const [code] = await ended;
         if (code !== 0) throw new Error(`the service ended with ${code}`);
       },
+      /** Ends it as a crash does: the database keeps its log. */
+      kill: async () => {
+        agent.destroy();
+        const ended = once(child, 'close');
+        child.kill('SIGKILL');
+        await ended;
+      },
     };
   }
 

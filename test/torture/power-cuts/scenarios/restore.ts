@@ -8,7 +8,7 @@ const ORDERS = 20;
 const LATER_PET = 1_000;
 const LATER = 10;
 
-/** A restore of an older backup: the store is the old one or the new one, whole, and ids of the old one are not given again. */
+/** A restore of an older backup, after a crash: the store is the old one or the new one, whole, and ids of the old one are not given again. */
 export const restore: Scenario = {
   name: 'a restore',
   record: async (root, shim) => {
@@ -28,14 +28,16 @@ export const restore: Scenario = {
         await service.request({ method: 'GET', path: '/v2/store/changes?after=now' });
         await service.request({ method: 'GET', path: '/v1/store/orders' });
       }
-      await service.stop();
+      return service;
     };
     for (let id = 1; id <= ORDERS; id += 1) recording.mayFind(`placed ${id}`);
-    await place(LATER_PET);
+    const crashed = await place(LATER_PET);
+    await crashed.kill();
     recording.claim({ type: 'done', what: 'placed' });
     const args = ['restore', 'backup.db', '--database', 'sqlite:store.db'];
     await recording.command(args, { claims: [{ type: 'done', what: 'restored' }] });
-    await place(LATER_PET + LATER);
+    const service = await place(LATER_PET + LATER);
+    await service.stop();
     return recording.end();
   },
   examine: async (expected, random) => {
