@@ -26,6 +26,7 @@ interface ContractDocument {
 
 interface Operation {
   readonly operationId: string;
+  readonly 'x-scope'?: string;
   readonly security?: unknown;
   readonly responses: Readonly<Record<string, unknown>>;
 }

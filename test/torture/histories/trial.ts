@@ -35,8 +35,11 @@ const WORKS_WITHIN_MS = 5_000;
 /** Time after a fault until requests must not fail, and then without faults. */
 const SETTLED_MS = 300;
 const CALM_MS = 2_200;
-/** Requests that may fail although nothing is wrong: this machine may be too busy to answer within 2 s. */
-const MOST_UNEXPLAINED = 5;
+/**
+ * Requests that may fail although nothing is wrong: while a disk does not end a sync for a second, as those of shared machines do, several do
+ * so at once.
+ */
+const MOST_UNEXPLAINED = { inAll: 15, perOperation: 1 / 2_000 };
 /** Everything must have arrived everywhere after this time; a delivery that was refused is repeated after 5 s and 30 s. */
 const CAUGHT_UP_WITHIN_MS = 60_000;
 /** A run that has seen less is undecided. */
@@ -250,8 +253,10 @@ export class Trial {
     const findings = [...this.#findings, ...eras.flatMap(contradictionsIn)];
     if (findings.length === 0) findings.push(...lateContradictions(eras));
     findings.push(...givenAgain(all));
+    const operations = all.reduce((sum, { observed }) => sum + observed.operations.length, 0);
     const { unexplained } = this.#place;
-    if (unexplained.length > MOST_UNEXPLAINED) {
+    const { inAll, perOperation } = MOST_UNEXPLAINED;
+    if (unexplained.length > Math.max(inAll, operations * perOperation)) {
       findings.push(
         `${unexplained.length} requests failed although nothing was wrong: ${unexplained.slice(0, 3).join('; ')}`,
       );
@@ -264,7 +269,6 @@ export class Trial {
       const timeline = new Timeline(changes);
       findings.push(...followers.flatMap((each) => each.differences?.(timeline) ?? []));
     }
-    const operations = all.reduce((sum, { observed }) => sum + observed.operations.length, 0);
     const faults = [...this.#happened.values()].reduce((sum, count) => sum + count, 0);
     const missing = this.#faults.filter(({ name }) => !this.#happened.has(name));
     const undecided =

@@ -1,6 +1,7 @@
 import { aliases } from './aliases.ts';
 import { bombs } from './bombs.ts';
 import { canary } from './canary.ts';
+import { forbiddenKeys } from './forbidden-keys.ts';
 import { idleConnections } from './idle-connections.ts';
 import { keyTiming } from './key-timing.ts';
 import type { Attack } from './trial.ts';
@@ -15,5 +16,6 @@ export const ATTACKS: readonly Attack[] = [
   unreadStreams,
   bombs,
   aliases,
+  forbiddenKeys,
   canary,
 ];

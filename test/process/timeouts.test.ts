@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { KEEP_ALIVE_MS } from '../../src/http/limits.ts';
-import { serve } from '../process/program.ts';
+import { serve } from './program.ts';
 
 /** Comes well after every limit of a connection, see src/http/limits.ts. */
 const TEST_LIMIT = { timeout: 110_000 };

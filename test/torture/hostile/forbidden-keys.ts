@@ -1,0 +1,145 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newSecret } from '../../../src/keys/api-key.ts';
+import { SCOPES } from '../../../src/keys/scopes.ts';
+import { CONTRACTS } from '../../http/contract-check.ts';
+import { type Call, parse, send } from '../http.ts';
+import { prepared } from '../power-cuts/scenario.ts';
+import { serveNew } from './store.ts';
+import type { Attack } from './trial.ts';
+
+const LIMIT_MS = 10_000;
+const EXPIRES_IN_MS = 3_000;
+/** A key that is revoked or expires is refused within a second. */
+const REFUSED_WITHIN_MS = 1_000;
+
+/** The operations of v1 have no scope in their contract. */
+const SCOPES_OF_V1: Readonly<Record<string, string>> = {
+  listOrders: 'orders:read',
+  cancelOrder: 'orders:cancel',
+  getPet: 'none',
+};
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  /** The scope that it needs; "none" if every key may. */
+  readonly scope: string;
+}
+
+/** Every operation of both contracts, with every kind of key that may not carry it out. */
+export const forbiddenKeys: Attack = {
+  name: 'keys that are absent, wrong, of another store, of staging, revoked, expired or without the scope, at every operation',
+  mustHold: 'each request is answered 401, or 403 without the scope, and nothing changes',
+  make: async ({ folder }) => {
+    const { server, secret, database } = await serveNew(folder, 10);
+    const other = await serveNew(folder, 1);
+    await other.server.stop();
+    const newKey = (...flags: string[]) =>
+      prepared(['keys', 'create', '--name', 'a key', ...flags, '--database', database]);
+    const expires = new Date(Date.now() + EXPIRES_IN_MS).toISOString();
+    const expired = await newKey('--expires', expires);
+    const { id, secret: revoked } = JSON.parse(await newKey('--json'));
+    await prepared(['keys', 'revoke', id, '--database', database]);
+    await pause(EXPIRES_IN_MS + REFUSED_WITHIN_MS);
+    const sending = { port: server.port, agent: new Agent({ keepAlive: true }), limitMs: LIMIT_MS };
+    const wrong: string[] = [];
+    let requests = 0;
+    const expect = async (status: number, what: string, call: Call) => {
+      requests += 1;
+      const answer = await send(sending, call);
+      if (answer.status === status) return;
+      wrong.push(`${what}: ${call.method} ${call.path} was answered ${answer.status}`);
+    };
+    const before = await stateOf(sending, secret);
+    for (const operation of operations()) {
+      const call = callOf(operation);
+      for (const [what, changed] of withoutKey(call, secret)) await expect(401, what, changed);
+      const keys = { expired, revoked, 'of another store': other.secret };
+      for (const [what, key] of Object.entries({ ...keys, ...neverMade(secret) })) {
+        await expect(401, `a key ${what}`, { ...call, secret: key });
+      }
+    }
+    for (const granted of SCOPES) {
+      const key = await newKey('--scope', granted);
+      for (const operation of operations()) {
+        if (operation.scope === 'none' || operation.scope === granted) continue;
+        await expect(403, `a key for ${granted}`, { ...callOf(operation), secret: key });
+      }
+    }
+    if ((await stateOf(sending, secret)) !== before) wrong.push('something was changed');
+    sending.agent.destroy();
+    await server.stop();
+    const figures = wrong.length === 0 ? `${requests} requests` : wrong.slice(0, 3).join('; ');
+    return { figures, isKept: wrong.length === 0 };
+  },
+};
+
+function operations(): Operation[] {
+  return Object.entries(CONTRACTS).flatMap(([version, { paths }]) =>
+    Object.entries(paths).flatMap(([template, item]) => {
+      const path = `/${version}${template.replace(/\{\w+\}/, '5')}`;
+      return Object.entries(item).flatMap(([method, operation]) => {
+        const scope = operation['x-scope'] ?? SCOPES_OF_V1[operation.operationId]!;
+        const each = { method: method.toUpperCase(), path, scope };
+        return each.method === 'GET' ? [each, { ...each, method: 'HEAD' }] : [each];
+      });
+    }),
+  );
+}
+
+/** A request that would be carried out with a key that may. */
+function callOf({ method, path }: Operation): Call {
+  const headers = { 'idempotency-key': path };
+  if (path.endsWith('/store/activity')) {
+    const query = 'boundaries=2026-11-21T00:00:00Z,2026-11-22T00:00:00Z';
+    return { method, path: `${path}?${query}`, headers };
+  }
+  const body = bodyOf(method, path);
+  return { method, path, headers, ...(body !== undefined && { body }) };
+}
+
+function bodyOf(method: string, path: string): string | undefined {
+  if (method === 'PATCH') return '{}';
+  if (method !== 'POST') return undefined;
+  if (path.endsWith('/store/orders')) return '{"petId":1,"quantity":1}';
+  if (path.endsWith('/webhooks')) return '{"url":"https://shop.example/"}';
+  return /cancellations|shipments/.test(path) ? '{"orders":[{"id":5}]}' : undefined;
+}
+
+/** Requests without a key, and with one where none is read. */
+function* withoutKey(call: Call, secret: string): Generator<[what: string, call: Call]> {
+  const path = `${call.path}${call.path.includes('?') ? '&' : '?'}`;
+  const withHeader = (name: string, value: string) => {
+    return { ...call, headers: { ...call.headers, [name]: value } };
+  };
+  yield ['no key', call];
+  yield ['an empty key', withHeader('authorization', 'Bearer ')];
+  yield ['a key as Basic', withHeader('authorization', `Basic ${btoa(`${secret}:`)}`)];
+  yield ['a key without Bearer', withHeader('authorization', secret)];
+  yield ['two keys', withHeader('authorization', `Bearer ${secret}, Bearer ${secret}`)];
+  yield ['a key as Proxy-Authorization', withHeader('proxy-authorization', `Bearer ${secret}`)];
+  yield ['a key as X-API-Key', withHeader('x-api-key', secret)];
+  yield ['a key as a cookie', withHeader('cookie', `key=${secret}`)];
+  yield ['a key in the query', { ...call, path: `${path}access_token=${secret}` }];
+}
+
+function neverMade(secret: string): Record<string, string> {
+  const last = secret.at(-1) === '0' ? '1' : '0';
+  return {
+    'that was never made': newSecret('production'),
+    'of staging': newSecret('staging'),
+    'with another end': secret.slice(0, -1) + last,
+    'that is cut off': secret.slice(0, -1),
+    'with more at its end': `${secret}0`,
+    'in other case': secret.toUpperCase(),
+  };
+}
+
+/** Where the feed ends, and the webhooks. */
+async function stateOf(sending: Parameters<typeof send>[0], secret: string): Promise<string> {
+  const get = (path: string) => send(sending, { method: 'GET', path, secret });
+  const feed = await get('/v2/store/changes?after=now');
+  const webhooks = await get('/v2/webhooks');
+  return `${parse(feed.body).next} ${webhooks.body}`;
+}
