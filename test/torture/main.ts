@@ -13,6 +13,8 @@ const PARTS: readonly Part[] = [powerCuts, histories, hostile, planted];
 
 /** Exit code of a run that ended early, and shows nothing. */
 const BROKEN = 4;
+const INTERRUPTED = 130;
+const MAX_LISTENERS = 100;
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -38,8 +40,10 @@ const seed = Number(flags.seed);
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'store-orders-torture-')));
 // PostgreSQL runs as another user.
 chmodSync(folder, 0o755);
+// Each node and each server is ended by one.
+process.setMaxListeners(MAX_LISTENERS);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-process.on('SIGINT', () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(INTERRUPTED));
 // The programs under test start hundreds of times.
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
 const startedAt = performance.now();

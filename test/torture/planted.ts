@@ -127,6 +127,7 @@ async function look(
   const child = spawn(process.execPath, [join(copy, 'test/torture/main.ts'), part, ...flags], {
     cwd: copy,
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: FOUND_WITHIN_MS,
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -39,6 +39,7 @@ export class Node implements Target {
     this.port = options.port;
     this.#options = options;
     this.faults = new Faults(`${options.folder}/${options.name}.faults`);
+    process.once('exit', () => this.#child?.kill('SIGKILL'));
   }
 
   get pid(): number {

@@ -112,11 +112,13 @@ export class Trial {
     await this.#haveFaults(until, prober);
     this.#place.isStopping = true;
     await Promise.all(working);
-    const { changes } = await changesOf(this.#deployment.database);
-    await this.#catchUp(followers, changes);
+    const end = await changesOf(this.#deployment.database).catch((error: Error) => {
+      this.#findings.push(`in the end, ${error.message}`);
+    });
+    if (end && this.#findings.length === 0) await this.#catchUp(followers, end.changes);
     this.#place.isStopped = true;
     await this.#check();
-    return this.#result(changes, followers);
+    return this.#result(end?.changes, followers);
   }
 
   /** One fault after another, each kind before any comes again. */
@@ -166,9 +168,12 @@ export class Trial {
       go = resolve;
     });
     while (this.#place.waiting.size < this.#workers.length) await pause(AGAIN_MS);
-    await use();
-    this.#place.pause = undefined;
-    go();
+    try {
+      await use();
+    } finally {
+      this.#place.pause = undefined;
+      go();
+    }
   }
 
   /** Every node lists and places orders again. */
@@ -246,11 +251,14 @@ export class Trial {
     if (code !== 0) this.#findings.push(`check ended with ${code}: ${stdout}${stderr}`);
   }
 
-  #result(changes: readonly Change[], followers: readonly Follower[]): TrialResult {
+  /** @param feed all changes; undefined if they could not be read */
+  #result(feed: readonly Change[] | undefined, followers: readonly Follower[]): TrialResult {
+    const changes = feed ?? [];
     const last = { changes, observed: this.#place.observed, inheritedUpTo: this.#inheritedUpTo };
     const all = [...this.#past, last];
     const eras = all.map((each, index) => ({ name: `history ${index + 1}`, ...each }));
-    const findings = [...this.#findings, ...eras.flatMap(contradictionsIn)];
+    const contradictions = feed === undefined ? [] : eras.flatMap(contradictionsIn);
+    const findings = [...this.#findings, ...contradictions];
     if (findings.length === 0) findings.push(...lateContradictions(eras));
     findings.push(...givenAgain(all));
     const operations = all.reduce((sum, { observed }) => sum + observed.operations.length, 0);
