@@ -39,7 +39,8 @@ export class Node implements Target {
     this.port = options.port;
     this.#options = options;
     this.faults = new Faults(`${options.folder}/${options.name}.faults`);
-    process.once('exit', () => this.#child?.kill('SIGKILL'));
+    // Before its folder is removed.
+    process.prependOnceListener('exit', () => this.#child?.kill('SIGKILL'));
   }
 
   get pid(): number {
