@@ -217,7 +217,7 @@ export function requests(random: Random, { secret, newOrder }: Target) {
     },
     streamHead: (): Step => {
       const bytes = head('HEAD /v2/store/changes/stream HTTP/1.1');
-      return { name: 'HEAD of a stream', bytes, statuses: [200], closes: true, body: 'none' };
+      return { name: 'HEAD of a stream', bytes, statuses: [200, 503], closes: true, body: 'none' };
     },
     streamInvalid: (): Step => {
       const query = random.pick(['after=x', 'after=now&after=now', 'type=placed,lost', 'limit=1']);
@@ -228,12 +228,13 @@ export function requests(random: Random, { secret, newOrder }: Target) {
     stream: (): Step => {
       const bytes = v2(
         random.pick([
-          'changes/stream?after=now',
-          'changes/stream?type=cancelled',
+          ...Array<string>(6).fill('changes/stream?after=now'),
+          ...Array<string>(5).fill('changes/stream?type=cancelled'),
+          // All orders of the store are sent: some such streams at once use the whole processor, and others may be answered 503.
           'changes/stream',
         ]),
       );
-      return { name: 'stream', bytes, statuses: [200], closes: true, body: 'stream' };
+      return { name: 'stream', bytes, statuses: [200, 503], closes: true, body: 'stream' };
     },
     upgrade: (): Step => {
       const bytes = get('If-None-Match: *', 'Connection: Upgrade', 'Upgrade: websocket');

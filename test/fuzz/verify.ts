@@ -69,7 +69,7 @@ function problemsOf(
   cancelled: readonly number[],
 ): string[] {
   if (!step.statuses.includes(status)) return [`${step.name}: answered ${status}`];
-  if (status >= 400) {
+  if (status >= 400 && step.body !== 'none') {
     const record = JSON.parse(body.toString());
     return record.status === status && typeof record.code === 'string'
       ? []

@@ -12,6 +12,8 @@ const NOT_COPIED = ['.git', 'node_modules', 'dist', 'torture-findings'];
 const FOUND_WITHIN_MS = 600_000;
 /** Exit code of a run with findings. */
 const FOUND = 1;
+/** Exit code of a run without such a scenario. */
+const NOT_RUN = 2;
 
 /** How a fault is looked for: a part, its scenario, and the minutes of one run; it is repeated with other seeds until it finds the fault. */
 type Hunt = readonly [part: 'power-cuts' | 'histories', only: string, minutes: number];
@@ -136,6 +138,7 @@ async function look(
     });
   }
   const [code] = await once(child, 'close');
+  if (code === NOT_RUN) throw new Error(output);
   if (code !== FOUND) return undefined;
   return output.split('\n\n')[1] ?? output.slice(-300);
 }

@@ -8,7 +8,7 @@ import { MAX_URL_BYTES } from '../limits.ts';
 import { newRequestId, requestId } from '../request-id.ts';
 import { commonHeaders } from '../responses.ts';
 import type { Bodies } from './bodies.ts';
-import { lingeringClose, whenClosed } from './lingering-close.ts';
+import { isDiscarding, lingeringClose, whenClosed } from './lingering-close.ts';
 import type { Pipelining } from './pipelining.ts';
 
 /** The error of Node's "clientError" event. */
@@ -46,8 +46,8 @@ export function clientErrorListeners(
   };
 
   const clientError = (error: ClientError, socket: Socket): void => {
-    // The connection is destroyed, or in a lingering close that discards input.
-    if (!socket.writable) return;
+    // The connection is destroyed, in a lingering close, or discards what follows its last request.
+    if (!socket.writable || isDiscarding(socket)) return;
     const code = refusalOf(error);
     if (bodies.fail(socket, code)) return;
     const pending = turns.pending(socket);

@@ -556,3 +556,16 @@ test(
     assert.equal(JSON.parse(body).length, 1);
   },
 );
+
+test('a stream that is refused is the last response of its connection too', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const head = `Host: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
+  const lost = `${STREAM}?after=9-${'0'.repeat(64)}`;
+  const [answer, ...others] = await service.answersTo(
+    `GET ${lost} HTTP/1.1\r\n${head}DELETE /v1/store/orders/1 HTTP/1.1\r\n${head}`,
+  );
+  assert.deepEqual([answer!.status, answer!.headers.connection, others], [410, 'close', []]);
+  const { body } = await service.call('GET', '/v1/store/orders');
+  assert.equal(JSON.parse(body).length, 1);
+});

@@ -5,28 +5,35 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { Bodies } from '../../../src/http/connection/bodies.ts';
 import { clientErrorListeners } from '../../../src/http/connection/client-errors.ts';
+import { discardInput } from '../../../src/http/connection/lingering-close.ts';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
 import { corsFor } from '../../../src/http/cors.ts';
 import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 
+/** The listeners, with what they need and nothing else. */
+function listeners(write: (line: string) => void = () => {}) {
+  const metrics = createMetrics({
+    environment: 'production',
+    database: 'sqlite:test.db',
+    store: () => undefined,
+    isReady: async () => true,
+  });
+  const logger = createLogger('info', { write });
+  const { clientError } = clientErrorListeners(logger, metrics, {
+    ...{ turns: new Pipelining(), bodies: new Bodies(), cors: corsFor([]) },
+  });
+  return { metrics, clientError };
+}
+
 for (const [what, bytes, status, refusal] of [
   ['a request that does not arrive in time', 'GET / HT', 408, 'request_timeout'],
   ['what is no request', 'hello\r\n\r\n', 400, 'bad_method'],
 ] as const satisfies readonly [string, string, number, Refusal][]) {
   test(`${what} is answered with ${status}, counted and logged`, async (t) => {
-    const metrics = createMetrics({
-      environment: 'production',
-      database: 'sqlite:test.db',
-      store: () => undefined,
-      isReady: async () => true,
-    });
     const lines: string[] = [];
-    const logger = createLogger('info', { write: (line) => lines.push(line) });
-    const { clientError } = clientErrorListeners(logger, metrics, {
-      ...{ turns: new Pipelining(), bodies: new Bodies(), cors: corsFor([]) },
-    });
+    const { metrics, clientError } = listeners((line) => lines.push(line));
     const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 });
     server.on('clientError', clientError);
     server.listen(0, '127.0.0.1');
@@ -45,3 +52,28 @@ for (const [what, bytes, status, refusal] of [
     assert.equal(JSON.parse(lines[0]!).status, status);
   });
 }
+
+test('a connection that discards what follows its last request is read until its end', {
+  timeout: 10_000,
+}, async (t) => {
+  const { clientError } = listeners();
+  const timeouts = { headersTimeout: 100, connectionsCheckingInterval: 50 };
+  const server = createServer(timeouts, (request, response) => {
+    response.write('the last one');
+    discardInput(request.socket);
+  });
+  server.on('clientError', clientError);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const accepted = once(server, 'connection');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  // The rest of the second request does not arrive in time.
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HT');
+  const [served] = await accepted;
+  await once(server, 'clientError');
+  const ended = once(served, 'end');
+  socket.end('more');
+  await ended;
+  socket.destroy();
+});

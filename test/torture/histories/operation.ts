@@ -72,8 +72,7 @@ export type Effect =
 export interface PageAsked {
   readonly after: Position | undefined;
   /**
-   * The revision of the page before, which may have ended later than at its last order, at `after`: with the last one that was examined. Orders
-   * between the two that match have changed since then.
+   * The revision of the page before, if there is a filter. That page may have examined orders beyond the last one that it returned, at `after`.
    */
   readonly since?: number | undefined;
   readonly limit: number;

@@ -187,7 +187,7 @@ export class Timeline {
       })
       .filter((each) => after === undefined || way * comparePositions(each, after) > 0)
       .sort((one, other) => way * comparePositions(one, other));
-    // May have been passed over by the page before.
+    // The page before may have examined an order when it did not match yet.
     const isPassed = ({ entry, at }: { readonly entry: string; readonly at: number }) =>
       since !== undefined && at > since && entry !== first;
     const begin = orders.findIndex((each) => !isPassed(each));

@@ -36,8 +36,8 @@ const WORKS_WITHIN_MS = 5_000;
 const SETTLED_MS = 300;
 const CALM_MS = 2_200;
 /**
- * Requests that may fail although nothing is wrong: while a disk does not end a sync for a second, as those of shared machines do, several do
- * so at once.
+ * Requests that may fail although nothing is wrong, at most so many or this share of the operations: on shared machines, a sync may take
+ * longer than a second, and several requests fail together.
  */
 const MOST_UNEXPLAINED = { inAll: 15, perOperation: 1 / 2_000 };
 /** Everything must have arrived everywhere after this time; a delivery that was refused is repeated after 5 s and 30 s. */

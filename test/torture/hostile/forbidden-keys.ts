@@ -9,7 +9,7 @@ import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const LIMIT_MS = 10_000;
-const EXPIRES_IN_MS = 3_000;
+const EXPIRES_IN_MS = 5_000;
 /** A key that is revoked or expires is refused within a second. */
 const REFUSED_WITHIN_MS = 1_000;
 
@@ -40,19 +40,25 @@ export const forbiddenKeys: Attack = {
     const expires = new Date(Date.now() + EXPIRES_IN_MS).toISOString();
     const expired = await newKey('--expires', expires);
     const { id, secret: revoked } = JSON.parse(await newKey('--json'));
+    const sending = { port: server.port, agent: new Agent({ keepAlive: true }), limitMs: LIMIT_MS };
+    // The service has both keys in its memory.
+    for (const key of [expired, revoked]) await stateOf(sending, key);
+    const webhook = await newWebhook(sending, secret);
     await prepared(['keys', 'revoke', id, '--database', database]);
     await pause(EXPIRES_IN_MS + REFUSED_WITHIN_MS);
-    const sending = { port: server.port, agent: new Agent({ keepAlive: true }), limitMs: LIMIT_MS };
     const wrong: string[] = [];
     let requests = 0;
     const expect = async (status: number, what: string, call: Call) => {
       requests += 1;
-      const answer = await send(sending, call);
-      if (answer.status === status) return;
-      wrong.push(`${what}: ${call.method} ${call.path} was answered ${answer.status}`);
+      // A stream that is opened does not end.
+      const answer = await send(sending, call).catch((error: Error) => error);
+      const found = 'status' in answer ? answer.status : answer.message;
+      if (found === status) return;
+      wrong.push(`${what}: ${call.method} ${call.path} was answered ${found}`);
     };
     const before = await stateOf(sending, secret);
-    for (const operation of operations()) {
+    const all = operations(webhook);
+    for (const operation of all) {
       const call = callOf(operation);
       for (const [what, changed] of withoutKey(call, secret)) await expect(401, what, changed);
       const keys = { expired, revoked, 'of another store': other.secret };
@@ -62,7 +68,7 @@ export const forbiddenKeys: Attack = {
     }
     for (const granted of SCOPES) {
       const key = await newKey('--scope', granted);
-      for (const operation of operations()) {
+      for (const operation of all) {
         if (operation.scope === 'none' || operation.scope === granted) continue;
         await expect(403, `a key for ${granted}`, { ...callOf(operation), secret: key });
       }
@@ -75,10 +81,11 @@ export const forbiddenKeys: Attack = {
   },
 };
 
-function operations(): Operation[] {
+/** Every operation, on the order 5 or a webhook. */
+function operations(webhook: string): Operation[] {
   return Object.entries(CONTRACTS).flatMap(([version, { paths }]) =>
     Object.entries(paths).flatMap(([template, item]) => {
-      const path = `/${version}${template.replace(/\{\w+\}/, '5')}`;
+      const path = `/${version}${template.replace('{webhookId}', webhook).replace(/\{\w+\}/, '5')}`;
       return Object.entries(item).flatMap(([method, operation]) => {
         const scope = operation['x-scope'] ?? SCOPES_OF_V1[operation.operationId]!;
         const each = { method: method.toUpperCase(), path, scope };
@@ -138,8 +145,20 @@ function neverMade(secret: string): Record<string, string> {
 
 /** Where the feed ends, and the webhooks. */
 async function stateOf(sending: Parameters<typeof send>[0], secret: string): Promise<string> {
-  const get = (path: string) => send(sending, { method: 'GET', path, secret });
-  const feed = await get('/v2/store/changes?after=now');
-  const webhooks = await get('/v2/webhooks');
-  return `${parse(feed.body).next} ${webhooks.body}`;
+  const bodies: string[] = [];
+  for (const path of ['/v2/store/changes?after=now', '/v2/webhooks']) {
+    const { status, body } = await send(sending, { method: 'GET', path, secret });
+    if (status !== 200) throw new Error(`${path} was answered ${status}: ${body}`);
+    bodies.push(body);
+  }
+  return bodies.join(' ');
+}
+
+/** @returns the id of a new webhook, to which nothing is delivered, since nothing changes */
+async function newWebhook(sending: Parameters<typeof send>[0], secret: string): Promise<string> {
+  const created = await send(sending, {
+    ...{ method: 'POST', path: '/v2/webhooks', secret, body: '{"url":"https://shop.example/"}' },
+  });
+  if (created.status !== 201) throw new Error(`a webhook was answered ${created.body}`);
+  return parse(created.body).id;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MAX_CONNECTIONS } from '../../../src/http/limits.ts';
-import { GoodClient, isNotSlower, MOST_TIMES } from './meter.ts';
+import { GoodClient, isWithinLimit, MOST_TIMES } from './meter.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -46,7 +46,7 @@ export const idleConnections: Attack = {
     const kib = (during.resident - before.resident) / open / 1024;
     const figures = `${open} were open, ${kib.toFixed(1)} KiB each; ${quiet.toFixed(1)} ms without, ${busy.toFixed(1)} ms with them; ${left - before.sockets} left afterwards`;
     const areClosed = left <= before.sockets;
-    const isKept = kib <= MOST_KIB && isNotSlower(busy, quiet) && areClosed;
+    const isKept = kib <= MOST_KIB && isWithinLimit(busy, quiet) && areClosed;
     return { figures, isKept: isKept && open >= FEWEST };
   },
 };

@@ -10,8 +10,8 @@ export const MOST_TIMES = 3;
 /** Below this, a difference is the machine's, in milliseconds. */
 const NOISE_MS = 1;
 
-/** Compares 99th percentiles during and without an attack. */
-export function isNotSlower(during: number, without: number): boolean {
+/** Whether the 99th percentile during an attack is at most MOST_TIMES that without it. */
+export function isWithinLimit(during: number, without: number): boolean {
   return during <= MOST_TIMES * Math.max(without, NOISE_MS);
 }
 

@@ -66,6 +66,8 @@ export class ChangeStreams {
   async open(exchange: Exchange, after: FeedStart, filter?: FeedFilter): Promise<void> {
     const { request, response } = exchange;
     const key = exchange.apiKey!;
+    // The last response of its connection, also if the stream is refused: whether later requests are begun does not depend on that.
+    response.shouldKeepAlive = false;
     const page = await inTime(exchange, () => this.#read(after));
     if (page === undefined) {
       sendError(exchange, 'changes_gone');
@@ -75,7 +77,6 @@ export class ChangeStreams {
       sendError(exchange, 'too_many_streams');
       return;
     }
-    response.shouldKeepAlive = false;
     sendHead(exchange, 200, HEADERS);
     if (request.method === 'HEAD' || this.#isClosed) {
       response.end();

@@ -72,7 +72,13 @@ export const changeSeveral: Action = async (worker) => {
   const first = await worker.request(what, call, {
     changes,
     effectOf: ({ status, body: answered }) => {
-      if (status === 409) return refusalsIn(answered, orders);
+      const refusals = status === 409 && isAtomic ? refusalsIn(answered, orders) : undefined;
+      if (status === 409 && refusals === undefined) {
+        observed.findings.push(
+          `${what}${isAtomic ? ', all or none' : ''}, was answered ${answered}`,
+        );
+      }
+      if (status === 409) return refusals;
       if (status !== 200) return undefined;
       if (isAtomic && answered.includes('"error":{')) {
         observed.findings.push(`${what}, all or none, changed only some: ${answered}`);
@@ -99,12 +105,19 @@ export const changeSeveral: Action = async (worker) => {
   });
 };
 
-/** What the response to a refusal of all changes shows of those orders that could not be changed. */
-function refusalsIn(body: string, orders: readonly string[]): readonly Effect[] {
-  return parse(body).errors.flatMap(({ pointer, detail }: Json): readonly Effect[] => {
-    if (detail === 'cancel_limit_reached') return [];
-    const order = orders[Number(pointer.replace('/orders/', ''))]!;
-    return [{ type: 'saw', order, status: statusOf(detail) }];
+/**
+ * What the response to a refusal of all changes shows of those orders that could not be changed.
+ * @returns undefined if it names none, or one that was not sent
+ */
+function refusalsIn(body: string, orders: readonly string[]): readonly Effect[] | undefined {
+  const found = parse(body).errors.map(({ pointer, detail }: Json) => {
+    return { order: orders[Number(pointer.replace('/orders/', ''))], detail };
+  });
+  if (found.length === 0 || found.some(({ order }: Json) => order === undefined)) return undefined;
+  return found.flatMap(({ order, detail }: Json): readonly Effect[] => {
+    return detail === 'cancel_limit_reached'
+      ? []
+      : [{ type: 'saw', order, status: statusOf(detail) }];
   });
 }
 

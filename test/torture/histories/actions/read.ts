@@ -74,6 +74,7 @@ export const readPages: Action = async (worker) => {
   };
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given as [string, string][]).toString();
+  const isFiltered = [status, pet, reference, placedFrom].some((each) => each !== undefined);
   let after: Position | undefined;
   let since: number | undefined;
   let path: string | undefined = `/v2/store/orders?${query}`;
@@ -88,7 +89,8 @@ export const readPages: Action = async (worker) => {
         const last = found.orders.at(-1);
         if (last !== undefined) after = positionOf(last, sort, last.id);
         const revision = Number(found.revision);
-        if (last !== undefined || since === undefined) since = revision;
+        // Without a filter, a page examines no more than it returns.
+        if (isFiltered && (last !== undefined || since === undefined)) since = revision;
         const orders = found.orders.map(entryOf).join(' ');
         return {
           ...{ type: 'page', revision, head: found.head, orders },
