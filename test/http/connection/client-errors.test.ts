@@ -21,10 +21,10 @@ function listeners(write: (line: string) => void = () => {}) {
     isReady: async () => true,
   });
   const logger = createLogger('info', { write });
-  const { clientError } = clientErrorListeners(logger, metrics, {
-    ...{ turns: new Pipelining(), bodies: new Bodies(), cors: corsFor([]) },
-  });
-  return { metrics, clientError };
+  const turns = new Pipelining();
+  const parts = { turns, bodies: new Bodies(), cors: corsFor([]) };
+  const { clientError } = clientErrorListeners(logger, metrics, parts);
+  return { metrics, turns, clientError };
 }
 
 for (const [what, bytes, status, refusal] of [
@@ -56,11 +56,13 @@ for (const [what, bytes, status, refusal] of [
 test('a connection that discards what follows its last request is read until its end', {
   timeout: 10_000,
 }, async (t) => {
-  const { clientError } = listeners();
+  const { turns, clientError } = listeners();
   const timeouts = { headersTimeout: 100, connectionsCheckingInterval: 50 };
   const server = createServer(timeouts, (request, response) => {
-    response.write('the last one');
-    discardInput(request.socket);
+    turns.take(request.socket, response, () => {
+      response.write('the last one');
+      discardInput(request.socket);
+    });
   });
   server.on('clientError', clientError);
   server.listen(0, '127.0.0.1');
