@@ -4,6 +4,9 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { parseExactJson } from '../../src/json/exact-json.ts';
 
+/** A key that is revoked or expires is refused by every node after this time, as docs/operating.md promises. */
+export const REFUSED_WITHIN_MS = 1_000;
+
 /** A request to a service on this machine. */
 export interface Call {
   readonly method: string;

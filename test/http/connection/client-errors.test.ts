@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { test } from 'node:test';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
 import { Bodies } from '../../../src/http/connection/bodies.ts';
 import { clientErrorListeners } from '../../../src/http/connection/client-errors.ts';
 import { discardInput } from '../../../src/http/connection/lingering-close.ts';
@@ -27,6 +27,14 @@ function listeners(write: (line: string) => void = () => {}) {
   return { metrics, turns, clientError };
 }
 
+/** Starts the server, and connects to it. */
+async function connectTo(server: Server, t: TestContext): Promise<Socket> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return connect((server.address() as AddressInfo).port, '127.0.0.1');
+}
+
 for (const [what, bytes, status, refusal] of [
   ['a request that does not arrive in time', 'GET / HT', 408, 'request_timeout'],
   ['what is no request', 'hello\r\n\r\n', 400, 'bad_method'],
@@ -35,11 +43,7 @@ for (const [what, bytes, status, refusal] of [
     const lines: string[] = [];
     const { metrics, clientError } = listeners((line) => lines.push(line));
     const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 });
-    server.on('clientError', clientError);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.close());
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = await connectTo(server.on('clientError', clientError), t);
     socket.write(bytes);
     let text = '';
     for await (const chunk of socket) text += chunk;
@@ -64,12 +68,8 @@ test('a connection that discards what follows its last request is read until its
       discardInput(request.socket);
     });
   });
-  server.on('clientError', clientError);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
   const accepted = once(server, 'connection');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = await connectTo(server.on('clientError', clientError), t);
   // The rest of the second request does not arrive in time.
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HT');
   const [served] = await accepted;

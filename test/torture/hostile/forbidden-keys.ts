@@ -3,15 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret } from '../../../src/keys/api-key.ts';
 import { SCOPES } from '../../../src/keys/scopes.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
-import { type Call, parse, send } from '../http.ts';
+import { type Call, parse, REFUSED_WITHIN_MS, send } from '../http.ts';
 import { prepared } from '../power-cuts/scenario.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const LIMIT_MS = 10_000;
 const EXPIRES_IN_MS = 5_000;
-/** A key that is revoked or expires is refused within a second. */
-const REFUSED_WITHIN_MS = 1_000;
 
 /** The operations of v1 have no scope in their contract. */
 const SCOPES_OF_V1: Readonly<Record<string, string>> = {
