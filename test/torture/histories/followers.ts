@@ -12,8 +12,6 @@ import { changeOf, type Timeline, textOf } from './timeline.ts';
 import type { Target, Workplace } from './worker.ts';
 
 const AGAIN_MS = 100;
-/** How long a slow stream is not read. */
-const NOT_READ_MS = 20_000;
 /** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
 const REFUSED = 0.004;
 
@@ -90,7 +88,7 @@ class Notes {
 
 /**
  * Reads the stream of server-sent events, at another node after each end.
- * @param isSlow whether it reads nothing for a while, so that the service stops writing to it
+ * @param isSlow whether it reads nothing during a burst, so that it falls behind
  */
 export function followStream(secret: string, place: Workplace, isSlow: boolean): Follower {
   const notes = new Notes(isSlow ? 'a slow stream' : 'a stream', place);
@@ -127,18 +125,11 @@ export function followStream(secret: string, place: Workplace, isSlow: boolean):
         revision = [];
         lastEventId = id;
       }
-      if (isSlow && place.random.chance(0.05)) await pauseUnlessStopping(place);
+      while (isSlow && place.isBurst) await pause(AGAIN_MS);
     }
   };
   void untilStopped(place, read);
   return { name: notes.what, revision: () => notes.revision };
-}
-
-async function pauseUnlessStopping(place: Workplace): Promise<void> {
-  for (const until = performance.now() + NOT_READ_MS; performance.now() < until; ) {
-    if (place.isStopping) return;
-    await pause(AGAIN_MS);
-  }
 }
 
 /** Follows by the client library, which verifies the heads. */

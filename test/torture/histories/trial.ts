@@ -4,7 +4,7 @@ import { run } from '../../process/program.ts';
 import { REFUSED_WITHIN_MS, send } from '../http.ts';
 import type { Random } from '../random.ts';
 import { ACTIONS } from './actions/actions.ts';
-import { placeAs } from './actions/place.ts';
+import { placeAndCancel, placeAs } from './actions/place.ts';
 import { list } from './actions/read.ts';
 import { contradictionsIn, lateContradictions } from './checker.ts';
 import type { Deployment, Fault, Replaced } from './deployment.ts';
@@ -28,6 +28,12 @@ const CANCELS_PER_HOUR = 40;
 const FIRST_PET = 1;
 const AGAIN_MS = 20;
 const STARTS_WITHIN_MS = 30_000;
+/**
+ * Orders that are placed and cancelled while a stream is not read: their events, of 1,300 bytes each, are more than the service keeps for a stream
+ * (256 KiB) and the systems at both ends buffer (about 400 KB).
+ */
+const BURST_ORDERS = 500;
+const BURST_WITHIN_MS = 20_000;
 /** After a fault has ended, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
 /** Time after a fault until requests must not fail, and then without faults. */
@@ -67,7 +73,8 @@ export class Trial {
     this.#random = random;
     this.#report = report;
     const revocation = { name: 'a revoked key', happen: () => this.#revokeKey() };
-    this.#faults = [...deployment.faults, revocation];
+    const burst = { name: 'a stream that falls behind', happen: () => this.#burst() };
+    this.#faults = [...deployment.faults, revocation, burst];
     this.#place = {
       ...{
         random,
@@ -76,7 +83,7 @@ export class Trial {
         database: deployment.database,
       },
       ...{ hot: [], others: [], counts: new Map(), nextPet: FIRST_PET },
-      ...{ isCalm: false, unexplained: [] },
+      ...{ isBurst: false, isCalm: false, unexplained: [] },
       ...{ isStopping: false, isStopped: false, pause: undefined, waiting: new Set() },
     };
   }
@@ -105,7 +112,7 @@ export class Trial {
       this.#workers.push(new Worker(`worker ${index}`, key, this.#place));
     }
     await this.#limitAnew();
-    const working = this.#workers.map((worker) => worker.run(ACTIONS));
+    const working = this.#workers.map((worker) => worker.run(ACTIONS, placeAndCancel));
     this.#isWorking = true;
     await this.#haveFaults(until, prober);
     this.#place.isStopping = true;
@@ -227,6 +234,19 @@ export class Trial {
     await this.#command(['keys', 'revoke', id]);
     await pause(REFUSED_WITHIN_MS);
     await this.#expectStatus(401, 'a revoked key', '/v1/store/orders', secret);
+  }
+
+  /** The feed grows so fast that a stream which is not read meanwhile falls behind. */
+  async #burst(): Promise<void> {
+    const { nextPet } = this.#place;
+    const until = performance.now() + BURST_WITHIN_MS;
+    this.#place.isBurst = true;
+    while (this.#place.nextPet < nextPet + BURST_ORDERS && performance.now() < until)
+      await pause(AGAIN_MS);
+    this.#place.isBurst = false;
+    const placed = this.#place.nextPet - nextPet;
+    if (placed < BURST_ORDERS)
+      throw new Error(`only ${placed} orders were placed in ${BURST_WITHIN_MS} ms`);
   }
 
   async #catchUp(followers: readonly Follower[], changes: readonly Change[]): Promise<void> {

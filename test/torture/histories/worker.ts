@@ -35,6 +35,8 @@ export interface Workplace {
   isStopping: boolean;
   /** Ends the followers. */
   isStopped: boolean;
+  /** Whether workers only do what makes the feed grow fast, and slow clients read nothing. */
+  isBurst: boolean;
   /** Whether nothing has gone wrong for a while, so that every request must be answered. */
   isCalm: boolean;
   /** Requests that failed although nothing was wrong. */
@@ -100,7 +102,8 @@ export class Worker {
     this.lastPlaced = undefined;
   }
 
-  async run(actions: readonly Action[]): Promise<void> {
+  /** @param inBurst what it does while `isBurst` */
+  async run(actions: readonly Action[], inBurst: Action): Promise<void> {
     const { random, waiting, observed } = this.place;
     while (!this.place.isStopping) {
       if (this.place.pause !== undefined) {
@@ -109,7 +112,7 @@ export class Worker {
         waiting.delete(this);
       }
       try {
-        await random.pick(actions)(this);
+        await (this.place.isBurst ? inBurst : random.pick(actions))(this);
       } catch (error) {
         observed.findings.push(`${this.name}: ${(error as Error).stack}`);
         // It waits from now on, so that the others need not wait for it.

@@ -19,6 +19,10 @@ export const cancelV1: Action = async (worker) => {
 
 export const changeV2: Action = (worker) => changeOrder(worker, worker.anOrder(), {});
 
+export function cancelV2(worker: Worker, order: string): Promise<void> {
+  return changeOrder(worker, order, {}, 'cancelled');
+}
+
 /** Changes an order only if it is as it was read last. */
 export const changeIfUnchanged: Action = async (worker) => {
   const { lastRead } = worker;
@@ -30,8 +34,8 @@ async function changeOrder(
   worker: Worker,
   order: string,
   headers: Readonly<Record<string, string>>,
+  change: ChangeType = worker.place.random.chance(0.8) ? 'cancelled' : 'shipped',
 ): Promise<void> {
-  const change: ChangeType = worker.place.random.chance(0.8) ? 'cancelled' : 'shipped';
   const verb = change === 'cancelled' ? 'cancel' : 'ship';
   const by = worker.key.id;
   const requested = { type: change, of: order, by } as const;

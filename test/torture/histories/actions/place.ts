@@ -2,12 +2,15 @@ import { type Answer, parse } from '../../http.ts';
 import type { Effect } from '../operation.ts';
 import { entryOf } from '../record.ts';
 import type { Action, Target, Worker } from '../worker.ts';
-import { changeV2 } from './change.ts';
+import { cancelV2, changeV2 } from './change.ts';
 
 /** Orders at which half of the changes are aimed. */
 const HOT = 6;
 /** Other orders that are changed. */
 const OTHERS = 250;
+/** A reference of 255 characters, as the contract permits, has almost 1,000 bytes. */
+const LONGEST_REFERENCE = 255;
+const CHARACTER_OF_FOUR_BYTES = '🐶';
 
 /** Places an order, or repeats the last placement. */
 export const place: Action = async (worker) => {
@@ -18,6 +21,15 @@ export const place: Action = async (worker) => {
     worker.lastPlaced = { key: `${random.chance(0.3) ? 'r' : 'k'}${pet}`, pet };
   }
   await placeAs(worker, worker.lastPlaced);
+};
+
+/** Places an order with a long reference and cancels it: two large changes, and no order more in the list. */
+export const placeAndCancel: Action = async (worker) => {
+  const pet = String(worker.place.nextPet++);
+  const name = `r${pet}`;
+  const key = name + CHARACTER_OF_FOUR_BYTES.repeat(LONGEST_REFERENCE - name.length);
+  const placed = await placeAs(worker, { key, pet });
+  if (placed?.status === 201) await cancelV2(worker, String(parse(placed.body).id));
 };
 
 /** Places an order of a pet of its own, under an Idempotency-Key (k…) or a reference (r…). */
@@ -33,7 +45,7 @@ export async function placeAs(
   const call = {
     ...{ method: 'POST', path: '/v2/store/orders' },
     // A reference is repeated with other Idempotency-Keys.
-    headers: { 'idempotency-key': reference === '' ? key : `${key}-${random.next()}` },
+    headers: { 'idempotency-key': reference === '' ? key : `r${pet}-${random.next()}` },
     body: `{"petId":${pet},"quantity":${quantity}${date}${reference}}`,
   };
   const effectOf = ({ status, headers, body }: Answer): Effect | readonly Effect[] => {
