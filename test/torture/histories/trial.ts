@@ -6,9 +6,8 @@ import type { Random } from '../random.ts';
 import { ACTIONS } from './actions/actions.ts';
 import { placeAndCancel, placeAs } from './actions/place.ts';
 import { list } from './actions/read.ts';
-import { contradictionsIn, lateContradictions } from './checker.ts';
 import type { Deployment, Fault, Replaced } from './deployment.ts';
-import { beyondLimit, commonRevision, givenAgain, type Past } from './eras.ts';
+import { commonRevision, type Past } from './eras.ts';
 import { changesOf } from './feed.ts';
 import {
   type Follower,
@@ -18,7 +17,8 @@ import {
   receiveWebhook,
 } from './followers.ts';
 import { Observed } from './operation.ts';
-import { type Change, Timeline } from './timeline.ts';
+import type { Change } from './timeline.ts';
+import { findingsIn, operationsOf } from './verdict.ts';
 import { type Key, type Target, Worker, type Workplace } from './worker.ts';
 
 const WORKERS = 10;
@@ -39,11 +39,6 @@ const WORKS_WITHIN_MS = 5_000;
 /** Time after a fault until requests must not fail, and then without faults. */
 const SETTLED_MS = 300;
 const CALM_MS = 2_200;
-/**
- * Requests that may fail although nothing is wrong, at most so many or this share of the operations: on shared machines, a sync may take
- * longer than a second, and several requests fail together.
- */
-const MOST_UNEXPLAINED = { inAll: 15, perOperation: 1 / 2_000 };
 /** Everything must have arrived everywhere after this time; a delivery that was refused is repeated after 5 s and 30 s. */
 const CAUGHT_UP_WITHIN_MS = 60_000;
 /** A run that has seen less is undecided. */
@@ -273,28 +268,12 @@ export class Trial {
   #result(feed: readonly Change[] | undefined, followers: readonly Follower[]): TrialResult {
     const changes = feed ?? [];
     const last = { changes, observed: this.#place.observed, inheritedUpTo: this.#inheritedUpTo };
-    const all = [...this.#past, last];
-    const eras = all.map((each, index) => ({ name: `history ${index + 1}`, ...each }));
-    const contradictions = feed === undefined ? [] : eras.flatMap(contradictionsIn);
-    const findings = [...this.#findings, ...contradictions];
-    if (findings.length === 0) findings.push(...lateContradictions(eras));
-    findings.push(...givenAgain(all));
-    const operations = all.reduce((sum, { observed }) => sum + observed.operations.length, 0);
-    const { unexplained } = this.#place;
-    const { inAll, perOperation } = MOST_UNEXPLAINED;
-    if (unexplained.length > Math.max(inAll, operations * perOperation)) {
-      findings.push(
-        `${unexplained.length} requests failed although nothing was wrong: ${unexplained.slice(0, 3).join('; ')}`,
-      );
-    }
-    for (const { key, until } of this.#limits) {
-      const limit = { key, cancels: CANCELS_PER_HOUR };
-      findings.push(...all.flatMap((each) => beyondLimit(each.changes, limit, until)));
-    }
-    if (findings.length === 0) {
-      const timeline = new Timeline(changes);
-      findings.push(...followers.flatMap((each) => each.differences?.(timeline) ?? []));
-    }
+    const histories = [...this.#past, last];
+    const { unexplained, counts } = this.#place;
+    const limited = this.#limits.map((each) => ({ ...each, cancels: CANCELS_PER_HOUR }));
+    const seen = { findings: this.#findings, histories, isComplete: feed !== undefined };
+    const findings = findingsIn({ ...seen, limited, unexplained, followers });
+    const operations = operationsOf(histories);
     const faults = [...this.#happened.values()].reduce((sum, count) => sum + count, 0);
     const missing = this.#faults.filter(({ name }) => !this.#happened.has(name));
     const undecided =
@@ -303,10 +282,10 @@ export class Trial {
         : undefined;
     const seconds = (this.#slowestMs / 1_000).toFixed(1);
     for (const [name, count] of this.#happened) this.#report(`  ${name}: ${count}`);
-    for (const [name, count] of [...this.#place.counts].sort()) this.#report(`  ${name}: ${count}`);
+    for (const [name, count] of [...counts].sort()) this.#report(`  ${name}: ${count}`);
     this.#report(`  failed although nothing was wrong: ${unexplained.length}`);
     const summary =
-      `${operations} operations, ${changes.length} changes, ${eras.length} histories, ${faults} faults, ` +
+      `${operations} operations, ${changes.length} changes, ${histories.length} histories, ${faults} faults, ` +
       `working again after ${seconds} s at most`;
     return { operations, findings, undecided, summary };
   }
