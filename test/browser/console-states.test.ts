@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Browser, Route } from 'playwright-core';
+import type { Browser, JSHandle, Page, Route } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { ids, live, row, signedIn } from './console-page.ts';
@@ -18,6 +18,19 @@ before(async () => {
 });
 after(() => browser.close());
 
+/** The texts that the link to all orders has from now on. */
+function textsOfAll(page: Page): Promise<JSHandle<string[]>> {
+  return page.evaluateHandle(`(() => {
+    const texts = [];
+    const link = [...document.links].find((each) => each.textContent.startsWith('All '));
+    new MutationObserver(() => {
+      const text = link.textContent.trim();
+      if (text !== texts.at(-1)) texts.push(text);
+    }).observe(link, { subtree: true, childList: true, characterData: true });
+    return texts;
+  })()`);
+}
+
 test('counts of another filter are not shown, and failed counts are read again', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n), pending(3n));
@@ -31,6 +44,29 @@ test('counts of another filter are not shown, and failed counts are read again',
   assert.deepEqual(await ids(page), ['2']);
   await page.unroute('**/v2/store/counts?*');
   await page.getByRole('link', { name: 'All 1' }).waitFor();
+});
+
+test('counts that were asked for before another filter was chosen are not shown', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await page.getByRole('link', { name: 'All 2' }).waitFor();
+  await live(page);
+  const held = Promise.withResolvers<Route>();
+  await page.route('**/v2/store/summary', held.resolve, { times: 1 });
+  await place(service.store, pending(3n));
+  const unfiltered = await held.promise;
+  await page.route('**/v2/store/counts?*', unavailable);
+  await page.getByLabel('Go to an order').fill('pet 2');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'All …' }).waitFor();
+  const shown = await textsOfAll(page);
+  const response = page.waitForResponse((each) => each.request() === unfiltered.request());
+  await unfiltered.continue();
+  await (await response).finished();
+  await page.unroute('**/v2/store/counts?*');
+  await page.getByRole('link', { name: 'All 1' }).waitFor();
+  assert.deepEqual(await shown.jsonValue(), ['All 1']);
 });
 
 test('an order is shipped once, however often the button is pressed', async (t) => {

@@ -37,7 +37,7 @@ export class OrderList {
   #againTimer: ReturnType<typeof setTimeout> | undefined;
   /** When the counts may be read again, by performance.now(). */
   #countAfter = 0;
-  /** Numbers of the counts that were asked for, and of the one that is shown. */
+  /** Numbers of the counts that were asked for, and of the first one that may be shown. */
   #countsAsked = 0;
   #countShown = 0;
 
@@ -62,6 +62,8 @@ export class OrderList {
       state.selecting?.ending.abort();
       state.selected.clear();
       state.counts = undefined;
+      // What was asked for before are the counts of the other view.
+      this.#countShown = this.#countsAsked + 1;
     });
     void this.readCounts();
     await this.readPage();
