@@ -10,8 +10,8 @@ import { openStore } from '../../src/store/open.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
-import { ENGINES, newPostgresDatabase, open, queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, newPostgresDatabase, open, queryDatabase } from './engines.ts';
 
 const BILLION = 1_000_000_000n;
 let keys = 0;

@@ -7,8 +7,8 @@ import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import { whilePostgresMoved } from '../../src/store/postgres/maintenance/copy.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { whileSqliteMoved } from '../../src/store/sqlite/maintenance/copy.ts';
-import { ENGINES, open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, open } from './engines.ts';
 
 const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 const actionOf = (command: string, what = '') => ({ command, user: 'kim', host: 'desk', what });

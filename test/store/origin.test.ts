@@ -4,7 +4,7 @@ import { openStore } from '../../src/store/open.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { Origin, Timelines } from '../../src/store/postgres/database/origin.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
-import { newPostgresSchema } from '../store/engines.ts';
+import { newPostgresSchema } from './engines.ts';
 
 test('a superseded server is rejected, and connections to it are to be closed', () => {
   const [first, same, next] = ['first', 'same', 'next'].map((name) => ({ name, isLost: false }));

@@ -8,8 +8,8 @@ import type { Moment } from '../../src/orders/heads.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
-import { cancel, ENGINES, momentAt, open, place, queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
+import { cancel, ENGINES, momentAt, open, place, queryDatabase } from './engines.ts';
 
 const pending = (id: bigint) => place({ id, status: 'pending' });
 

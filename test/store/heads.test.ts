@@ -7,7 +7,7 @@ import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../orders/arbitraries.ts';
-import { ENGINES, momentAt, open, queryDatabase } from '../store/engines.ts';
+import { ENGINES, momentAt, open, queryDatabase } from './engines.ts';
 
 /** Computes the head of a store from its feed, as a client does. */
 async function headOfFeed(store: Store): Promise<string> {
