@@ -164,16 +164,21 @@ function decoded(body: Buffer, coding: unknown): string {
   return gunzipSync(body).toString();
 }
 
+/** Places orders in one transaction. */
 export async function place(store: Store, ...orders: readonly Order[]): Promise<void> {
   await store.apply(orders.map((order) => ({ type: 'insertOrder', order }) as const));
 }
 
-/** Places sample orders with the ids from 1 to `count`. */
-export async function placeSamples(store: Store, count: number): Promise<void> {
-  const orders = [...sampleOrders(count, 1)];
-  for (let from = 0; from < count; from += MAX_BATCH) {
+/** Places orders in transactions as large as those of the service; larger ones may exceed its time limits. */
+export async function placeInBatches(store: Store, orders: readonly Order[]): Promise<void> {
+  for (let from = 0; from < orders.length; from += MAX_BATCH) {
     await place(store, ...orders.slice(from, from + MAX_BATCH));
   }
+}
+
+/** Places sample orders with the ids from 1 to `count`. */
+export async function placeSamples(store: Store, count: number): Promise<void> {
+  await placeInBatches(store, [...sampleOrders(count, 1)]);
 }
 
 export function pending(id: bigint): Order {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { orderJson } from '../../../src/orders/order.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
-import { pending, place, startService, testService } from '../../http/harness.ts';
+import { pending, place, placeInBatches, startService, testService } from '../../http/harness.ts';
 import { open } from '../../store/engines.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -47,7 +47,7 @@ test('an order without optional fields is listed with its id alone', async (t) =
 testService('a list of 20,000 orders arrives complete', async (t) => {
   const { call, store } = await startService(t);
   const orders = Array.from({ length: 20_000 }, (_, index) => pending(BigInt(index)));
-  await place(store, ...orders);
+  await placeInBatches(store, orders);
   const { body, headers } = await call('GET', ORDERS);
   assert.equal(body, `[${orders.map(orderJson).join(',')}]`);
   assert.equal(Number(headers['content-length']), body.length);
