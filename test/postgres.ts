@@ -88,6 +88,8 @@ export class Cluster {
     const standby = new Cluster(port, folder, options);
     await this.stop();
     cpSync(this.data, standby.data, { recursive: true });
+    // Node.js 24 does not copy the mode of a folder, and the server refuses one that others may read.
+    chmodSync(standby.data, 0o700);
     if (isRoot) spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, standby.data]);
     await this.run();
     const source = `host=${host} port=${this.port} user=postgres`;
