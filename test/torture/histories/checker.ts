@@ -1,6 +1,6 @@
 import type { Past } from './eras.ts';
 import type { Effect, Observed, Operation, Received, RequestedChange } from './operation.ts';
-import { type Change, type Interval, Timeline, textOf } from './timeline.ts';
+import { type Change, type Interval, type OrderCounts, Timeline, textOf } from './timeline.ts';
 
 /** What is compared with a history. */
 export interface Era extends Past {
@@ -108,9 +108,9 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return `up to revision ${effect.revision} there were ${expected}, not ${effect.counts}`;
     }
     case 'counts': {
-      const expected = countsAt(timeline, effect.revision);
+      const expected = countsText(timeline.countsAt(effect.revision, effect));
       if (expected === effect.counts) return at(effect.revision, false);
-      return `at revision ${effect.revision} there were ${expected}`;
+      return `at revision ${effect.revision} there were ${expected}, not ${effect.counts}`;
     }
   }
 }
@@ -227,17 +227,8 @@ function differenceIn(timeline: Timeline, received: Received): string | undefine
   return `${what} received ${changes[index]} after ${before}, where the feed has ${wanted}`;
 }
 
-function countsAt(timeline: Timeline, revision: number): string {
-  const counts = { pending: 0, shipped: 0, cancelled: 0 };
-  for (const { revision: at, type } of timeline.changes) {
-    if (at > revision) break;
-    if (type === 'placed') counts.pending += 1;
-    else {
-      counts.pending -= 1;
-      counts[type] += 1;
-    }
-  }
-  return `${counts.pending} pending, ${counts.shipped} shipped, ${counts.cancelled} cancelled`;
+export function countsText({ pending, shipped, cancelled }: OrderCounts): string {
+  return `${pending} pending, ${shipped} shipped, ${cancelled} cancelled`;
 }
 
 /** The changes up to a revision that were made in a period, and how many cancels each key has made. */

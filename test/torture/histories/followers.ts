@@ -14,6 +14,9 @@ import type { Target, Workplace } from './worker.ts';
 const AGAIN_MS = 100;
 /** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
 const REFUSED = 0.004;
+const REFUSALS = [302, 404, 429, 500, 503];
+/** Share of what is received after which a follower continues at another node, so that it often begins while changes are made. */
+const ENDED = 0.02;
 
 /** Something that receives the changes of the store until it is stopped. */
 export interface Follower {
@@ -87,17 +90,27 @@ class Notes {
 }
 
 /**
- * Reads the stream of server-sent events, at another node after each end.
- * @param isSlow whether it reads nothing during a burst, so that it falls behind
+ * Reads the stream of server-sent events, at another node after each end; now and then it ends itself.
+ * @param of the type of the changes that it receives, or "slow": it receives all, but reads nothing during a burst, so that it falls behind
  */
-export function followStream(secret: string, place: Workplace, isSlow: boolean): Follower {
-  const notes = new Notes(isSlow ? 'a slow stream' : 'a stream', place);
+export function followStream(
+  secret: string,
+  place: Workplace,
+  of?: 'slow' | 'placed' | 'cancelled',
+): Follower {
+  const isSlow = of === 'slow';
+  const only = isSlow ? undefined : of;
+  const notes = new Notes(
+    only === undefined ? `a ${isSlow ? 'slow ' : ''}stream` : `a stream of ${only} orders`,
+    place,
+  );
+  const path = `/v2/store/changes/stream?after=start${only === undefined ? '' : `&type=${only}`}`;
   let lastEventId: string | undefined;
   const read = async () => {
-    if (lastEventId === undefined) notes.begin(0);
-    else if (notes.isOfAnotherHistory) notes.begin(revisionOf(lastEventId));
+    if (lastEventId === undefined) notes.begin(0, only);
+    else if (notes.isOfAnotherHistory) notes.begin(revisionOf(lastEventId), only);
     const { host, port } = place.random.pick(place.targets);
-    const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=start`, {
+    const response = await fetch(`http://${host}:${port}${path}`, {
       headers: {
         authorization: `Bearer ${secret}`,
         ...(lastEventId && { 'last-event-id': lastEventId }),
@@ -126,10 +139,11 @@ export function followStream(secret: string, place: Workplace, isSlow: boolean):
         lastEventId = id;
       }
       while (isSlow && place.isBurst) await pause(AGAIN_MS);
+      if (!isSlow && place.random.chance(ENDED)) return;
     }
   };
   void untilStopped(place, read);
-  return { name: notes.what, revision: () => notes.revision };
+  return { name: notes.what, only, revision: () => notes.revision };
 }
 
 /** Follows by the client library, which verifies the heads. */
@@ -146,8 +160,7 @@ export function followByClient(secret: string, place: Workplace): Follower {
         for (const change of batch.changes) notes.add(change);
         after = batch.cursor;
         if (place.isStopped) return;
-        // Now and then at another node.
-        if (place.random.chance(0.02)) return;
+        if (place.random.chance(ENDED)) return;
       }
     } catch (error) {
       if (!(error instanceof GoneError)) throw error;
@@ -187,7 +200,7 @@ export function keepReplica(secret: string, place: Workplace): Follower {
 }
 
 /**
- * An endpoint of a webhook, which now and then resets the connection or answers 500. Deliveries must be signed, and may be repeated, as they
+ * An endpoint of a webhook, which now and then resets the connection or refuses a delivery. Deliveries must be signed, and may be repeated, as they
  * were, but not left out.
  * @param only the type of the changes that it receives, if not all
  */
@@ -218,7 +231,7 @@ export async function receiveWebhook(
     });
     const fate = place.random.next();
     if (fate < REFUSED / 2) request.socket.resetAndDestroy();
-    else if (fate < REFUSED) response.writeHead(500).end();
+    else if (fate < REFUSED) response.writeHead(place.random.pick(REFUSALS)).end();
     if (fate < REFUSED) return;
     if (cursor === undefined || notes.isOfAnotherHistory) {
       notes.begin(revisionOf(after), only);

@@ -55,8 +55,12 @@ export type Effect =
       readonly only: string | undefined;
       readonly changes: string;
     }
-  /** The counts of orders at a revision. */
-  | { readonly type: 'counts'; readonly revision: number; readonly counts: string }
+  /** How many orders match at a revision, by status. */
+  | ({
+      readonly type: 'counts';
+      readonly revision: number;
+      readonly counts: string;
+    } & Filter)
   /** What was changed in a period, up to a revision; times in milliseconds since the epoch. */
   | {
       readonly type: 'activity';
@@ -68,18 +72,22 @@ export type Effect =
   /** Something has received everything up to a revision. */
   | { readonly type: 'received'; readonly revision: number };
 
-/** The orders that match all filters, after a position in one of the directions; at most `limit`. */
-export interface PageAsked {
+/** The orders with all of these; what is undefined is not compared. */
+export interface Filter {
+  readonly status?: string | undefined;
+  readonly pet?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly placedFrom?: string | undefined;
+}
+
+/** The orders that match, after a position in one of the directions; at most `limit`. */
+export interface PageAsked extends Filter {
   readonly after: Position | undefined;
   /**
    * The revision of the page before, if there is a filter. That page may have examined orders beyond the last one that it returned, at `after`.
    */
   readonly since?: number | undefined;
   readonly limit: number;
-  readonly status?: string | undefined;
-  readonly pet?: string | undefined;
-  readonly reference?: string | undefined;
-  readonly placedFrom?: string | undefined;
   readonly sort: 'id' | 'placedAt' | 'shipDate';
   readonly isDescending: boolean;
 }

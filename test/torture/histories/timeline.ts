@@ -1,5 +1,5 @@
 import type { Json } from '../http.ts';
-import type { PageAsked } from './operation.ts';
+import type { Filter, PageAsked } from './operation.ts';
 import { entryOf, hashOf, listedOf } from './record.ts';
 
 /** An event of the feed. */
@@ -170,18 +170,28 @@ export class Timeline {
     });
   }
 
+  #matchingAt(revision: number, { status, pet, reference, placedFrom }: Filter) {
+    return this.#statesAt(revision).filter(
+      ({ change }) =>
+        (status === undefined || statusAfter(change) === status) &&
+        (pet === undefined || change.pet === pet) &&
+        (reference === undefined || change.reference === reference) &&
+        (placedFrom === undefined || change.placedAt >= placedFrom),
+    );
+  }
+
+  /** How many orders match at a revision, by status. */
+  countsAt(revision: number, filter: Filter): OrderCounts {
+    const counts = { pending: 0, shipped: 0, cancelled: 0 };
+    for (const { change } of this.#matchingAt(revision, filter)) counts[statusAfter(change)] += 1;
+    return counts;
+  }
+
   /** A page of version 2 at a revision. @param first its first order, if it has one */
   pageAt(revision: number, asked: PageAsked, first: string | undefined): string[] {
-    const { status, pet, reference, placedFrom, sort, isDescending, after, since, limit } = asked;
+    const { sort, isDescending, after, since, limit } = asked;
     const way = isDescending ? -1 : 1;
-    const orders = this.#statesAt(revision)
-      .filter(
-        ({ change }) =>
-          (status === undefined || statusAfter(change) === status) &&
-          (pet === undefined || change.pet === pet) &&
-          (reference === undefined || change.reference === reference) &&
-          (placedFrom === undefined || change.placedAt >= placedFrom),
-      )
+    const orders = this.#matchingAt(revision, asked)
       .map(({ id, change }) => {
         return { ...positionOf(change, sort, id), entry: change.entry, at: change.revision };
       })
@@ -236,7 +246,10 @@ function comparePositions(one: Position, other: Position): number {
   return one.id < other.id ? -1 : Number(one.id > other.id);
 }
 
-function statusAfter({ type }: Change): string {
+/** Numbers of orders, by status. */
+export type OrderCounts = Readonly<Record<'pending' | 'shipped' | 'cancelled', unknown>>;
+
+function statusAfter({ type }: Change): keyof OrderCounts {
   return type === 'placed' ? 'pending' : type;
 }
 

@@ -24,7 +24,7 @@ import { type Key, type Target, Worker, type Workplace } from './worker.ts';
 const WORKERS = 10;
 /** Workers that share a key whose cancels are limited. */
 const LIMITED_WORKERS = 3;
-const CANCELS_PER_HOUR = 40;
+const CANCELS_PER_HOUR = 10;
 const FIRST_PET = 1;
 const AGAIN_MS = 20;
 const STARTS_WITHIN_MS = 30_000;
@@ -95,8 +95,10 @@ export class Trial {
     const onlyCancels = ['--event', 'cancelled'];
     cancels.isSignedWith(await this.#command(['webhooks', 'create', cancels.url, ...onlyCancels]));
     const followers: Follower[] = [
-      followStream(follower.secret, this.#place, false),
-      followStream(follower.secret, this.#place, true),
+      followStream(follower.secret, this.#place),
+      followStream(follower.secret, this.#place, 'slow'),
+      followStream(follower.secret, this.#place, 'placed'),
+      followStream(follower.secret, this.#place, 'cancelled'),
       followByClient(follower.secret, this.#place),
       keepReplica(follower.secret, this.#place),
       webhook,
@@ -141,7 +143,9 @@ export class Trial {
       });
       this.#happened.set(fault.name, (this.#happened.get(fault.name) ?? 0) + 1);
       await this.#expectWorking(fault.name, prober, WORKS_WITHIN_MS);
-      if (this.#limits.at(-1)!.until !== undefined) await this.#limitAnew();
+      // Several requests at once are tried at the limit, which is reached within seconds.
+      this.#endLimit();
+      await this.#limitAnew();
     }
   }
 
@@ -222,12 +226,19 @@ export class Trial {
     }
   }
 
-  /** A key is good at every node, and a second after it was revoked at none. */
+  /** A key is good at every node, and a second after it was revoked at none; its streams have ended then. */
   async #revokeKey(): Promise<void> {
     const { id, secret } = await this.#newKey(`short ${performance.now()}`);
     await this.#expectStatus(200, 'a new key', '/v1/store/orders', secret);
+    const streams = await Promise.all(
+      this.#deployment.nodes.map((node) => openStream(node, secret)),
+    );
     await this.#command(['keys', 'revoke', id]);
     await pause(REFUSED_WITHIN_MS);
+    for (const { name, hasEnded, close } of streams) {
+      if (!hasEnded()) this.#findings.push(`${name} continued the stream of a revoked key`);
+      close();
+    }
     await this.#expectStatus(401, 'a revoked key', '/v1/store/orders', secret);
   }
 
@@ -311,6 +322,22 @@ async function works(prober: Worker, node: Target): Promise<boolean> {
   const pet = String(prober.place.nextPet++);
   const placed = await placeAs(prober, { key: `k${pet}`, pet }, node);
   return listed?.status === 200 && placed?.status === 201;
+}
+
+/** Opens a stream of changes, and discards them. */
+async function openStream({ name, host, port }: Target, secret: string) {
+  const ending = new AbortController();
+  const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=now`, {
+    headers: { authorization: `Bearer ${secret}` },
+    signal: ending.signal,
+  });
+  if (response.status !== 200) throw new Error(`${name} answered a stream ${response.status}`);
+  let hasEnded = false;
+  const note = () => {
+    hasEnded = true;
+  };
+  response.body!.pipeTo(new WritableStream()).then(note, note);
+  return { name, hasEnded: () => hasEnded, close: () => ending.abort() };
 }
 
 export interface TrialResult {

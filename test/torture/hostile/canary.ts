@@ -63,9 +63,9 @@ export const canary: Attack = {
       ['the heap', strings.join('\n')],
     ];
     // Without the last characters, a part of the key would be found too.
-    const found = places.filter(([, content]) =>
-      secrets.some((key) => content.includes(key.slice(0, -10))),
-    );
+    const parts = secrets.map((key) => key.slice(0, -10));
+    const sought = [...parts, ...parts.map(percentEncoded)];
+    const found = places.filter(([, content]) => sought.some((part) => content.includes(part)));
     const lines = server.stdout.split('\n').length;
     const figures =
       found.length > 0
@@ -74,6 +74,11 @@ export const canary: Attack = {
     return { figures, isKept: found.length === 0 && traces.length > 0 && lines > responses.length };
   },
 };
+
+/** Every character as a client may send it in a path or a query. */
+function percentEncoded(text: string): string {
+  return Buffer.from(text).toString('hex').replaceAll(/../g, '%$&');
+}
 
 /** Requests that contain a key where it belongs, and where it does not. */
 function mistakes(key: string): Call[] {
@@ -96,6 +101,8 @@ function mistakes(key: string): Call[] {
     get({ authorization: `Bearer ${key}` }, `?key=${key}`),
     get({}, `?access_token=${key}`),
     get({}, `/${key}`),
+    get({}, `/${percentEncoded(key)}`),
+    get({}, `?key=${percentEncoded(key)}`),
     get({ authorization: `Bearer ${key}` }, `/${key}?reference=${key}`),
     ...[
       'x-api-key',

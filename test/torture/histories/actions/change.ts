@@ -61,12 +61,16 @@ async function changeOrder(
 
 /** Changes several orders in one transaction, each for itself or all or none, and now and then again under the same key. */
 export const changeSeveral: Action = async (worker) => {
-  const { random, observed } = worker.place;
-  const orders = [...new Set([worker.anOrder(), worker.anOrder(), worker.anOrder()])];
+  const { random, observed, hot } = worker.place;
+  const isAtomic = random.chance(0.5);
+  // All or none is mostly none, unless the orders are new.
+  const orders =
+    isAtomic && hot.length > 0
+      ? hot.slice(-3)
+      : [...new Set([worker.anOrder(), worker.anOrder(), worker.anOrder()])];
   const by = worker.key.id;
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const list = orders.map((id) => `{"id":${id}}`).join(',');
-  const isAtomic = random.chance(0.3);
   const body = `{"orders":[${list}],"atomic":${isAtomic}}`;
   const headers = { 'idempotency-key': `several-${random.next()}` };
   const path = `/v2/store/${change === 'cancelled' ? 'cancellations' : 'shipments'}`;

@@ -12,6 +12,9 @@ const OTHERS = 250;
 const LONGEST_REFERENCE = 255;
 const CHARACTER_OF_FOUR_BYTES = '🐶';
 
+/** Share of the placements that are sent twice at the same time. */
+const TWICE = 0.1;
+
 /** Places an order, or repeats the last placement. */
 export const place: Action = async (worker) => {
   const { random, hot, others } = worker.place;
@@ -20,7 +23,9 @@ export const place: Action = async (worker) => {
     const pet = String(worker.place.nextPet++);
     worker.lastPlaced = { key: `${random.chance(0.3) ? 'r' : 'k'}${pet}`, pet };
   }
-  await placeAs(worker, worker.lastPlaced);
+  const placement = worker.lastPlaced;
+  const times = random.chance(TWICE) ? 2 : 1;
+  await Promise.all(Array.from({ length: times }, () => placeAs(worker, placement)));
 };
 
 /** Places an order with a long reference and cancels it: two large changes, and no order more in the list. */
