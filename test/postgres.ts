@@ -177,6 +177,20 @@ export class Cluster {
     await ended;
   }
 
+  /**
+   * Ends all processes of the server at the same moment, as the loss of its machine does (Linux). If only the main process is killed, the
+   * others run on for some milliseconds, and commits that wait for a standby become visible in them.
+   */
+  async lose(): Promise<void> {
+    // A stopped parent neither makes nor forgets children, so that all ids remain valid.
+    process.kill(this.pid, 'SIGSTOP');
+    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    const pids = children.trim().split(' ').map(Number);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await this.stop('kill');
+  }
+
   /** Stops the server and removes its files. */
   async remove(): Promise<void> {
     process.off('exit', this.#kill);

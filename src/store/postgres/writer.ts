@@ -14,6 +14,8 @@ export class Writer {
   readonly #connection: Connection;
   readonly #mutex = new Mutex();
   readonly #onPlaced: (id: OrderId) => void;
+  /** The session for which `CONFIRM` has succeeded. */
+  #confirmed: Session | undefined;
 
   /** @param onPlaced called with the id of each order that was placed under an idempotency key */
   constructor(connection: Connection, onPlaced: (id: OrderId) => void) {
@@ -24,12 +26,25 @@ export class Writer {
   /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
   apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
     return this.#mutex.run(async () => {
-      const outcomes = await applyCommands(await this.#connection.session(), commands);
+      const outcomes = await applyCommands(await this.#session(), commands);
       for (const outcome of outcomes) {
         if (isPlaced(outcome)) this.#onPlaced(outcome.id);
       }
       return outcomes;
     });
+  }
+
+  /**
+   * Returns the session once a commit in it has succeeded. After a restart, and after the end of a session that waited for a
+   * standby, a primary also shows commits that no standby has: a repeated cancel would be answered as one that took effect before.
+   */
+  async #session(): Promise<Session> {
+    const session = await this.#connection.session();
+    if (session !== this.#confirmed) {
+      await session.write(CONFIRM);
+      this.#confirmed = session;
+    }
+    return session;
   }
 
   /** Waits for pending calls, then closes the connection. */
@@ -44,6 +59,9 @@ function isPlaced(
 ): outcome is Extract<OutcomeOf<CommandOf<'placeOrder'>>, { id: OrderId }> {
   return typeof outcome === 'object' && 'isReplay' in outcome && 'id' in outcome;
 }
+
+/** Writes to the log only: a commit that waits until the standby has it, and with it all commits before. */
+const CONFIRM = 'SELECT FROM store FOR UPDATE';
 
 /** Commands of a single statement: they block other writers only while it runs, even if the calling process is slow. */
 const SINGLE_STATEMENTS = [

@@ -132,11 +132,11 @@ class Servers {
     return old;
   }
 
-  /** The primary dies, and its synchronous standby, which has everything that was acknowledged, is promoted. */
+  /** The machine of the primary is lost, and its synchronous standby, which has everything that was acknowledged, is promoted. */
   async failOver(): Promise<void> {
     await this.#withStandby(true);
     await pause(SHORT_MS);
-    await this.#primary.stop('kill');
+    await this.#primary.lose();
     const old = await this.#promote();
     await old.remove();
   }

@@ -162,7 +162,8 @@ export class Session implements TableSession {
   /**
    * Rejects where PostgreSQL reports success for a write that may be lost: COMMIT of a failed transaction is answered with
    * ROLLBACK, and a commit that no standby has confirmed only causes a warning
-   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION).
+   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION). After that the session ends, since the
+   * next statements would read that commit.
    */
   async #sendDurable(statement: QueryConfig): Promise<QueryArrayResult> {
     this.#hasWarned = false;
@@ -171,6 +172,7 @@ export class Session implements TableSession {
       throw new StoreUnavailable('PostgreSQL: the transaction had failed', 'failed');
     }
     if (this.#hasWarned) {
+      this.destroy();
       throw new StoreUnavailable('PostgreSQL: no standby has confirmed the commit', 'slow');
     }
     return result;
