@@ -13,10 +13,10 @@ import type { Target, Workplace } from './worker.ts';
 
 const AGAIN_MS = 100;
 /** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
-const REFUSED = 0.004;
+const REFUSED = 0.01;
 const REFUSALS = [302, 404, 429, 500, 503];
 /** Share of what is received after which a follower continues at another node, so that it often begins while changes are made. */
-const ENDED = 0.02;
+const ENDED = 0.1;
 
 /** Something that receives the changes of the store until it is stopped. */
 export interface Follower {
@@ -214,6 +214,8 @@ export async function receiveWebhook(
   let secret = '';
   /** What was delivered, by webhook-id; the revision of the store in a repetition is a later one. */
   const contents = new Map<string, string>();
+  /** The webhook-id of what follows a cursor, in the history that is served. */
+  const ids = new Map<string, string>();
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
@@ -224,6 +226,11 @@ export async function receiveWebhook(
       place.observed.findings.push(`${notes.what}: ${id} was repeated with other changes`);
     }
     contents.set(id, content);
+    // While the history is replaced, a delivery may be of either.
+    if (notes.isOfAnotherHistory || place.pause !== undefined) ids.clear();
+    else if ((ids.get(after) ?? id) !== id) {
+      place.observed.findings.push(`${notes.what}: what follows ${after} was sent under two ids`);
+    } else ids.set(after, id);
     // By the clock of the node, which may be wrong.
     const sentAt = Number(request.headers['webhook-timestamp']) * 1_000;
     await verifyWebhook(body, request.headers, secret, sentAt).catch((error: Error) => {

@@ -25,7 +25,9 @@ const WORKERS = 10;
 /** Workers that share a key whose cancels are limited. */
 const LIMITED_WORKERS = 3;
 const CANCELS_PER_HOUR = 10;
-const FIRST_PET = 1;
+/** Beyond the integers that a Number can represent: an id that is rounded on its way would be another one. */
+const FIRST_ID = 2n ** 53n + 1n;
+const FIRST_PET = FIRST_ID;
 const AGAIN_MS = 20;
 const STARTS_WITHIN_MS = 30_000;
 /**
@@ -88,6 +90,7 @@ export class Trial {
     const follower = await this.#newKey('follower');
     const prober = new Worker('prober', await this.#newKey('prober'), this.#place);
     await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
+    await this.#importOrder();
     const { host } = this.#deployment;
     const webhook = await receiveWebhook(host, this.#place);
     webhook.isSignedWith(await this.#command(['webhooks', 'create', webhook.url]));
@@ -121,6 +124,15 @@ export class Trial {
     this.#place.isStopped = true;
     await this.#check();
     return this.#result(end?.changes, followers);
+  }
+
+  /** Imports an order with FIRST_ID, after which the ids of all others come. */
+  async #importOrder(): Promise<void> {
+    const [order, pet] = [String(FIRST_ID), String(this.#place.nextPet++)];
+    const begin = performance.now();
+    await this.#command(['import', '-'], `{"id":${order},"petId":${pet},"quantity":1}\n`);
+    const effect = { type: 'placed', order, pet, isRepeated: false } as const;
+    this.#place.observed.add({ what: 'an import', begin, end: performance.now(), effect });
   }
 
   /** One fault after another, each kind before any comes again. */
@@ -247,10 +259,10 @@ export class Trial {
     const { nextPet } = this.#place;
     const until = performance.now() + BURST_WITHIN_MS;
     this.#place.isBurst = true;
-    while (this.#place.nextPet < nextPet + BURST_ORDERS && performance.now() < until)
+    while (this.#place.nextPet < nextPet + BigInt(BURST_ORDERS) && performance.now() < until)
       await pause(AGAIN_MS);
     this.#place.isBurst = false;
-    const placed = this.#place.nextPet - nextPet;
+    const placed = Number(this.#place.nextPet - nextPet);
     if (placed < BURST_ORDERS)
       throw new Error(`only ${placed} orders were placed in ${BURST_WITHIN_MS} ms`);
   }
@@ -307,10 +319,9 @@ export class Trial {
     return { id: listed.find((key: { name: string }) => key.name === name).id, secret };
   }
 
-  async #command(args: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await run([...args, '--database', this.#deployment.database], {
-      env: this.#deployment.env,
-    });
+  async #command(args: readonly string[], input?: string): Promise<string> {
+    const { database, env } = this.#deployment;
+    const { code, stdout, stderr } = await run([...args, '--database', database], { env, input });
     if (code !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
     return stdout.trim();
   }

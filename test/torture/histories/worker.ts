@@ -43,7 +43,7 @@ export interface Workplace {
   readonly unexplained: string[];
   /** Counts what was done, by operation and outcome. */
   readonly counts: Map<string, number>;
-  nextPet: number;
+  nextPet: bigint;
   /** Until it resolves, workers begin nothing new; undefined while they work. */
   pause: Promise<void> | undefined;
   /** Workers that wait for `pause`. */
@@ -55,8 +55,11 @@ const LIMIT_MS = 4_000;
 const AGAIN_MS = 50;
 /** Share of the responses that are compared with the contract, which takes longer than the request. */
 const COMPARED = 0.1;
-/** No request of a worker may be answered so. */
+/** No request of a worker may be answered so, unless it must be refused so. */
 const WRONG = [400, 401, 403, 405, 415, 422, 500];
+
+/** An Idempotency-Key was used with another body. */
+export const KEY_REUSED: Refusal = { status: 422, code: 'idempotency_key_reused' };
 
 /** One thing that a worker does. */
 export type Action = (worker: Worker) => Promise<void>;
@@ -68,6 +71,14 @@ export interface Meaning {
   readonly effectOf: (answer: Answer) => Effect | readonly Effect[] | undefined;
   /** The node; by default any. */
   readonly target?: Target | undefined;
+  /** How the request must be refused, if it is answered; by default it must not be refused as wrong. */
+  readonly refusal?: Refusal | undefined;
+}
+
+/** A status below 500 and a code of an Error record. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
 }
 
 /** A client that does one thing after another, each at any node, until the test ends. */
@@ -138,7 +149,12 @@ export class Worker {
   async request(
     what: string,
     call: Call,
-    { changes = [], effectOf, target = this.place.random.pick(this.place.targets) }: Meaning,
+    {
+      changes = [],
+      effectOf,
+      refusal,
+      target = this.place.random.pick(this.place.targets),
+    }: Meaning,
   ): Promise<Answer | undefined> {
     const { observed, random, isCalm } = this.place;
     const begin = performance.now();
@@ -167,12 +183,11 @@ export class Worker {
     }
     const end = performance.now();
     if (random.chance(COMPARED)) checkAnswer(call.method, call.path, '', answer);
-    if (WRONG.includes(answer.status)) {
-      observed.findings.push(`${named} was answered ${answer.status}: ${answer.body}`);
-    }
+    const wrong = isWrong(answer, refusal);
+    if (wrong) observed.findings.push(`${named} was answered ${answer.status}: ${answer.body}`);
     if (answer.status >= 500) return unknown(String(answer.status));
     this.count(`${kind} ${answer.status}`);
-    if (WRONG.includes(answer.status)) return answer;
+    if (wrong) return answer;
     for (const effect of [effectOf(answer) ?? []].flat()) note(effect, end);
     return answer;
   }
@@ -193,6 +208,11 @@ export class Worker {
     this.lastRead = { order, etag, status: found.status };
     return { type: 'saw', order, status: found.status, entry: entryOf(found) };
   }
+}
+
+function isWrong({ status, body }: Answer, refusal: Refusal | undefined): boolean {
+  if (refusal === undefined || status >= 500) return WRONG.includes(status);
+  return status !== refusal.status || parse(body).code !== refusal.code;
 }
 
 /** The state of an order that a refusal shows. */

@@ -1,7 +1,7 @@
 import { type Json, parse } from '../../http.ts';
 import type { ChangeType, Effect } from '../operation.ts';
 import { entryOf } from '../record.ts';
-import { type Action, refusedAs, statusOf, type Worker } from '../worker.ts';
+import { type Action, KEY_REUSED, refusedAs, statusOf, type Worker } from '../worker.ts';
 
 /** Version 1: DELETE. */
 export const cancelV1: Action = async (worker) => {
@@ -59,7 +59,7 @@ async function changeOrder(
   });
 }
 
-/** Changes several orders in one transaction, each for itself or all or none, and now and then again under the same key. */
+/** Changes several orders in one transaction, each for itself or all or none, and now and then again, or others, under the same key. */
 export const changeSeveral: Action = async (worker) => {
   const { random, observed, hot } = worker.place;
   const isAtomic = random.chance(0.5);
@@ -71,10 +71,12 @@ export const changeSeveral: Action = async (worker) => {
   const by = worker.key.id;
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const list = orders.map((id) => `{"id":${id}}`).join(',');
-  const body = `{"orders":[${list}],"atomic":${isAtomic}}`;
   const headers = { 'idempotency-key': `several-${random.next()}` };
   const path = `/v2/store/${change === 'cancelled' ? 'cancellations' : 'shipments'}`;
-  const call = { method: 'POST', path, headers, body };
+  const callWith = (atomic: boolean) => {
+    return { method: 'POST', path, headers, body: `{"orders":[${list}],"atomic":${atomic}}` };
+  };
+  const call = callWith(isAtomic);
   const changes = orders.map((of) => ({ type: change, of, by }));
   const what = `${change === 'cancelled' ? 'cancel' : 'ship'} orders ${orders.join(', ')} at once`;
   const first = await worker.request(what, call, {
@@ -100,6 +102,13 @@ export const changeSeveral: Action = async (worker) => {
   });
   const isDone = first?.status === 200 && first.body.includes('"order":{');
   if (!isDone || worker.place.pause !== undefined || random.chance(0.8)) return;
+  if (random.chance(0.3)) {
+    await worker.request(`reuse of the key of ${what}`, callWith(!isAtomic), {
+      effectOf: () => undefined,
+      refusal: KEY_REUSED,
+    });
+    return;
+  }
   await worker.request(`repeat of ${what}`, call, {
     effectOf: ({ status, headers: found, body: answered }) => {
       const isSame = status === 200 && outcomesIn(answered) === outcomesIn(first.body);

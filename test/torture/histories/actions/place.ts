@@ -1,7 +1,7 @@
-import { type Answer, parse } from '../../http.ts';
+import { type Answer, type Call, parse } from '../../http.ts';
 import type { Effect } from '../operation.ts';
 import { entryOf } from '../record.ts';
-import type { Action, Target, Worker } from '../worker.ts';
+import { type Action, KEY_REUSED, type Target, type Worker } from '../worker.ts';
 import { cancelV2, changeV2 } from './change.ts';
 
 /** Orders at which half of the changes are aimed. */
@@ -14,6 +14,14 @@ const CHARACTER_OF_FOUR_BYTES = '🐶';
 
 /** Share of the placements that are sent twice at the same time. */
 const TWICE = 0.1;
+/** Share of the keys and references that are used again for other content. */
+const REUSED = 0.1;
+
+/** What names an order that is placed: an Idempotency-Key (k…) or a reference (r…). Its pet is of no other order. */
+interface Placing {
+  readonly key: string;
+  readonly pet: string;
+}
 
 /** Places an order, or repeats the last placement. */
 export const place: Action = async (worker) => {
@@ -25,8 +33,22 @@ export const place: Action = async (worker) => {
   }
   const placement = worker.lastPlaced;
   const times = random.chance(TWICE) ? 2 : 1;
-  await Promise.all(Array.from({ length: times }, () => placeAs(worker, placement)));
+  const answers = await Promise.all(
+    Array.from({ length: times }, () => placeAs(worker, placement)),
+  );
+  if (!answers.some((answer) => answer !== undefined && answer.status < 300)) return;
+  if (worker.place.pause === undefined && random.chance(REUSED)) await reuse(worker, placement);
 };
+
+/** Uses the key or the reference of an order for other content, which is refused and changes nothing. */
+async function reuse(worker: Worker, placement: Placing): Promise<void> {
+  const { pet, key } = placement;
+  const call = callFor(worker, placement, detailsFor(BigInt(pet) + 1n));
+  await worker.request(`reuse of ${key} for another order`, call, {
+    effectOf: () => undefined,
+    refusal: key.startsWith('r') ? { status: 409, code: 'reference_taken' } : KEY_REUSED,
+  });
+}
 
 /** Places an order with a long reference and cancels it: two large changes, and no order more in the list. */
 export const placeAndCancel: Action = async (worker) => {
@@ -37,22 +59,17 @@ export const placeAndCancel: Action = async (worker) => {
   if (placed?.status === 201) await cancelV2(worker, String(parse(placed.body).id));
 };
 
-/** Places an order of a pet of its own, under an Idempotency-Key (k…) or a reference (r…). */
+/** Places an order. */
 export async function placeAs(
   worker: Worker,
-  { key, pet }: { readonly key: string; readonly pet: string },
+  placement: Placing,
   target?: Target,
 ): Promise<Answer | undefined> {
-  const { random, hot, others, observed } = worker.place;
-  const reference = key.startsWith('r') ? `,"reference":"${key}"` : '';
-  const [quantity, shipDate] = detailsFor(Number(pet));
-  const date = shipDate === undefined ? '' : `,"shipDate":"${shipDate}"`;
-  const call = {
-    ...{ method: 'POST', path: '/v2/store/orders' },
-    // A reference is repeated with other Idempotency-Keys.
-    headers: { 'idempotency-key': reference === '' ? key : `r${pet}-${random.next()}` },
-    body: `{"petId":${pet},"quantity":${quantity}${date}${reference}}`,
-  };
+  const { hot, others, observed } = worker.place;
+  const { pet } = placement;
+  const details = detailsFor(BigInt(pet));
+  const [quantity, shipDate] = details;
+  const call = callFor(worker, placement, details);
   const effectOf = ({ status, headers, body }: Answer): Effect | readonly Effect[] => {
     const found = parse(body);
     const order = String(found.id);
@@ -64,8 +81,7 @@ export async function placeAs(
     // A repetition under the same Idempotency-Key is answered with the order as it was placed.
     if (status === 201 && isRepeated) return placed;
     const isAsRequested =
-      found.quantity === BigInt(quantity) &&
-      (found.status === 'shipped' || found.shipDate === shipDate);
+      found.quantity === quantity && (found.status === 'shipped' || found.shipDate === shipDate);
     if (!isAsRequested) observed.findings.push(`${worker.name}: pet ${pet} was placed as ${body}`);
     return [placed, { type: 'saw', order, status: found.status, entry: entryOf(found) }];
   };
@@ -73,8 +89,25 @@ export async function placeAs(
   return worker.request(`place of pet ${pet}`, call, { changes, effectOf, target });
 }
 
+function callFor(
+  { place: { random } }: Worker,
+  { key, pet }: Placing,
+  [quantity, shipDate]: Details,
+): Call {
+  const reference = key.startsWith('r') ? `,"reference":"${key}"` : '';
+  const date = shipDate === undefined ? '' : `,"shipDate":"${shipDate}"`;
+  return {
+    ...{ method: 'POST', path: '/v2/store/orders' },
+    // A reference is repeated with other Idempotency-Keys.
+    headers: { 'idempotency-key': reference === '' ? key : `r${pet}-${random.next()}` },
+    body: `{"petId":${pet},"quantity":${quantity}${date}${reference}}`,
+  };
+}
+
+type Details = readonly [quantity: bigint, shipDate: string | undefined];
+
 /** Quantity and ship date of the order of a pet: some have none, and many have the same. */
-function detailsFor(pet: number): readonly [quantity: number, shipDate: string | undefined] {
-  const day = String((pet % 28) + 1).padStart(2, '0');
-  return [(pet % 7) + 1, pet % 3 === 0 ? undefined : `2027-02-${day}T00:00:00.000Z`];
+function detailsFor(pet: bigint): Details {
+  const day = String((pet % 28n) + 1n).padStart(2, '0');
+  return [(pet % 7n) + 1n, pet % 3n === 0n ? undefined : `2027-02-${day}T00:00:00.000Z`];
 }
