@@ -149,6 +149,7 @@ test('what a response shows at a revision must be so at that revision', () => {
       /it lacks 2:placed:2/,
     ],
     [{ ...FEED_4, after: 3, head: 'x', changes: '4:shipped:2:shipped:b' }, /the head of revision/],
+    [{ ...FEED_4, after: 3, now: 3, changes: '4:shipped:2:shipped:b' }, /it is of revision 3/],
     [
       { type: 'counts', revision: 4, counts: '1 pending, 1 shipped, 0 cancelled' },
       /there were 0 pending/,

@@ -96,11 +96,12 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return within({ from: last, to: (next ?? Number.POSITIVE_INFINITY) - 1 });
     }
     case 'feed': {
-      const { after, upTo, only, changes, head } = effect;
+      const { after, upTo, now, only, changes, head } = effect;
+      if (upTo > now) return `its changes end at revision ${upTo}, but it is of revision ${now}`;
       const expected = timeline.between(after, upTo, only).map(textOf).join(' ');
       if (expected !== changes)
         return `between revisions ${after} and ${upTo} ${differenceBetween(expected, changes)}`;
-      return isHead(timeline, upTo, head) ?? at(effect.now, false);
+      return isHead(timeline, upTo, head) ?? at(now, false);
     }
     case 'activity': {
       const expected = activityIn(timeline, effect);
