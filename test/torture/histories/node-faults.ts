@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Random } from '../random.ts';
 import { EIO, ENOSPC } from '../shim/faults.ts';
 import type { Fault } from './deployment.ts';
 import type { Node } from './node.ts';
@@ -7,6 +8,9 @@ const DAY_S = 86_400;
 /** Some time during which something is wrong. */
 const SHORT_MS = 700;
 const LONG_MS = 2_500;
+/** How often a process is stopped for a moment, and how long at most. */
+const MOMENTS = 40;
+const MOMENT_MS = 50;
 
 /** What happens to the process of a node on any database. */
 export function processFaults(nodes: readonly Node[]): Fault[] {
@@ -21,9 +25,7 @@ export function processFaults(nodes: readonly Node[]): Fault[] {
       name: 'a stop and continue',
       happen: async ({ random }) => {
         const node = random.pick(nodes);
-        node.signal('SIGSTOP');
-        await pause(random.chance(0.5) ? SHORT_MS : LONG_MS);
-        node.signal('SIGCONT');
+        await stopAndContinue(random, [(name) => node.signal(name)]);
       },
     },
     {
@@ -35,6 +37,30 @@ export function processFaults(nodes: readonly Node[]): Fault[] {
     wrongClock(nodes, 'a clock that is a day ahead', DAY_S),
     wrongClock(nodes, 'a clock that is a day behind', -DAY_S),
   ];
+}
+
+/**
+ * Stops processes and continues them: half of the time all of them at once for long, otherwise one after the other often for a moment, in
+ * which the others overtake it.
+ * @param processes send a signal
+ */
+export async function stopAndContinue(
+  random: Random,
+  processes: readonly ((name: NodeJS.Signals) => void)[],
+): Promise<void> {
+  if (random.chance(0.5)) {
+    for (const signal of processes) signal('SIGSTOP');
+    await pause(LONG_MS);
+    for (const signal of processes) signal('SIGCONT');
+    return;
+  }
+  for (let moment = 0; moment < MOMENTS; moment += 1) {
+    const signal = random.pick(processes);
+    signal('SIGSTOP');
+    await pause(random.below(MOMENT_MS));
+    signal('SIGCONT');
+    await pause(random.below(MOMENT_MS));
+  }
 }
 
 function wrongClock(nodes: readonly Node[], name: string, seconds: number): Fault {

@@ -8,7 +8,7 @@ import type { Deployment, Fault } from './deployment.ts';
 import { changesOf } from './feed.ts';
 import { OtherMachine } from './network.ts';
 import { Node } from './node.ts';
-import { processFaults } from './node-faults.ts';
+import { processFaults, stopAndContinue } from './node-faults.ts';
 
 const NODES = 3;
 const DATABASE = 'orders';
@@ -199,22 +199,18 @@ function serverFaults(servers: Servers): Fault[] {
     },
     {
       name: 'sessions that stop and continue',
-      happen: async () => {
+      happen: async ({ random }) => {
         const rows = await servers.primary.admin(
           `SELECT pid FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
         );
-        const signal = (name: NodeJS.Signals) => {
-          for (const [pid] of rows) {
-            try {
-              process.kill(Number(pid), name);
-            } catch {
-              // The session has ended.
-            }
+        const sessions = rows.map(([pid]) => (name: NodeJS.Signals) => {
+          try {
+            process.kill(Number(pid), name);
+          } catch {
+            // The session has ended.
           }
-        };
-        signal('SIGSTOP');
-        await pause(LONG_MS);
-        signal('SIGCONT');
+        });
+        await stopAndContinue(random, sessions);
       },
     },
     { name: 'a foreign lock', happen: () => lockTables(servers.primary) },
