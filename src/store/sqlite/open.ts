@@ -3,7 +3,7 @@ import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import { needsOperator, type Store, StoreUnavailable, tooManyReads } from '../store.ts';
+import { type Store, StoreUnavailable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
@@ -18,7 +18,7 @@ import {
   readableLocation,
   readDatabase,
 } from './database/connection.ts';
-import { storeError, withOpenErrors } from './database/errors.ts';
+import { withOpenErrors } from './database/errors.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { readFeed } from './feed.ts';
@@ -28,6 +28,7 @@ import { Pages } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { sizesOf } from './sizes.ts';
 import { Turns } from './turns.ts';
+import { Usability } from './usability.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
@@ -44,7 +45,7 @@ const COMMAND_LOCK_WAIT_MS = 10_000;
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
   if (options.purpose === 'service') await backupBeforeMigration(path, options);
-  const usability = new Usability(path);
+  const usability = new Usability(path, () => writer.isSound());
   const writer = await startWriter(path, options, (error) => usability.end(error));
   try {
     const reading = withOpenErrors(path, () => openReading(path));
@@ -68,7 +69,7 @@ function openReadOnly(path: string): Store {
   const apply = async () => {
     throw new Error('the store was opened for reading only');
   };
-  return storeOf(reading, { apply, close: async () => {} }, new Usability(path));
+  return storeOf(reading, { apply, close: async () => {} }, new Usability(path, async () => false));
 }
 
 async function startWriter(
@@ -109,33 +110,6 @@ function openReading(location: Location): Reading {
   }
 }
 
-/** Whether a store can be used: once it is damaged, or its files were replaced, reads and writes are no longer reliable. */
-class Usability {
-  readonly path: string;
-  #end: Error | undefined;
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  /** Makes every later operation fail with `error`; a later call replaces the error with a more precise one. */
-  end(error: Error): void {
-    this.#end = error;
-  }
-
-  /** @throws StoreUnavailable instead of SQLite's own errors */
-  async guard<T>(use: () => T | Promise<T>): Promise<T> {
-    if (this.#end !== undefined) throw this.#end;
-    try {
-      return await use();
-    } catch (error) {
-      const failure = storeError(this.path, error);
-      if (failure instanceof StoreUnavailable && needsOperator(failure.fault)) this.end(failure);
-      throw failure;
-    }
-  }
-}
-
 function storeOf(
   { location, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
@@ -153,6 +127,7 @@ function storeOf(
     await changes.close();
     session.close();
     await writer.close();
+    usability.end(new StoreUnavailable('the store is closed', 'unreachable'));
   };
   return {
     engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },

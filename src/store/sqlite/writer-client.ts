@@ -62,12 +62,23 @@ export class WriterClient {
 
   /** See Store.apply. */
   async apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
-    if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
-    const answered = this.#nextAnswer();
-    this.#worker.postMessage({ commands } satisfies Request);
-    const answer = await answered;
+    const answer = await this.#request({ commands });
     if (!('outcomes' in answer)) throw errorOf(answer as Failure);
     return answer.outcomes;
+  }
+
+  /** Whether every page of the database can be read and is valid. @throws StoreUnavailable if that cannot be checked */
+  async isSound(): Promise<boolean> {
+    const answer = await this.#request('check');
+    if (!('isSound' in answer)) throw errorOf(answer as Failure);
+    return answer.isSound;
+  }
+
+  #request(request: Request): Promise<Answer> {
+    if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
+    const answered = this.#nextAnswer();
+    this.#worker.postMessage(request);
+    return answered;
   }
 
   /** Stops the thread after it has carried out all pending requests. */

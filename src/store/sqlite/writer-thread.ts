@@ -14,8 +14,11 @@ import {
   fileOrigin,
   makeDurable,
   openForWriting,
+  readableLocation,
+  readDatabase,
   retryWhileBusy,
 } from './database/connection.ts';
+import { damageOf } from './database/damage.ts';
 import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
 import { GivenIds } from './database/given-ids.ts';
 import { completeHeads, rechain } from './database/heads.ts';
@@ -35,14 +38,19 @@ export interface WriterData {
   readonly mayMigrate: boolean;
 }
 
-export type Request = { readonly commands: readonly StoreCommand[] } | 'close';
+export type Request = { readonly commands: readonly StoreCommand[] } | 'check' | 'close';
 
 /** The first answer. */
 export interface Ready {
   readonly ready: true;
   readonly migrated: Migrated | undefined;
 }
-export type Answer = { readonly outcomes: OutcomeOf<StoreCommand>[] } | Ready | Failure;
+export type Answer =
+  | { readonly outcomes: OutcomeOf<StoreCommand>[] }
+  /** Whether every page of the database can be read and is valid. */
+  | { readonly isSound: boolean }
+  | Ready
+  | Failure;
 /** Sent before the first answer: the reason of `OpenOptions.onWaiting`. */
 export interface Progress {
   readonly waiting: string;
@@ -135,6 +143,11 @@ function apply(
   });
 }
 
+/** Checks the file by a connection of its own, which has no page in memory. */
+function checkFile(): Answer {
+  return { isSound: readDatabase(readableLocation(path), damageOf).length === 0 };
+}
+
 async function answer(produce: () => Answer | Promise<Answer>): Promise<void> {
   let message: Answer;
   try {
@@ -176,7 +189,10 @@ await answer(async () => {
     port.close();
   };
   port.on('message', (request: Request) => {
-    void mutex.run(() => (request === 'close' ? close() : answer(() => carryOutRequest(request))));
+    void mutex.run(() => {
+      if (request === 'close') return close();
+      return answer(() => (request === 'check' ? checkFile() : carryOutRequest(request)));
+    });
   });
   return { ready: true, migrated };
 });

@@ -14,13 +14,11 @@ import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
+import { damageOf } from '../database/damage.ts';
 import { isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
 import { chainedRows } from '../database/heads.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
-
-/** Maximum number of problems of the file that are listed; a damaged file can have any number. */
-const MAX_NAMED = 20;
 
 /**
  * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot.
@@ -119,17 +117,5 @@ function rowOf(db: DatabaseSync): Record<string, unknown> {
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     return { revision: 0n, pending: 0n, shipped: 0n, cancelled: 0n };
-  }
-}
-
-/** Returns the problems found by https://sqlite.org/pragma.html#pragma_integrity_check */
-function damageOf(db: DatabaseSync): string[] {
-  try {
-    const rows = db.prepare(`PRAGMA integrity_check(${MAX_NAMED})`).all();
-    const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
-    return lines.filter((line) => line !== 'ok' && !line.startsWith('***')).slice(0, MAX_NAMED);
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return [(error as Error).message];
   }
 }
