@@ -53,7 +53,7 @@ test('a history that happened one after another has no contradictions', () => {
     { type: 'list', orders: '2:shipped' },
     { ...PAGE, orders: '1:cancelled 2:shipped' },
     { ...FEED_4, after: 2, changes: '3:cancelled:1:cancelled:a 4:shipped:2:shipped:b' },
-    { ...FEED_4, after: 1, only: 'shipped', changes: '4:shipped:2:shipped:b' },
+    { ...FEED_4, after: 1, only: { type: 'shipped' }, changes: '4:shipped:2:shipped:b' },
     { type: 'counts', revision: 4, counts: '0 pending, 1 shipped, 1 cancelled' },
     { type: 'saw', order: '1', status: 'cancelled', entry: '1:cancelled' },
     { type: 'saw', order: '3', status: 'absent' },
@@ -174,7 +174,10 @@ test('a reader that misses a change, or receives one twice, is found', () => {
   ];
   const received = (changes: string[], only?: string) => {
     const observed = new Observed();
-    observed.received.push({ what: 'a stream', after: 1, only, changes, isLate: false });
+    const filter = only === undefined ? undefined : { type: only };
+    observed.received.push({
+      ...{ what: 'a stream', after: 1, only: filter, changes, isLate: false },
+    });
     return contradictions(ALL, FEED, observed);
   };
   assert.deepEqual(received([placed, cancelled]), []);

@@ -61,6 +61,13 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       if (!effect.isRepeated) return at(found.revision, true);
       return within({ from: found.revision, to: Number.POSITIVE_INFINITY });
     }
+    case 'imported': {
+      const found = effect.placed.map(({ pet }) => timeline.placement(pet));
+      const lost = effect.placed.find(({ order }, index) => found[index]?.order !== order);
+      if (lost !== undefined) return `the feed has no order ${lost.order} of pet ${lost.pet}`;
+      const last = Math.max(...found.map((each) => each!.revision));
+      return within({ from: last, to: Number.POSITIVE_INFINITY });
+    }
     case 'saw': {
       const { order, status, entry } = effect;
       const interval = timeline.intervalOf(order, status);
@@ -187,7 +194,9 @@ function notRequested(
   for (const { effect } of operations) {
     if (effect.type === 'unknown') for (const each of effect.changes) add(each);
     if (effect.type === 'changed') add({ type: effect.change, of: effect.order, by: effect.by });
-    if (effect.type === 'placed') add({ type: 'placed', of: effect.pet, by: undefined });
+    const placed = effect.type === 'imported' ? effect.placed : [];
+    for (const { pet } of effect.type === 'placed' ? [effect] : placed)
+      add({ type: 'placed', of: pet, by: undefined });
   }
   const found = timeline.changes.filter(({ revision, type, order, pet, by }) => {
     if (revision <= inheritedUpTo) return false;

@@ -6,6 +6,8 @@ import type { Change } from './timeline.ts';
 export interface Deployment {
   readonly name: string;
   readonly nodes: readonly Node[];
+  /** For other databases. */
+  readonly folder: string;
   /** The database, for commands. */
   readonly database: string;
   /** The settings of its nodes, for commands. */
@@ -22,6 +24,8 @@ export interface Deployment {
 export interface Fault {
   readonly name: string;
   readonly happen: (during: During) => Promise<void>;
+  /** Whether another node must deliver at once, since the one that did has ended in good order. */
+  readonly handsOver?: boolean;
 }
 
 /** What a fault needs that replaces the history of the store. */

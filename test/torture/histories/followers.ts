@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,9 +14,14 @@ import type { Target, Workplace } from './worker.ts';
 const AGAIN_MS = 100;
 /** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
 const REFUSED = 0.01;
+/** That of an endpoint that receives few changes: when a delivery is repeated, more of them would have room in it. */
+const REFUSED_OF_FEW = 0.06;
 const REFUSALS = [302, 404, 429, 500, 503];
 /** Share of what is received after which a follower continues at another node, so that it often begins while changes are made. */
 const ENDED = 0.1;
+/** That of a restless one, and how soon it continues. */
+const ENDED_RESTLESS = 0.6;
+const RESTLESS_MS = 10;
 
 /** Something that receives the changes of the store until it is stopped. */
 export interface Follower {
@@ -32,8 +37,10 @@ export interface Follower {
 /** The endpoint of a webhook. */
 export interface Receiver extends Follower {
   readonly url: string;
-  /** Must be called before anything is delivered. */
+  /** Deliveries must be signed with this secret from now on; called before anything is delivered, too. */
   readonly isSignedWith: (secret: string) => void;
+  /** How many deliveries it has got. */
+  readonly deliveries: () => number;
 }
 
 /** Notes what a follower receives: in one run without gaps, until it begins again in another history. */
@@ -54,7 +61,10 @@ class Notes {
   /** @param only the type of the changes that follow, if not all do */
   begin(after: number, only?: string): void {
     this.revision = after;
-    this.#received = { what: this.what, after, only, changes: [], isLate: false };
+    this.#received = {
+      ...{ what: this.what, after, changes: [], isLate: false },
+      only: only === undefined ? undefined : { type: only },
+    };
     this.#observed = this.#place.observed;
     this.#observed.received.push(this.#received);
   }
@@ -89,19 +99,24 @@ class Notes {
   }
 }
 
-/**
- * Reads the stream of server-sent events, at another node after each end; now and then it ends itself.
- * @param of the type of the changes that it receives, or "slow": it receives all, but reads nothing during a burst, so that it falls behind
- */
+interface StreamOptions {
+  /** The type of the changes that it receives, if not all. */
+  readonly only?: string | undefined;
+  /** Reads nothing during a burst, so that it falls behind. */
+  readonly isSlow?: boolean;
+  /** Ends after most of what it receives, and begins again at once. */
+  readonly isRestless?: boolean;
+}
+
+/** Reads the stream of server-sent events, at another node after each end; now and then it ends itself. */
 export function followStream(
   secret: string,
   place: Workplace,
-  of?: 'slow' | 'placed' | 'cancelled',
+  { only, isSlow = false, isRestless = false }: StreamOptions = {},
 ): Follower {
-  const isSlow = of === 'slow';
-  const only = isSlow ? undefined : of;
+  const kind = isSlow ? 'slow ' : isRestless ? 'restless ' : '';
   const notes = new Notes(
-    only === undefined ? `a ${isSlow ? 'slow ' : ''}stream` : `a stream of ${only} orders`,
+    only === undefined ? `a ${kind}stream` : `a ${kind}stream of ${only} orders`,
     place,
   );
   const path = `/v2/store/changes/stream?after=start${only === undefined ? '' : `&type=${only}`}`;
@@ -139,10 +154,11 @@ export function followStream(
         lastEventId = id;
       }
       while (isSlow && place.isBurst) await pause(AGAIN_MS);
-      if (!isSlow && place.random.chance(ENDED)) return;
+      if (!isSlow && place.random.chance(isRestless ? ENDED_RESTLESS : ENDED)) return;
     }
   };
-  void untilStopped(place, read);
+  const againMs = isRestless ? RESTLESS_MS : AGAIN_MS;
+  void untilStopped(place, read, { againMs });
   return { name: notes.what, only, revision: () => notes.revision };
 }
 
@@ -168,9 +184,9 @@ export function followByClient(secret: string, place: Workplace): Follower {
       after = undefined;
     }
   };
-  void untilStopped(place, read, (error) =>
-    place.observed.findings.push(`the client: ${error.stack}`),
-  );
+  void untilStopped(place, read, {
+    onError: (error) => place.observed.findings.push(`the client: ${error.stack}`),
+  });
   return { name: notes.what, revision: () => notes.revision };
 }
 
@@ -184,11 +200,13 @@ export function keepReplica(secret: string, place: Workplace): Follower {
       );
       state.revision = Number(revision);
       if (place.isStopped) return;
+      // It begins with a new copy, also while changes are made.
+      if (!place.isStopping && place.random.chance(ENDED)) return;
     }
   };
-  void untilStopped(place, read, (error) =>
-    place.observed.findings.push(`the replica: ${error.stack}`),
-  );
+  void untilStopped(place, read, {
+    onError: (error) => place.observed.findings.push(`the replica: ${error.stack}`),
+  });
   const differences = (timeline: Timeline) => {
     const wrong = timeline.ordersAt(timeline.last).filter((each) => {
       return state.orders.get(each.split(':')[0]!) !== each;
@@ -211,7 +229,11 @@ export async function receiveWebhook(
 ): Promise<Receiver> {
   const notes = new Notes(only === undefined ? 'a webhook' : `a webhook of ${only} orders`, place);
   let cursor: string | undefined;
-  let secret = '';
+  let deliveries = 0;
+  /** Its secrets, the newest last, and the history in which it got that. */
+  const secrets: string[] = [];
+  let rotatedIn: Observed | undefined;
+  const refused = only === 'shipped' ? REFUSED_OF_FEW : REFUSED;
   /** What was delivered, by webhook-id; the revision of the store in a repetition is a later one. */
   const contents = new Map<string, string>();
   /** The webhook-id of what follows a cursor, in the history that is served. */
@@ -219,6 +241,7 @@ export async function receiveWebhook(
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
+    deliveries += 1;
     const { after, changes, next } = parse(body);
     const id = String(request.headers['webhook-id']);
     const content = [after, next, ...changes.map(changeOf).map(textOf)].join(' ');
@@ -233,13 +256,17 @@ export async function receiveWebhook(
     } else ids.set(after, id);
     // By the clock of the node, which may be wrong.
     const sentAt = Number(request.headers['webhook-timestamp']) * 1_000;
-    await verifyWebhook(body, request.headers, secret, sentAt).catch((error: Error) => {
-      place.observed.findings.push(`${notes.what}: ${error.message}`);
+    // A history that was restored or lost may not have the latest secret.
+    const valid = rotatedIn === place.observed ? secrets.slice(-1) : secrets;
+    await Promise.any(
+      valid.map((secret) => verifyWebhook(body, request.headers, secret, sentAt)),
+    ).catch(({ errors }: AggregateError) => {
+      place.observed.findings.push(`${notes.what}: ${errors[0].message}`);
     });
     const fate = place.random.next();
-    if (fate < REFUSED / 2) request.socket.resetAndDestroy();
-    else if (fate < REFUSED) response.writeHead(place.random.pick(REFUSALS)).end();
-    if (fate < REFUSED) return;
+    if (fate < refused / 2) request.socket.resetAndDestroy();
+    else if (fate < refused) response.writeHead(place.random.pick(REFUSALS)).end();
+    if (fate < refused) return;
     if (cursor === undefined || notes.isOfAnotherHistory) {
       notes.begin(revisionOf(after), only);
       cursor = String(after);
@@ -260,19 +287,36 @@ export async function receiveWebhook(
     }
     response.writeHead(204).end();
   });
-  server.listen(0, host);
-  await once(server, 'listening');
-  server.unref();
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host}:${port}/`,
+    url: await urlOf(server, host),
     isSignedWith: (given) => {
-      secret = given;
+      secrets.push(given);
+      rotatedIn = place.observed;
     },
+    deliveries: () => deliveries,
     name: notes.what,
     only,
     revision: () => notes.revision,
   };
+}
+
+/** An endpoint that refuses each delivery, and asks for a pause of a day. */
+export async function refuseWebhook(host: string) {
+  let deliveries = 0;
+  const server = createServer((request, response) => {
+    deliveries += 1;
+    request.resume();
+    response.writeHead(503, { 'retry-after': '86400' }).end();
+  });
+  return { url: await urlOf(server, host), deliveries: () => deliveries };
+}
+
+/** Has a server listen until the process ends. @returns its URL */
+async function urlOf(server: Server, host: string): Promise<string> {
+  server.listen(0, host);
+  await once(server, 'listening');
+  server.unref();
+  return `http://${host}:${(server.address() as AddressInfo).port}/`;
 }
 
 function revisionOf(cursor: string): number {
@@ -287,7 +331,10 @@ function clientAt({ host, port }: Target, secret: string): StoreOrders {
 async function untilStopped(
   place: Workplace,
   read: () => Promise<void>,
-  onError: (error: Error) => void = () => {},
+  {
+    onError = () => {},
+    againMs = AGAIN_MS,
+  }: { readonly onError?: (error: Error) => void; readonly againMs?: number },
 ): Promise<void> {
   while (!place.isStopped) {
     try {
@@ -296,6 +343,6 @@ async function untilStopped(
       if (place.isStopped) return;
       onError(error as Error);
     }
-    await pause(AGAIN_MS);
+    await pause(againMs);
   }
 }

@@ -30,6 +30,7 @@ export function processFaults(nodes: readonly Node[]): Fault[] {
     },
     {
       name: 'a SIGTERM',
+      handsOver: true,
       happen: async ({ random }) => {
         random.pick(nodes).signal('SIGTERM');
       },
@@ -90,6 +91,7 @@ export function fileFaults(nodes: readonly Node[]): Fault[] {
   return [
     during('a full disk', ({ faults }) => faults.failWrites(ENOSPC)),
     during('writes that fail (EIO)', ({ faults }) => faults.failWrites(EIO)),
+    during('reads that fail (EIO)', ({ faults }) => faults.failReads()),
     during('syncs that fail (EIO)', ({ faults }) => faults.failSyncs(EIO)),
     during('short writes', ({ faults }) => faults.shortenWrites()),
   ];

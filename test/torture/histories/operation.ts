@@ -22,6 +22,11 @@ export type Effect =
       readonly pet: string;
       readonly isRepeated: boolean;
     }
+  /** The command has placed all of these orders, in one or more revisions. */
+  | {
+      readonly type: 'imported';
+      readonly placed: readonly { readonly order: string; readonly pet: string }[];
+    }
   /** There was no definite answer: the requested changes may have happened, at any time after the request. */
   | { readonly type: 'unknown'; readonly changes: readonly RequestedChange[] }
   /** The order was in this state: a status, `absent`, or `ended` if it was cancelled or shipped; with its entry, if it was shown. */
@@ -44,7 +49,7 @@ export type Effect =
       /** Whether a page follows. */
       readonly hasNext: boolean;
     } & PageAsked)
-  /** The changes after one revision up to another (see `textOf`), all or those of one type, of a store at `now`. */
+  /** The changes after one revision up to another (see `textOf`), all or some, of a store at `now`. */
   | {
       readonly type: 'feed';
       readonly after: number;
@@ -52,7 +57,7 @@ export type Effect =
       readonly now: number;
       /** At `upTo`. */
       readonly head: string;
-      readonly only: string | undefined;
+      readonly only: ChangeFilter | undefined;
       readonly changes: string;
     }
   /** How many orders match at a revision, by status. */
@@ -72,12 +77,24 @@ export type Effect =
   /** Something has received everything up to a revision. */
   | { readonly type: 'received'; readonly revision: number };
 
-/** The orders with all of these; what is undefined is not compared. */
+/** The orders with all of these; what is undefined is not compared. Times are as version 2 shows them. */
 export interface Filter {
+  /** One or several, with commas between them. */
   readonly status?: string | undefined;
   readonly pet?: string | undefined;
   readonly reference?: string | undefined;
   readonly placedFrom?: string | undefined;
+  readonly placedBefore?: string | undefined;
+  readonly shipDateFrom?: string | undefined;
+  readonly shipDateBefore?: string | undefined;
+}
+
+/** The changes with all of these; what is undefined is not compared. */
+export interface ChangeFilter {
+  readonly type?: string | undefined;
+  readonly pet?: string | undefined;
+  /** The id of an API key. */
+  readonly by?: string | undefined;
 }
 
 /** The orders that match, after a position in one of the directions; at most `limit`. */
@@ -109,11 +126,11 @@ export interface Operation {
   readonly effect: Effect;
 }
 
-/** What a reader of the feed has received without an interruption: everything after `after`, or everything of one type (see `textOf`). */
+/** What a reader of the feed has received without an interruption after `after`: everything or some (see `textOf`). */
 export interface Received {
   readonly what: string;
   readonly after: number;
-  readonly only: string | undefined;
+  readonly only: ChangeFilter | undefined;
   readonly changes: string[];
   /** Whether some of it arrived after the store had continued with another history: then it may be of either, but not of both. */
   isLate: boolean;

@@ -16,6 +16,9 @@ const DATABASE = 'orders';
 const DEADLOCK = '40P01';
 const SHORT_MS = 700;
 const LONG_MS = 3_000;
+const OFF_MS = 8_000;
+/** Each may come between a commit and its confirmation. */
+const TERMINATIONS = 8;
 /** While the standby is not connected, this much is written that a failover then loses. */
 const LOST_MS = 1_500;
 
@@ -48,7 +51,7 @@ export async function onPostgres({
   const cut: Fault[] = other === undefined ? [] : [cutOff(other)];
   return {
     name: `PostgreSQL, ${NODES} nodes`,
-    ...{ nodes, database: servers.url, host, env },
+    ...{ nodes, database: servers.url, host, env, folder },
     faults: [...processFaults(nodes), ...cut, ...serverFaults(servers)],
     skipped: typeof machine === 'string' ? [machine] : [],
     end: async () => {
@@ -184,17 +187,22 @@ function serverFaults(servers: Servers): Fault[] {
     },
     {
       name: 'a restart of PostgreSQL',
-      happen: async () => {
+      happen: async ({ random }) => {
         await servers.primary.stop('fast');
+        // Longer than a node waits between two attempts to connect, however often it has failed.
+        if (random.chance(0.5)) await pause(OFF_MS);
         await servers.primary.run();
       },
     },
     {
       name: 'the end of all sessions',
-      happen: async () => {
-        await servers.primary.admin(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
-        );
+      happen: async ({ random }) => {
+        for (let times = 0; times < TERMINATIONS; times += 1) {
+          await servers.primary.admin(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
+          );
+          await pause(random.below(SHORT_MS));
+        }
       },
     },
     {

@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../postgres.ts';
-import { run } from '../../process/program.ts';
+import { succeed } from '../command.ts';
 import type { Deployment, Fault } from './deployment.ts';
 import { changesOf } from './feed.ts';
 import { Node } from './node.ts';
@@ -35,7 +35,7 @@ export async function onSqlite(
   for (const node of nodes.slice(1)) node.start();
   return {
     name: count === 1 ? 'SQLite, one process' : `SQLite, ${count} processes`,
-    ...{ nodes, database, host, env, skipped: [] },
+    ...{ nodes, database, host, env, folder, skipped: [] },
     faults: [
       ...processFaults(nodes),
       ...fileFaults(nodes),
@@ -65,28 +65,34 @@ function foreignLock(file: string): Fault {
   };
 }
 
-/** The operator makes a backup, goes on, and restores it. */
+/** The operator makes a backup, goes on, and restores it: by the command, or after a crash by hand. */
 function restore(file: string, nodes: readonly Node[]): Fault {
   return {
     name: 'a restore',
-    happen: async ({ replaceHistory }) => {
+    happen: async ({ random, replaceHistory }) => {
+      const isByHand = random.chance(0.5);
       const backup = `${file}.backup`;
       const database = ['--database', `sqlite:${file}`];
       rmSync(backup, { force: true });
-      await expectDone(['backup', backup, ...database]);
+      await succeed(['backup', backup, ...database]);
       await pause(LOCKED_MS / 2);
       await replaceHistory(async () => {
-        await Promise.all(nodes.map((node) => node.stop()));
-        const before = await changesOf(`sqlite:${file}`);
-        await expectDone(['restore', backup, ...database]);
+        await Promise.all(nodes.map((node) => node.stop(isByHand ? 'SIGKILL' : 'SIGTERM')));
+        // Of a copy: a command that opens the store itself could do what the service has left undone.
+        const copy = `${file}.copy`;
+        for (const suffix of ['', '-wal']) {
+          rmSync(copy + suffix, { force: true });
+          if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
+        }
+        const before = await changesOf(`sqlite:${copy}`);
+        if (isByHand) {
+          for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+          // Over the content of the same file.
+          copyFileSync(backup, file);
+        } else await succeed(['restore', backup, ...database]);
         for (const node of nodes) node.start();
         return before;
       });
     },
   };
-}
-
-async function expectDone(args: readonly string[]): Promise<void> {
-  const { code, stderr } = await run(args);
-  if (code !== 0) throw new Error(`${args[0]} failed: ${stderr}`);
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../http.ts';
-import type { Filter, PageAsked } from './operation.ts';
+import type { ChangeFilter, Filter, PageAsked } from './operation.ts';
 import { entryOf, hashOf, listedOf } from './record.ts';
 
 /** An event of the feed. */
@@ -51,6 +51,8 @@ export class Timeline {
   readonly #byPet = new Map<string, Change>();
   /** The revisions of each list of version 1, by its digest: a list is the same again once a new order is cancelled. */
   readonly #lists = new Map<string, Interval[]>();
+  /** The digests of lists. */
+  readonly #digests = new Map<string, string>();
   readonly last: number;
   /** All orders, in ascending id. */
   #orders: readonly { readonly order: string; readonly id: bigint }[] | undefined;
@@ -127,7 +129,10 @@ export class Timeline {
 
   /** When the list of version 1 was so, in ascending order. @param orders the entries, in ascending id */
   intervalsOfList(orders: string): readonly Interval[] {
-    return this.#lists.get(digestOfList(orders)) ?? [];
+    // Many responses have the same list.
+    const digest = this.#digests.get(orders) ?? digestOfList(orders);
+    this.#digests.set(orders, digest);
+    return this.#lists.get(digest) ?? [];
   }
 
   /** The latest change of an order up to a revision; undefined before it was placed. */
@@ -170,14 +175,8 @@ export class Timeline {
     });
   }
 
-  #matchingAt(revision: number, { status, pet, reference, placedFrom }: Filter) {
-    return this.#statesAt(revision).filter(
-      ({ change }) =>
-        (status === undefined || statusAfter(change) === status) &&
-        (pet === undefined || change.pet === pet) &&
-        (reference === undefined || change.reference === reference) &&
-        (placedFrom === undefined || change.placedAt >= placedFrom),
-    );
+  #matchingAt(revision: number, filter: Filter) {
+    return this.#statesAt(revision).filter(({ change }) => isMatching(change, filter));
   }
 
   /** How many orders match at a revision, by status. */
@@ -205,10 +204,16 @@ export class Timeline {
     return rest.map(({ entry }) => entry);
   }
 
-  /** The changes after one revision up to another, all or those of one type. */
-  between(after: number, upTo: number, only?: string): Change[] {
-    const found = this.changes.slice(this.#firstAfter(after), this.#firstAfter(upTo));
-    return only === undefined ? found : found.filter(({ type }) => type === only);
+  /** The changes after one revision up to another, all or some. */
+  between(after: number, upTo: number, { type, pet, by }: ChangeFilter = {}): Change[] {
+    return this.changes
+      .slice(this.#firstAfter(after), this.#firstAfter(upTo))
+      .filter(
+        (change) =>
+          (type === undefined || change.type === type) &&
+          (pet === undefined || change.pet === pet) &&
+          (by === undefined || change.by === by),
+      );
   }
 
   #firstAfter(revision: number): number {
@@ -231,6 +236,23 @@ export interface Position {
 
 /** Later than any time: orders without a shipDate are the last ones. */
 const UNDATED = '~';
+
+/** Whether an order is one of those with `filter` after a change. */
+function isMatching(
+  change: Change,
+  { status, pet, reference, placedFrom, placedBefore, shipDateFrom, shipDateBefore }: Filter,
+): boolean {
+  const { placedAt, shipDate } = change;
+  return (
+    (status === undefined || status.split(',').includes(statusAfter(change))) &&
+    (pet === undefined || change.pet === pet) &&
+    (reference === undefined || change.reference === reference) &&
+    (placedFrom === undefined || placedAt >= placedFrom) &&
+    (placedBefore === undefined || placedAt < placedBefore) &&
+    (shipDateFrom === undefined || (shipDate !== undefined && shipDate >= shipDateFrom)) &&
+    (shipDateBefore === undefined || (shipDate !== undefined && shipDate < shipDateBefore))
+  );
+}
 
 /** Returns where an order is. */
 export function positionOf(

@@ -1,9 +1,10 @@
-import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../process/program.ts';
-import { REFUSED_WITHIN_MS, send } from '../http.ts';
+import { succeed } from '../command.ts';
+import { parse } from '../http.ts';
 import type { Random } from '../random.ts';
 import { ACTIONS } from './actions/actions.ts';
+import { cancelInBatch, cancelV2 } from './actions/change.ts';
 import { placeAndCancel, placeAs } from './actions/place.ts';
 import { list } from './actions/read.ts';
 import type { Deployment, Fault, Replaced } from './deployment.ts';
@@ -14,28 +15,27 @@ import {
   followByClient,
   followStream,
   keepReplica,
+  type Receiver,
   receiveWebhook,
+  refuseWebhook,
 } from './followers.ts';
+import { importFirstOrders } from './imports.ts';
 import { Observed } from './operation.ts';
+import { expectStatus, storeFaults } from './store-faults.ts';
 import type { Change } from './timeline.ts';
-import { findingsIn, operationsOf } from './verdict.ts';
+import { findingsIn, operationsOf, type Seen } from './verdict.ts';
 import { type Key, type Target, Worker, type Workplace } from './worker.ts';
 
 const WORKERS = 10;
 /** Workers that share a key whose cancels are limited. */
 const LIMITED_WORKERS = 3;
 const CANCELS_PER_HOUR = 10;
-/** Beyond the integers that a Number can represent: an id that is rounded on its way would be another one. */
-const FIRST_ID = 2n ** 53n + 1n;
-const FIRST_PET = FIRST_ID;
+/** Cancels that each of them sends at the same time when the key is new: together more than it may make. */
+const CANCELS_AT_ONCE = 8;
+/** Beyond the integers that a Number can represent: one that is rounded on its way would be another one. */
+const FIRST_PET = 2n ** 53n + 1n;
 const AGAIN_MS = 20;
 const STARTS_WITHIN_MS = 30_000;
-/**
- * Orders that are placed and cancelled while a stream is not read: their events, of 1,300 bytes each, are more than the service keeps for a stream
- * (256 KiB) and the systems at both ends buffer (about 400 KB).
- */
-const BURST_ORDERS = 500;
-const BURST_WITHIN_MS = 20_000;
 /** After a fault has ended, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
 /** Time after a fault until requests must not fail, and then without faults. */
@@ -43,8 +43,12 @@ const SETTLED_MS = 300;
 const CALM_MS = 2_200;
 /** Everything must have arrived everywhere after this time; a delivery that was refused is repeated after 5 s and 30 s. */
 const CAUGHT_UP_WITHIN_MS = 60_000;
+/** What was seen is first checked after this time, and then whenever the time has doubled: a run ends early if it contradicts the feed. */
+const FIRST_CHECK_MS = 6_000;
+/** Deliveries to an endpoint that asks for a pause of a day, of which the service grants an hour: a wrong clock and another history permit another one. */
+const MOST_REFUSED = 30;
 /** A run that has seen less is undecided. */
-const MIN_OPERATIONS = 2_000;
+const MIN_OPERATIONS = 5_000;
 
 /** One deployment under load and faults, until its time is over. */
 export class Trial {
@@ -60,18 +64,16 @@ export class Trial {
   /** The keys whose cancels were limited, and until when that is checked, in milliseconds since the epoch. */
   readonly #limits: { readonly key: string; until: number | undefined }[] = [];
   #isWorking = false;
+  #isContradicted = false;
   #inheritedUpTo = 0;
   #slowestMs = 0;
-  readonly #agent = new Agent();
+  readonly #webhooks: Receiver[] = [];
   readonly #faults: readonly Fault[];
 
   constructor(deployment: Deployment, random: Random, report: (line: string) => void) {
     this.#deployment = deployment;
     this.#random = random;
     this.#report = report;
-    const revocation = { name: 'a revoked key', happen: () => this.#revokeKey() };
-    const burst = { name: 'a stream that falls behind', happen: () => this.#burst() };
-    this.#faults = [...deployment.faults, revocation, burst];
     this.#place = {
       ...{
         random,
@@ -79,10 +81,18 @@ export class Trial {
         targets: deployment.nodes,
         database: deployment.database,
       },
-      ...{ hot: [], others: [], counts: new Map(), nextPet: FIRST_PET },
+      ...{ hot: [], others: [], imported: [], counts: new Map(), nextPet: FIRST_PET },
       ...{ isBurst: false, isCalm: false, unexplained: [] },
       ...{ isStopping: false, isStopped: false, pause: undefined, waiting: new Set() },
     };
+    const store = {
+      ...{ deployment, place: this.#place, webhooks: this.#webhooks },
+      command: (args: readonly string[]) => this.#command(args),
+      newKey: (name: string, flags?: readonly string[]) => this.#newKey(name, flags),
+      whilePaused: (use: () => Promise<void>) => this.#whilePaused(use),
+      find: (finding: string) => this.#findings.push(finding),
+    };
+    this.#faults = [...deployment.faults, ...storeFaults(store)];
   }
 
   async run(forMs: number): Promise<TrialResult> {
@@ -90,22 +100,20 @@ export class Trial {
     const follower = await this.#newKey('follower');
     const prober = new Worker('prober', await this.#newKey('prober'), this.#place);
     await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
-    await this.#importOrder();
-    const { host } = this.#deployment;
-    const webhook = await receiveWebhook(host, this.#place);
-    webhook.isSignedWith(await this.#command(['webhooks', 'create', webhook.url]));
-    const cancels = await receiveWebhook(host, this.#place, 'cancelled');
-    const onlyCancels = ['--event', 'cancelled'];
-    cancels.isSignedWith(await this.#command(['webhooks', 'create', cancels.url, ...onlyCancels]));
+    await importFirstOrders(this.#place, this.#deployment.env);
+    for (const only of [undefined, 'cancelled', 'shipped']) await this.#newWebhook(only);
+    const refusing = await refuseWebhook(this.#deployment.host);
+    await this.#command(['webhooks', 'create', refusing.url]);
     const followers: Follower[] = [
       followStream(follower.secret, this.#place),
-      followStream(follower.secret, this.#place, 'slow'),
-      followStream(follower.secret, this.#place, 'placed'),
-      followStream(follower.secret, this.#place, 'cancelled'),
+      followStream(follower.secret, this.#place, { isSlow: true }),
+      followStream(follower.secret, this.#place, { only: 'placed' }),
+      ...[undefined, undefined, 'cancelled', 'cancelled'].map((only) =>
+        followStream(follower.secret, this.#place, { only, isRestless: true }),
+      ),
       followByClient(follower.secret, this.#place),
       keepReplica(follower.secret, this.#place),
-      webhook,
-      cancels,
+      ...this.#webhooks,
     ];
     for (let index = 1; index <= WORKERS; index += 1) {
       const key = await this.#newKey(`worker-${index}`);
@@ -120,25 +128,30 @@ export class Trial {
     const end = await changesOf(this.#deployment.database).catch((error: Error) => {
       this.#findings.push(`in the end, ${error.message}`);
     });
-    if (end && this.#findings.length === 0) await this.#catchUp(followers, end.changes);
+    const isOver = this.#isContradicted || this.#findings.length > 0;
+    if (end && !isOver) await this.#catchUp(followers, end.changes);
     this.#place.isStopped = true;
+    if (refusing.deliveries() > MOST_REFUSED) {
+      const times = refusing.deliveries();
+      this.#findings.push(`a webhook that asked for a pause of an hour got ${times} deliveries`);
+    }
     await this.#check();
     return this.#result(end?.changes, followers);
   }
 
-  /** Imports an order with FIRST_ID, after which the ids of all others come. */
-  async #importOrder(): Promise<void> {
-    const [order, pet] = [String(FIRST_ID), String(this.#place.nextPet++)];
-    const begin = performance.now();
-    await this.#command(['import', '-'], `{"id":${order},"petId":${pet},"quantity":1}\n`);
-    const effect = { type: 'placed', order, pet, isRepeated: false } as const;
-    this.#place.observed.add({ what: 'an import', begin, end: performance.now(), effect });
+  async #newWebhook(only: string | undefined): Promise<void> {
+    const webhook = await receiveWebhook(this.#deployment.host, this.#place, only);
+    const event = only === undefined ? [] : ['--event', only];
+    webhook.isSignedWith(await this.#command(['webhooks', 'create', webhook.url, ...event]));
+    this.#webhooks.push(webhook);
   }
 
   /** One fault after another, each kind before any comes again. */
   async #haveFaults(until: number, prober: Worker): Promise<void> {
     let left: Fault[] = [];
-    while (performance.now() < until && this.#findings.length === 0) {
+    const began = performance.now();
+    let nextCheck = began + FIRST_CHECK_MS;
+    while (performance.now() < until && this.#findings.length === 0 && !this.#isContradicted) {
       if (left.length === 0) left = this.#random.shuffled(this.#faults);
       const fault = left.pop()!;
       await pause(SETTLED_MS);
@@ -155,10 +168,20 @@ export class Trial {
       });
       this.#happened.set(fault.name, (this.#happened.get(fault.name) ?? 0) + 1);
       await this.#expectWorking(fault.name, prober, WORKS_WITHIN_MS);
+      if (fault.handsOver) await this.#expectDeliveries(fault.name);
       // Several requests at once are tried at the limit, which is reached within seconds.
       this.#endLimit();
       await this.#limitAnew();
+      if (performance.now() < nextCheck) continue;
+      await this.#whilePaused(() => this.#checkSoFar());
+      nextCheck = began + 2 * (performance.now() - began);
     }
+  }
+
+  /** Whether what was seen until now contradicts the feed. Only ends the load: requests without an answer may still be carried out. */
+  async #checkSoFar(): Promise<void> {
+    const { changes } = await changesOf(this.#deployment.database);
+    this.#isContradicted = findingsIn(this.#seen(changes, [])).length > 0;
   }
 
   /** From now on, the limit of the last key is not checked. */
@@ -166,15 +189,20 @@ export class Trial {
     this.#limits.at(-1)!.until ??= Date.now();
   }
 
-  /** Has some workers share a new key whose cancels are limited. */
+  /** Has some workers share a new key whose cancels are limited, and reach the limit at once. */
   async #limitAnew(): Promise<void> {
     const name = `limited-${this.#limits.length + 1}`;
     const key = await this.#newKey(name, ['--cancels-per-hour', String(CANCELS_PER_HOUR)]);
     this.#limits.push({ key: key.id, until: undefined });
+    const limited = this.#workers.slice(0, LIMITED_WORKERS);
     const use = async () => {
-      for (const worker of this.#workers.slice(0, LIMITED_WORKERS)) worker.use(key);
+      for (const worker of limited) worker.use(key);
     };
     await (this.#isWorking ? this.#whilePaused(use) : use());
+    const several = limited.flatMap((worker) => Array<Worker>(CANCELS_AT_ONCE).fill(worker));
+    await Promise.all(
+      several.map((worker) => cancelV2(worker, this.#random.pick(this.#place.imported))),
+    );
   }
 
   /** Runs `use` while no worker does anything. */
@@ -209,6 +237,19 @@ export class Trial {
       this.#slowestMs = Math.max(this.#slowestMs, performance.now() - began);
   }
 
+  /** Webhooks get deliveries again; one of them may wait, since its endpoint has refused a delivery. */
+  async #expectDeliveries(after: string): Promise<void> {
+    const until = performance.now() + WORKS_WITHIN_MS;
+    const before = this.#webhooks.map(({ revision }) => revision());
+    while (this.#webhooks.every(({ revision }, index) => revision() <= before[index]!)) {
+      if (performance.now() > until) {
+        this.#findings.push(`no webhook got a delivery ${WORKS_WITHIN_MS} ms after ${after}`);
+        return;
+      }
+      await pause(AGAIN_MS);
+    }
+  }
+
   /** See During. */
   async #replaceHistory(replace: () => Promise<Replaced>, prober: Worker): Promise<void> {
     this.#endLimit();
@@ -224,47 +265,11 @@ export class Trial {
       const isLost = (changes.at(-1)?.revision ?? 0) > this.#inheritedUpTo;
       const path = `/v2/store/changes?after=${cursor}`;
       const what = 'a cursor of the history before';
-      await this.#expectStatus(isLost ? 410 : 200, what, path, prober.key.secret);
+      const { secret } = prober.key;
+      const find = (finding: string) => this.#findings.push(finding);
+      const store = { deployment: this.#deployment, find };
+      await expectStatus(store, isLost ? 410 : 200, what, { path, secret });
     });
-  }
-
-  /** Every node answers a request with a status. @param what the request has, for the finding */
-  async #expectStatus(expected: number, what: string, path: string, secret: string): Promise<void> {
-    for (const { name, host, port } of this.#deployment.nodes) {
-      const sending = { host, port, agent: this.#agent, limitMs: STARTS_WITHIN_MS };
-      const { status } = await send(sending, { method: 'GET', path, secret });
-      if (status !== expected)
-        this.#findings.push(`${name} answered ${what} with ${status}, not ${expected}`);
-    }
-  }
-
-  /** A key is good at every node, and a second after it was revoked at none; its streams have ended then. */
-  async #revokeKey(): Promise<void> {
-    const { id, secret } = await this.#newKey(`short ${performance.now()}`);
-    await this.#expectStatus(200, 'a new key', '/v1/store/orders', secret);
-    const streams = await Promise.all(
-      this.#deployment.nodes.map((node) => openStream(node, secret)),
-    );
-    await this.#command(['keys', 'revoke', id]);
-    await pause(REFUSED_WITHIN_MS);
-    for (const { name, hasEnded, close } of streams) {
-      if (!hasEnded()) this.#findings.push(`${name} continued the stream of a revoked key`);
-      close();
-    }
-    await this.#expectStatus(401, 'a revoked key', '/v1/store/orders', secret);
-  }
-
-  /** The feed grows so fast that a stream which is not read meanwhile falls behind. */
-  async #burst(): Promise<void> {
-    const { nextPet } = this.#place;
-    const until = performance.now() + BURST_WITHIN_MS;
-    this.#place.isBurst = true;
-    while (this.#place.nextPet < nextPet + BigInt(BURST_ORDERS) && performance.now() < until)
-      await pause(AGAIN_MS);
-    this.#place.isBurst = false;
-    const placed = Number(this.#place.nextPet - nextPet);
-    if (placed < BURST_ORDERS)
-      throw new Error(`only ${placed} orders were placed in ${BURST_WITHIN_MS} ms`);
   }
 
   async #catchUp(followers: readonly Follower[], changes: readonly Change[]): Promise<void> {
@@ -287,15 +292,23 @@ export class Trial {
     if (code !== 0) this.#findings.push(`check ended with ${code}: ${stdout}${stderr}`);
   }
 
-  /** @param feed all changes; undefined if they could not be read */
-  #result(feed: readonly Change[] | undefined, followers: readonly Follower[]): TrialResult {
+  /** What was seen until now. @param feed all changes; undefined if they could not be read */
+  #seen(feed: readonly Change[] | undefined, followers: readonly Follower[]): Seen {
     const changes = feed ?? [];
     const last = { changes, observed: this.#place.observed, inheritedUpTo: this.#inheritedUpTo };
-    const histories = [...this.#past, last];
+    return {
+      ...{ findings: this.#findings, histories: [...this.#past, last], followers },
+      ...{ isComplete: feed !== undefined, unexplained: this.#place.unexplained },
+      limited: this.#limits.map((each) => ({ ...each, cancels: CANCELS_PER_HOUR })),
+    };
+  }
+
+  /** @param feed all changes; undefined if they could not be read */
+  #result(feed: readonly Change[] | undefined, followers: readonly Follower[]): TrialResult {
     const { unexplained, counts } = this.#place;
-    const limited = this.#limits.map((each) => ({ ...each, cancels: CANCELS_PER_HOUR }));
-    const seen = { findings: this.#findings, histories, isComplete: feed !== undefined };
-    const findings = findingsIn({ ...seen, limited, unexplained, followers });
+    const seen = this.#seen(feed, followers);
+    const { histories } = seen;
+    const findings = findingsIn(seen);
     const operations = operationsOf(histories);
     const faults = [...this.#happened.values()].reduce((sum, count) => sum + count, 0);
     const missing = this.#faults.filter(({ name }) => !this.#happened.has(name));
@@ -308,7 +321,7 @@ export class Trial {
     for (const [name, count] of [...counts].sort()) this.#report(`  ${name}: ${count}`);
     this.#report(`  failed although nothing was wrong: ${unexplained.length}`);
     const summary =
-      `${operations} operations, ${changes.length} changes, ${histories.length} histories, ${faults} faults, ` +
+      `${operations} operations, ${feed?.length ?? 0} changes, ${histories.length} histories, ${faults} faults, ` +
       `working again after ${seconds} s at most`;
     return { operations, findings, undecided, summary };
   }
@@ -319,36 +332,20 @@ export class Trial {
     return { id: listed.find((key: { name: string }) => key.name === name).id, secret };
   }
 
-  async #command(args: readonly string[], input?: string): Promise<string> {
+  #command(args: readonly string[]): Promise<string> {
     const { database, env } = this.#deployment;
-    const { code, stdout, stderr } = await run([...args, '--database', database], { env, input });
-    if (code !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
-    return stdout.trim();
+    return succeed([...args, '--database', database], { env });
   }
 }
 
-/** Whether a node lists and places orders. */
+/** Whether a node lists and places orders, and changes several at once. */
 async function works(prober: Worker, node: Target): Promise<boolean> {
   const listed = await list(prober, node);
   const pet = String(prober.place.nextPet++);
   const placed = await placeAs(prober, { key: `k${pet}`, pet }, node);
-  return listed?.status === 200 && placed?.status === 201;
-}
-
-/** Opens a stream of changes, and discards them. */
-async function openStream({ name, host, port }: Target, secret: string) {
-  const ending = new AbortController();
-  const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=now`, {
-    headers: { authorization: `Bearer ${secret}` },
-    signal: ending.signal,
-  });
-  if (response.status !== 200) throw new Error(`${name} answered a stream ${response.status}`);
-  let hasEnded = false;
-  const note = () => {
-    hasEnded = true;
-  };
-  response.body!.pipeTo(new WritableStream()).then(note, note);
-  return { name, hasEnded: () => hasEnded, close: () => ending.abort() };
+  if (listed?.status !== 200 || placed?.status !== 201) return false;
+  const cancelled = await cancelInBatch(prober, String(parse(placed.body).id), node);
+  return cancelled?.status === 200;
 }
 
 export interface TrialResult {

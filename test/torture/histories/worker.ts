@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkAnswer } from '../../http/contract-check.ts';
@@ -31,6 +32,8 @@ export interface Workplace {
   readonly hot: string[];
   /** Other orders that may be pending. */
   readonly others: string[];
+  /** Orders that were imported, in ascending id without gaps. */
+  readonly imported: string[];
   /** Ends the workers. */
   isStopping: boolean;
   /** Ends the followers. */
@@ -53,6 +56,8 @@ export interface Workplace {
 /** Longer than the service takes to answer in any case. */
 const LIMIT_MS = 4_000;
 const AGAIN_MS = 50;
+/** Share of what can be repeated that is sent twice at the same time. */
+export const TWICE = 0.1;
 /** Share of the responses that are compared with the contract, which takes longer than the request. */
 const COMPARED = 0.1;
 /** No request of a worker may be answered so, unless it must be refused so. */
@@ -93,6 +98,15 @@ export class Worker {
   cursor: { readonly text: string; readonly of: Observed } | undefined;
   /** The last order that was read, for If-Match. */
   lastRead: { readonly order: string; readonly etag: string; readonly status: string } | undefined;
+  /** What was read last by version 2, to be read again if it has changed. */
+  lastGet:
+    | {
+        readonly what: string;
+        readonly call: Call;
+        readonly effectOf: Meaning['effectOf'];
+        readonly answer: Answer;
+      }
+    | undefined;
   /** A placement to repeat. */
   lastPlaced: { readonly key: string; readonly pet: string } | undefined;
 
@@ -188,15 +202,20 @@ export class Worker {
     if (answer.status >= 500) return unknown(String(answer.status));
     this.count(`${kind} ${answer.status}`);
     if (wrong) return answer;
+    if (call.method === 'GET' && call.path.startsWith('/v2/') && answer.status === 200) {
+      const { etag } = answer.headers;
+      observed.sawEtag(`${call.path} ${etag}`, hash('sha256', answer.body), named);
+      if (etag !== undefined) this.lastGet = { what, call, effectOf, answer };
+    }
     for (const effect of [effectOf(answer) ?? []].flat()) note(effect, end);
     return answer;
   }
 
   /** An order to change: every second time one of the latest. */
   anOrder(): string {
-    const { hot, others, random } = this.place;
-    const from = random.chance(0.5) || others.length === 0 ? hot : others;
-    return from.length === 0 ? '1' : random.pick(from);
+    const { hot, others, imported, random } = this.place;
+    const older = others.length === 0 || random.chance(0.3) ? imported : others;
+    return random.pick(hot.length === 0 || random.chance(0.5) ? older : hot);
   }
 
   /** Notes the ETag of an order. @returns what its record shows */

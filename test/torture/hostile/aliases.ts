@@ -1,40 +1,45 @@
 import { Agent } from 'node:http';
-import { send } from '../http.ts';
+import { succeed } from '../command.ts';
+import { type Call, send } from '../http.ts';
 import type { Random } from '../random.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
-const PATHS = 30_000;
+const REQUESTS = 30_000;
 const AT_ONCE = 16;
 const LIMIT_MS = 10_000;
-/** The order that no other name may reach. */
-const ORDER = '5';
+/** The orders and pets that no other name may reach: ids are int64. */
+const ORDERS = ['5', '0', '-7'];
 
-/** Paths that other programs could take for that of an order. */
+/** Paths, queries and bodies that other programs could take for those of an order. */
 export const aliases: Attack = {
-  name: `${PATHS} other spellings of the path and the id of an order`,
+  name: `${REQUESTS} other spellings of the path and the id of an order`,
   mustHold: 'none reaches the order, and none is answered 5xx',
   make: async ({ folder, random }) => {
-    const { server, secret } = await serveNew(folder, 10);
+    const { server, secret, database } = await serveNew(folder, 10);
+    const others = ORDERS.filter((id) => id !== '5').map((id) => `{"id":${id},"petId":${id}}`);
+    await succeed(['import', '-', '--database', database], { input: others.join('\n') });
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
     const sending = { port: server.port, agent, limitMs: LIMIT_MS };
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
-    let left = PATHS;
+    let left = REQUESTS;
     const client = async () => {
       while (left > 0) {
         left -= 1;
-        const path = aliasOf(random);
-        const method = random.pick(['GET', 'DELETE', 'POST']);
-        const { status } = await send(sending, { method, path, secret });
+        const call = aliasOf(random.pick(ORDERS), random);
+        const { status } = await send(sending, { ...call, secret });
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (status < 400 || status >= 500) wrong.push(`${method} ${path} was answered ${status}`);
+        if (status < 400 || status >= 500)
+          wrong.push(`${call.method} ${call.path} ${call.body ?? ''} was answered ${status}`);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, client));
-    const path = `/v1/store/orders/${ORDER}`;
-    const { status } = await send(sending, { method: 'DELETE', path, secret });
-    if (status !== 204) wrong.push(`the order itself was answered ${status}`);
+    for (const order of ORDERS) {
+      const path = `/v1/store/orders/${order}`;
+      const { status } = await send(sending, { method: 'DELETE', path, secret });
+      if (status !== 204) wrong.push(`the order ${order} itself was answered ${status}`);
+    }
     agent.destroy();
     await server.stop();
     const found = [...statuses].map(([status, times]) => `${status} ${times} times`).join(', ');
@@ -45,31 +50,73 @@ export const aliases: Attack = {
   },
 };
 
-/** Returns a path that is not one of the order's. Percent-encoded digits are the digits themselves (RFC 3986), and are left out. */
-function aliasOf(random: Random): string {
-  const id = random.pick(IDS)(random);
-  const paths = ['/v1/store/orders/', '/v2/store/orders/'];
-  const path = random.pick(paths);
-  const verb = path.startsWith('/v2') ? random.pick(['', '/cancel', '/ship', '/history']) : '';
-  if (random.chance(0.5)) return `${path}${id}${verb}`;
-  const other = random.pick(PATH_CHANGES)(path, random);
-  return `${other}${ORDER}${verb}`;
+/** Returns a request that is none for the order or its pet. Percent-encoded digits are the digits themselves (RFC 3986), and are left out. */
+function aliasOf(order: string, random: Random): Call {
+  const alias = random.pick(IDS)(order, random);
+  switch (random.below(6)) {
+    case 0:
+      return { method: 'GET', path: `/v2/store/${random.pick(READS)}?petId=${alias}` };
+    case 1: {
+      const path = `/v2/store/${random.pick(['cancellations', 'shipments'])}`;
+      const id = random.pick(NUMBERS)(order);
+      return { method: 'POST', path, body: `{"orders":[{"id":${id}}]}` };
+    }
+    case 2:
+    case 3: {
+      const [path, verb] = aPath(random);
+      return { method: random.pick(METHODS), path: `${path}${alias}${verb}` };
+    }
+    default: {
+      const [path, verb] = aPath(random);
+      const other = random.pick(PATH_CHANGES)(path, random);
+      return { method: random.pick(METHODS), path: `${other}${order}${verb}` };
+    }
+  }
 }
 
-const IDS: readonly ((random: Random) => string)[] = [
-  (random) => '0'.repeat(1 + random.below(30)) + ORDER,
-  () => `+${ORDER}`,
-  () => `-0${ORDER}`,
-  (random) => `${ORDER}.${'0'.repeat(random.below(4))}`,
-  (random) => `${ORDER}e${random.pick(['0', '+0', '-0'])}`,
-  (random) => `0${random.pick(['x', 'X', 'o', 'b'])}${ORDER}`,
-  (random) =>
-    ORDER + random.pick(['%20', '%00', '%09', '%0a', '%0d%0a', '%2f', '%3f', '%23', '%3b', '%5c']),
-  (random) => random.pick(['%20', '%00', '%2b', '%2f', '%e2%80%8b']) + ORDER,
-  (random) =>
-    ORDER +
+const METHODS = ['GET', 'DELETE', 'POST'];
+/** What can be filtered by pet. */
+const READS = ['orders', 'counts', 'changes'];
+
+/** What comes before and after the id of an order. */
+function aPath(random: Random): [path: string, verb: string] {
+  const path = random.pick(['/v1/store/orders/', '/v2/store/orders/']);
+  const verbs = path.startsWith('/v2') ? ['', '/cancel', '/ship', '/history'] : [''];
+  return [path, random.pick(verbs)];
+}
+
+/** JSON that other programs could take for the number. */
+const NUMBERS: readonly ((order: string) => string)[] = [
+  (order) => `${order}.0`,
+  (order) => `${order}e0`,
+  (order) => `${order}E+0`,
+  (order) => `${order}0e-1`,
+  (order) => `${order}.00000000000000000001`,
+  (order) => `"${order}"`,
+  (order) => `[${order}]`,
+  (order) => `0${order}`,
+  (order) => `+${order}`,
+  (order) => `0x${order}`,
+  (order) => (order === '0' ? '-0' : `-0${order}`),
+  (order) => String((1n << 64n) + BigInt(order)),
+  (order) => String(BigInt(order) - (1n << 64n)),
+];
+
+const IDS: readonly ((order: string, random: Random) => string)[] = [
+  (order, random) => '0'.repeat(1 + random.below(30)) + order,
+  (order) => `+${order}`,
+  (order) => `-0${order}`,
+  (order) => (order === '0' ? '-0' : `--${order}`),
+  (order, random) => `${order}.${'0'.repeat(random.below(4))}`,
+  (order, random) => `${order}e${random.pick(['0', '+0', '-0'])}`,
+  (order, random) => `0${random.pick(['x', 'X', 'o', 'b'])}${order}`,
+  (order, random) =>
+    order + random.pick(['%20', '%00', '%09', '%0a', '%0d%0a', '%2f', '%3f', '%23', '%3b', '%5c']),
+  (order, random) => random.pick(['%20', '%00', '%2b', '%2f', '%e2%80%8b']) + order,
+  (order, random) =>
+    order +
     random.pick([';', ';v=1', ',', "'", '"', '/', '//', '/.', '/..', '.json', '_', 'n', 'L']),
-  (random) =>
+  (_order, random) =>
     random.pick([
       '%EF%BC%95',
       '%D9%A5',
@@ -81,9 +128,9 @@ const IDS: readonly ((random: Random) => string)[] = [
       '%3',
       '%zz',
     ]),
-  (random) => String((1n << BigInt(64 + random.below(64))) + BigInt(ORDER)),
-  (random) => `${'9'.repeat(19 + random.below(200))}`,
-  (random) => {
+  (order, random) => String((1n << BigInt(64 + random.below(64))) + BigInt(order)),
+  (_order, random) => `${'9'.repeat(19 + random.below(200))}`,
+  (_order, random) => {
     const length = 1 + random.below(40);
     return `${Array.from({ length }, () => random.pick([...'5%0/.;+-eE_~@:'])).join('')}x`;
   },

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret } from '../../../src/keys/api-key.ts';
+import { succeed } from '../command.ts';
 import { type Call, send } from '../http.ts';
-import { prepared } from '../power-cuts/scenario.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -43,7 +43,7 @@ export const canary: Attack = {
       }
     }
     const metrics = await (await fetch(`${server.operations}/metrics`)).text();
-    await prepared(['backup', join(folder, 'canary-backup.db'), '--database', database]);
+    await succeed(['backup', join(folder, 'canary-backup.db'), '--database', database]);
     await pause(EXPORTED_MS);
     const heap = join(folder, 'canary.heapsnapshot');
     await server.writeHeap(heap);
@@ -103,6 +103,12 @@ function mistakes(key: string): Call[] {
     get({}, `/${key}`),
     get({}, `/${percentEncoded(key)}`),
     get({}, `?key=${percentEncoded(key)}`),
+    // What cannot be decoded as a whole.
+    ...['%', '%FF', '%C3%28', '%zz'].flatMap((broken) => [
+      get({}, `/${key}${broken}`),
+      get({}, `/${broken}${percentEncoded(key)}`),
+      get({ 'x-forwarded-for': `${broken}${key}`, referer: `/${key}${broken}` }),
+    ]),
     get({ authorization: `Bearer ${key}` }, `/${key}?reference=${key}`),
     ...[
       'x-api-key',

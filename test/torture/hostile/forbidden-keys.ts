@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret } from '../../../src/keys/api-key.ts';
 import { SCOPES } from '../../../src/keys/scopes.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
+import { succeed } from '../command.ts';
 import { type Call, parse, REFUSED_WITHIN_MS, send } from '../http.ts';
-import { prepared } from '../power-cuts/scenario.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -34,7 +34,7 @@ export const forbiddenKeys: Attack = {
     const other = await serveNew(folder, 1);
     await other.server.stop();
     const newKey = (...flags: string[]) =>
-      prepared(['keys', 'create', '--name', 'a key', ...flags, '--database', database]);
+      succeed(['keys', 'create', '--name', 'a key', ...flags, '--database', database]);
     const expires = new Date(Date.now() + EXPIRES_IN_MS).toISOString();
     const expired = await newKey('--expires', expires);
     const { id, secret: revoked } = JSON.parse(await newKey('--json'));
@@ -42,7 +42,7 @@ export const forbiddenKeys: Attack = {
     // The service has both keys in its memory.
     for (const key of [expired, revoked]) await stateOf(sending, key);
     const webhook = await newWebhook(sending, secret);
-    await prepared(['keys', 'revoke', id, '--database', database]);
+    await succeed(['keys', 'revoke', id, '--database', database]);
     await pause(EXPIRES_IN_MS + REFUSED_WITHIN_MS);
     const wrong: string[] = [];
     let requests = 0;
@@ -104,7 +104,8 @@ function callOf({ method, path }: Operation): Call {
   return { method, path, headers, ...(body !== undefined && { body }) };
 }
 
-function bodyOf(method: string, path: string): string | undefined {
+/** A body that an operation accepts; undefined if it has none. */
+export function bodyOf(method: string, path: string): string | undefined {
   if (method === 'PATCH') return '{}';
   if (method !== 'POST') return undefined;
   if (path.endsWith('/store/orders')) return '{"petId":1,"quantity":1}';

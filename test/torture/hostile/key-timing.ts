@@ -11,6 +11,10 @@ const DIGITS = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /** The slowest responses are those that the machine has interrupted. */
 const KEPT = 0.95;
 const MOST = 4.5;
+/** Samples before the memory is measured. */
+const WARM_UP = 20_000;
+/** A key alone has 57. */
+const MOST_KEPT = 40;
 
 /**
  * Compares the response times of keys that begin like a valid one with those of keys that begin like one that never existed, as dudect does:
@@ -19,17 +23,20 @@ const MOST = 4.5;
  */
 export const keyTiming: Attack = {
   name: 'response times of keys that differ from a valid one in the last characters only',
-  mustHold: `Welch's |t| against keys that begin like one that never existed is below ${MOST} over ${SAMPLES} samples`,
+  mustHold: `Welch's |t| against keys that begin like one that never existed is below ${MOST} over ${SAMPLES} samples; the process keeps at most ${MOST_KEPT} bytes for each`,
   make: async ({ folder, random }) => {
     const { server, secret } = await serveNew(folder, 10);
     const never = newSecret('production');
     const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true });
     const times: [number[], number[]] = [[], []];
+    let before = 0;
     for (let sample = 0; sample < SAMPLES; sample += 1) {
+      if (sample === WARM_UP) before = (await server.usage()).bytes;
       const isAlike = random.chance(0.5);
       const took = await timeOf(socket, likeSecret(isAlike ? secret : never, random));
       times[isAlike ? 0 : 1].push(took);
     }
+    const kept = ((await server.usage()).bytes - before) / (SAMPLES - WARM_UP);
     socket.destroy();
     await server.stop();
     const limit = [...times[0], ...times[1]].sort((one, other) => one - other)[
@@ -37,7 +44,8 @@ export const keyTiming: Attack = {
     ]!;
     const [alike, others] = times.map((each) => each.filter((time) => time < limit));
     const t = welch(alike!, others!);
-    return { figures: `t = ${t.toFixed(2)}`, isKept: Math.abs(t) < MOST };
+    const figures = `t = ${t.toFixed(2)}; ${Math.max(0, kept).toFixed(0)} bytes`;
+    return { figures, isKept: Math.abs(t) < MOST && kept <= MOST_KEPT };
   },
 };
 

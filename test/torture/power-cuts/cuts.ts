@@ -4,8 +4,8 @@ import type { Entry } from './record.ts';
 import type { Recorded } from './recording.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Points of a record that are cut before the first ones are cut again with another fate: a long record takes several passes. */
-const POINTS_PER_PASS = 300;
+/** Points that are cut in one pass through a record, spread over all of it: the next passes cut the points between them, then all again with other fates. */
+const POINTS_PER_PASS = 50;
 
 /** A moment of a record: what the disk may have, and what was acknowledged. */
 export interface PowerCut {
@@ -26,7 +26,7 @@ export function* cutsOf(
   for (;;) for (const cuts of all) yield cuts.next().value as PowerCut;
 }
 
-/** Cuts the power at the points of a record, from the first to the last, again and again with other fates. Never ends. */
+/** Cuts the power at the points of a record, in passes from its beginning to its end, again and again with other fates. Never ends. */
 function* cutsOfOne(scenario: Scenario, recorded: Recorded, seed: number): Generator<PowerCut> {
   const points = recorded.entries.flatMap((entry, at) =>
     matters(entry, at, recorded) ? [at] : [],

@@ -36,14 +36,29 @@ export async function examineStore(
   random: Random,
   { file = 'store.db', mayBeOlder = false, also = async () => {} }: Examination = {},
 ): Promise<void> {
+  const secret = latest(expected.claims, 'secret')?.secret ?? expected.secret;
+  await whileServed(file, secret, async (get) => {
+    // Before its first key was printed, a store has none that anybody knows.
+    if (secret === '') return;
+    const changes = await examineService(get, expected, random, mayBeOlder);
+    await also(changes, get);
+  });
+  await expectSound(file);
+}
+
+/** Serves a store in this process until `use` has ended. @param secret of the key that requests have */
+export async function whileServed(
+  file: string,
+  secret: string,
+  use: (get: Get) => Promise<void>,
+): Promise<void> {
   const config = readConfig({ DATABASE_URL: `sqlite:${file}`, PORT: '0', LOG_LEVEL: 'silent' });
   const service = new Service(config, createLogger('silent', { write: () => {} }));
   const agent = new Agent({ keepAlive: true });
   try {
     await service.open(() => {});
     const { port } = await service.listen();
-    const secret = latest(expected.claims, 'secret')?.secret ?? expected.secret;
-    const get: Get = async (path, call = {}) => {
+    await use(async (path, call = {}) => {
       const sent = { method: 'GET', path, secret, ...call };
       const until = performance.now() + LIMIT_MS;
       let answer: Answer;
@@ -52,17 +67,11 @@ export async function examineStore(
       while (answer.status === 503 && performance.now() < until);
       const { status, headers, body } = answer;
       return { status, etag: String(headers.etag), body };
-    };
-    // Before its first key was printed, a store has none that anybody knows.
-    if (secret !== '') {
-      const changes = await examineService(get, expected, random, mayBeOlder);
-      await also(changes, get);
-    }
+    });
   } finally {
     agent.destroy();
     await service.close();
   }
-  await expectSound(file);
 }
 
 /** @throws AssertionError if "check" reports a problem */

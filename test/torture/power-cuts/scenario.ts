@@ -1,4 +1,4 @@
-import { run } from '../../process/program.ts';
+import { succeed } from '../command.ts';
 import type { Random } from '../random.ts';
 import type { Expected } from './claims.ts';
 import type { Recorded } from './recording.ts';
@@ -12,18 +12,11 @@ export interface Scenario {
   readonly examine: (expected: Expected, random: Random) => Promise<void>;
 }
 
-/** Runs a command in this process, unrecorded. @returns what it printed @throws Error if it fails */
-export async function prepared(args: readonly string[], input = ''): Promise<string> {
-  const { code, stdout, stderr } = await run(args, { input });
-  if (code !== 0) throw new Error(`${args.join(' ')} failed:\n${stderr}`);
-  return stdout.trim();
-}
-
 /** Creates a store with the pending orders 1 to `count` of the pets of the same numbers. @returns the secret of a key */
 export async function makeStore(path: string, count: number): Promise<string> {
   const database = ['--database', `sqlite:${path}`];
-  await prepared(['import', '-', ...database], ordersFrom(1, count));
-  return prepared(['keys', 'create', '--name', 'torture', ...database]);
+  await succeed(['import', '-', ...database], { input: ordersFrom(1, count) });
+  return succeed(['keys', 'create', '--name', 'torture', ...database]);
 }
 
 /** Orders as NDJSON, with the ids from `first` on. */

@@ -34,6 +34,11 @@ export class Faults {
     this.#set(16, UNTIL_ENDED);
   }
 
+  /** Every read of a database fails with EIO. */
+  failReads(): void {
+    this.#set(20, UNTIL_ENDED);
+  }
+
   /** The process sees a clock that is wrong by so many seconds. */
   shiftClock(seconds: number): void {
     const bytes = Buffer.alloc(8);

@@ -70,7 +70,8 @@ struct faults {
   volatile int32_t sync_errno;
   volatile int32_t sync_count;
   volatile int32_t short_count;
-  volatile int32_t padding;
+  /** Reads at a position, which fail with EIO. */
+  volatile int32_t read_count;
   volatile int64_t clock_offset_s;
 };
 
@@ -356,6 +357,16 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset) {
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t offset) { return pwrite(fd, bytes, size, offset); }
+
+ssize_t pread(int fd, void *bytes, size_t size, off_t offset) {
+  if (faults != NULL && watched(fd) && applies(&faults->read_count)) {
+    errno = EIO;
+    return -1;
+  }
+  return syscall(SYS_pread64, fd, bytes, size, offset);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t size, off_t offset) { return pread(fd, bytes, size, offset); }
 
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
   if (watched(fd)) return count == 0 ? 0 : write_file(fd, parts[0].iov_base, parts[0].iov_len, offset);

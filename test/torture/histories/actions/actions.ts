@@ -5,6 +5,7 @@ import { place } from './place.ts';
 import {
   listOrders,
   readActivity,
+  readAgain,
   readChanges,
   readCounts,
   readHistory,
@@ -21,7 +22,8 @@ export const ACTIONS: readonly Action[] = [
   ...Array<Action>(9).fill(place),
   ...Array<Action>(3).fill(readOrder),
   readHistory,
-  ...Array<Action>(4).fill(listOrders),
+  ...Array<Action>(2).fill(readAgain),
+  ...Array<Action>(3).fill(listOrders),
   ...Array<Action>(2).fill(readPages),
   ...Array<Action>(2).fill(readChanges),
   readCounts,

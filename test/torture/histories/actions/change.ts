@@ -1,7 +1,16 @@
-import { type Json, parse } from '../../http.ts';
+import { type Answer, type Json, parse } from '../../http.ts';
 import type { ChangeType, Effect } from '../operation.ts';
 import { entryOf } from '../record.ts';
-import { type Action, KEY_REUSED, refusedAs, statusOf, type Worker } from '../worker.ts';
+import {
+  type Action,
+  KEY_REUSED,
+  type Meaning,
+  refusedAs,
+  statusOf,
+  type Target,
+  TWICE,
+  type Worker,
+} from '../worker.ts';
 
 /** Version 1: DELETE. */
 export const cancelV1: Action = async (worker) => {
@@ -23,11 +32,38 @@ export function cancelV2(worker: Worker, order: string): Promise<void> {
   return changeOrder(worker, order, {}, 'cancelled');
 }
 
+/** Cancels an order by the operation for several. */
+export function cancelInBatch(
+  worker: Worker,
+  order: string,
+  target: Target,
+): Promise<Answer | undefined> {
+  const by = worker.key.id;
+  const path = '/v2/store/cancellations';
+  const call = { method: 'POST', path, body: `{"orders":[{"id":${order}}]}` };
+  return worker.request(`cancel only order ${order} at once`, call, {
+    ...{ target, changes: [{ type: 'cancelled', of: order, by }] },
+    effectOf: ({ status, body }) => {
+      const found = status === 200 ? parse(body).results[0].order : undefined;
+      return found && changedOf(found, 'cancelled', by);
+    },
+  });
+}
+
 /** Changes an order only if it is as it was read last. */
 export const changeIfUnchanged: Action = async (worker) => {
   const { lastRead } = worker;
   if (lastRead === undefined) return changeV2(worker);
-  await changeOrder(worker, lastRead.order, { 'if-match': lastRead.etag });
+  const { order, etag } = lastRead;
+  if (worker.place.random.chance(0.7)) return changeOrder(worker, order, { 'if-match': etag });
+  const path = `/v2/store/orders/${order}/cancel`;
+  const call = { method: 'POST', path, headers: { 'if-match': `W/${etag}, "other"` } };
+  await worker.request(`cancel order ${order} if a weak ETag matches`, call, {
+    effectOf: ({ status, body }) => {
+      if (status === 200) worker.place.observed.findings.push(`a weak ETag has matched: ${body}`);
+      return undefined;
+    },
+  });
 };
 
 async function changeOrder(
@@ -59,29 +95,43 @@ async function changeOrder(
   });
 }
 
+/** Share of the changes of several orders that are of many with successive ids, so that whole blocks of the list change, and the most of them. */
+const MANY = 0.06;
+const MOST = 150;
+
+/** Orders to change at once. */
+function severalOrders(worker: Worker, isAtomic: boolean): readonly string[] {
+  const { random, hot, imported } = worker.place;
+  if (random.chance(MANY)) {
+    const first = random.below(imported.length);
+    return imported.slice(first, first + 1 + random.below(MOST));
+  }
+  // All or none is mostly none, unless the orders are new.
+  if (isAtomic && hot.length > 0) return hot.slice(-3);
+  return [...new Set([worker.anOrder(), worker.anOrder(), worker.anOrder()])];
+}
+
 /** Changes several orders in one transaction, each for itself or all or none, and now and then again, or others, under the same key. */
 export const changeSeveral: Action = async (worker) => {
-  const { random, observed, hot } = worker.place;
+  const { random, observed } = worker.place;
   const isAtomic = random.chance(0.5);
-  // All or none is mostly none, unless the orders are new.
-  const orders =
-    isAtomic && hot.length > 0
-      ? hot.slice(-3)
-      : [...new Set([worker.anOrder(), worker.anOrder(), worker.anOrder()])];
+  const orders = severalOrders(worker, isAtomic);
   const by = worker.key.id;
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
-  const list = orders.map((id) => `{"id":${id}}`).join(',');
   const headers = { 'idempotency-key': `several-${random.next()}` };
   const path = `/v2/store/${change === 'cancelled' ? 'cancellations' : 'shipments'}`;
-  const callWith = (atomic: boolean) => {
+  const callWith = (atomic: boolean, ids = orders) => {
+    const list = ids.map((id) => `{"id":${id}}`).join(',');
     return { method: 'POST', path, headers, body: `{"orders":[${list}],"atomic":${atomic}}` };
   };
   const call = callWith(isAtomic);
   const changes = orders.map((of) => ({ type: change, of, by }));
-  const what = `${change === 'cancelled' ? 'cancel' : 'ship'} orders ${orders.join(', ')} at once`;
-  const first = await worker.request(what, call, {
+  const named = orders.length > 3 ? `from ${orders[0]} to ${orders.at(-1)}` : orders.join(', ');
+  const what = `${change === 'cancelled' ? 'cancel' : 'ship'} orders ${named} at once`;
+  const meaning: Meaning = {
     changes,
-    effectOf: ({ status, body: answered }) => {
+    effectOf: ({ status, headers: found, body: answered }) => {
+      const isRepeated = found['idempotent-replayed'] === 'true';
       const refusals = status === 409 && isAtomic ? refusalsIn(answered, orders) : undefined;
       if (status === 409 && refusals === undefined) {
         observed.findings.push(
@@ -95,15 +145,34 @@ export const changeSeveral: Action = async (worker) => {
       }
       return parse(answered).results.flatMap(({ id, order, error }: Json): readonly Effect[] => {
         if (error?.code === 'cancel_limit_reached') return [];
-        if (order !== undefined) return changedOf(order, change, by);
+        // A repetition shows the order as it is now, and an error as it was.
+        if (order !== undefined) return isRepeated ? [sawIn(order)] : changedOf(order, change, by);
+        if (isRepeated) return [];
         return [{ type: 'saw', order: String(id), status: statusOf(error.code) }];
       });
     },
-  });
-  const isDone = first?.status === 200 && first.body.includes('"order":{');
-  if (!isDone || worker.place.pause !== undefined || random.chance(0.8)) return;
+  };
+  const times = random.chance(TWICE) ? 2 : 1;
+  const [first, second] = await Promise.all(
+    Array.from({ length: times }, () => worker.request(what, call, meaning)),
+  );
+  if (first?.status === 200 && second?.status === 200) {
+    const areSame = outcomesIn(first.body) === outcomesIn(second.body);
+    // Only what has changed an order is kept.
+    if (!areSame && [first, second].some(hasChanged))
+      observed.findings.push(`${what} was answered ${first.body}, and ${second.body}`);
+  }
+  if (
+    first?.status !== 200 ||
+    !hasChanged(first) ||
+    worker.place.pause !== undefined ||
+    random.chance(0.8)
+  )
+    return;
   if (random.chance(0.3)) {
-    await worker.request(`reuse of the key of ${what}`, callWith(!isAtomic), {
+    const isReversed = random.chance(0.5) && orders.length > 1;
+    const other = isReversed ? callWith(isAtomic, orders.toReversed()) : callWith(!isAtomic);
+    await worker.request(`reuse of the key of ${what}`, other, {
       effectOf: () => undefined,
       refusal: KEY_REUSED,
     });
@@ -140,10 +209,20 @@ function refusalsIn(body: string, orders: readonly string[]): readonly Effect[] 
 
 /** What the response to a success shows. A shipment of an order that has shipped is a success too. */
 function changedOf(found: Json, change: ChangeType, by: string): readonly Effect[] {
-  const order = String(found.id);
-  const saw = { type: 'saw', order, status: found.status, entry: entryOf(found) } as const;
+  const saw = sawIn(found);
+  const { order } = saw;
   if (change === 'cancelled') return [{ type: 'changed', order, change, by }, saw];
   return [saw, { type: 'unknown', changes: [{ type: change, of: order, by }] }];
+}
+
+function sawIn(found: Json) {
+  const order = String(found.id);
+  return { type: 'saw', order, status: found.status, entry: entryOf(found) } as const;
+}
+
+/** Whether an order was changed. */
+function hasChanged({ body }: Answer): boolean {
+  return body.includes('"order":{');
 }
 
 /** Which orders were changed, and which were not; the orders themselves are as they are now. */

@@ -1,7 +1,8 @@
 import { type Answer, type Call, parse } from '../../http.ts';
+import type { Random } from '../../random.ts';
 import type { Effect } from '../operation.ts';
 import { entryOf } from '../record.ts';
-import { type Action, KEY_REUSED, type Target, type Worker } from '../worker.ts';
+import { type Action, KEY_REUSED, type Target, TWICE, type Worker } from '../worker.ts';
 import { cancelV2, changeV2 } from './change.ts';
 
 /** Orders at which half of the changes are aimed. */
@@ -12,8 +13,9 @@ const OTHERS = 250;
 const LONGEST_REFERENCE = 255;
 const CHARACTER_OF_FOUR_BYTES = '🐶';
 
-/** Share of the placements that are sent twice at the same time. */
-const TWICE = 0.1;
+/** Orders are to be shipped on so many days. */
+const DAYS = 28n;
+
 /** Share of the keys and references that are used again for other content. */
 const REUSED = 0.1;
 
@@ -104,10 +106,18 @@ function callFor(
   };
 }
 
-type Details = readonly [quantity: bigint, shipDate: string | undefined];
+export type Details = readonly [quantity: bigint, shipDate: string | undefined];
 
 /** Quantity and ship date of the order of a pet: some have none, and many have the same. */
-function detailsFor(pet: bigint): Details {
-  const day = String((pet % 28n) + 1n).padStart(2, '0');
-  return [(pet % 7n) + 1n, pet % 3n === 0n ? undefined : `2027-02-${day}T00:00:00.000Z`];
+export function detailsFor(pet: bigint): Details {
+  return [(pet % 7n) + 1n, pet % 3n === 0n ? undefined : shipDateOf(pet % DAYS)];
+}
+
+/** A day of which some orders are. */
+export function aShipDate(random: Random): string {
+  return shipDateOf(BigInt(random.below(Number(DAYS))));
+}
+
+function shipDateOf(day: bigint): string {
+  return `2027-02-${String(day + 1n).padStart(2, '0')}T00:00:00.000Z`;
 }

@@ -1,9 +1,10 @@
 import { type Answer, type Json, parse } from '../../http.ts';
 import { activityText, countsText } from '../checker.ts';
-import type { Filter, PageAsked } from '../operation.ts';
+import type { ChangeFilter, Filter, PageAsked } from '../operation.ts';
 import { entryOf, listedOf } from '../record.ts';
 import { changeOf, type Position, positionOf, textOf } from '../timeline.ts';
 import type { Action, Target, Worker } from '../worker.ts';
+import { aShipDate } from './place.ts';
 
 /** Reads an order; the one that was read last only if it has changed. */
 export const readOrder: Action = async (worker) => {
@@ -19,6 +20,21 @@ export const readOrder: Action = async (worker) => {
       return worker.sawOrder(answer, order);
     },
   });
+};
+
+/** Reads what was read last again, only if it has changed: what has not is as it was. */
+export const readAgain: Action = async (worker) => {
+  const { lastGet } = worker;
+  if (lastGet === undefined) return;
+  const { what, call, effectOf, answer } = lastGet;
+  const headers = { ...call.headers, 'if-none-match': String(answer.headers.etag) };
+  await worker.request(
+    `again ${what}`,
+    { ...call, headers },
+    {
+      effectOf: (found) => effectOf(found.status === 304 ? answer : found),
+    },
+  );
 };
 
 export const readHistory: Action = async (worker) => {
@@ -102,16 +118,25 @@ export const readPages: Action = async (worker) => {
   }
 };
 
+const STATUSES = [undefined, undefined, 'pending', 'shipped', 'cancelled', 'shipped,cancelled'];
+
 /** All orders, those with a status, or those of one pet, reference or time. */
 function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
-  const status = random.pick([undefined, undefined, 'pending', 'shipped', 'cancelled']);
-  switch (random.below(8)) {
+  const status = random.pick(STATUSES);
+  const ago = (most: number) => new Date(Date.now() - random.below(most)).toISOString();
+  switch (random.below(10)) {
     case 0:
       return { status, pet: lastPlaced?.pet };
     case 1:
       return { status, reference: lastPlaced?.key };
     case 2:
-      return { status, placedFrom: new Date(Date.now() - random.below(20_000)).toISOString() };
+      return { status, placedFrom: ago(20_000) };
+    case 3:
+      return { status, placedFrom: ago(120_000), placedBefore: ago(20_000) };
+    case 4:
+      return { status, shipDateFrom: aShipDate(random), shipDateBefore: aShipDate(random) };
+    case 5:
+      return { status, shipDateBefore: aShipDate(random) };
     default:
       return { status };
   }
@@ -128,8 +153,16 @@ function somePages(worker: Worker): PageAsked {
   };
 }
 
-function queryOf({ status, pet, reference, placedFrom }: Filter, others = {}): string {
-  const parameters = { ...others, status, petId: pet, reference, placedFrom };
+function queryOf({ status, pet, reference, ...times }: Filter, others = {}): string {
+  const { placedFrom, placedBefore, shipDateFrom, shipDateBefore } = times;
+  const parameters = {
+    ...{ ...others, status, petId: pet, reference },
+    ...{ placedFrom, placedBefore, shipDateFrom, shipDateBefore },
+  };
+  return parametersOf(parameters);
+}
+
+function parametersOf(parameters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given as [string, string][]).toString();
 }
@@ -169,13 +202,27 @@ export const readActivity: Action = async (worker) => {
   });
 };
 
-/** Reads the changes after the last ones that were read, all or those of one type. */
+/** All changes, or those of one type, pet or key. */
+function someChanges({ place: { random }, lastPlaced, key }: Worker): ChangeFilter {
+  if (random.chance(0.7)) return {};
+  return random.pick<ChangeFilter>([
+    { type: random.pick(['placed', 'cancelled', 'shipped']) },
+    { pet: lastPlaced?.pet },
+    { by: key.id },
+    { type: 'cancelled', by: key.id },
+  ]);
+}
+
+/** Reads the changes after the last ones that were read, all or some. */
 export const readChanges: Action = async (worker) => {
-  const { observed, random } = worker.place;
+  const { observed } = worker.place;
   const { cursor } = worker;
   const after = cursor?.text ?? 'start';
-  const only = random.chance(0.2) ? random.pick(['placed', 'cancelled', 'shipped']) : undefined;
-  const query = `limit=100&after=${after}${only === undefined ? '' : `&type=${only}`}`;
+  const only = someChanges(worker);
+  const query = parametersOf({
+    ...{ limit: '100', after, type: only.type },
+    ...{ petId: only.pet, by: only.by },
+  });
   const call = { method: 'GET', path: `/v2/store/changes?${query}` };
   await worker.request(`changes after ${after.slice(0, 12)}`, call, {
     effectOf: ({ status, body }) => {

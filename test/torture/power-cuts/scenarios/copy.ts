@@ -2,12 +2,20 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { type Call, type Json, parse } from '../../http.ts';
 import type { Claim } from '../claims.ts';
-import { command, examineStore } from '../examine-store.ts';
+import { command, examineStore, type Get, whileServed } from '../examine-store.ts';
 import { Recording } from '../recording.ts';
 import { makeStore, type Scenario } from '../scenario.ts';
 
 const ORDERS = 40;
+/** Placements before the move. What they may be repeated with is kept in tables of their own. */
+const PLACEMENTS: readonly Call[] = [
+  { key: 'move-1', body: '{"petId":101,"quantity":1}' },
+  { key: 'move-2', body: '{"petId":102,"quantity":1,"reference":"move"}' },
+].map(({ key, body }) => ({
+  ...{ method: 'POST', path: '/v2/store/orders', headers: { 'idempotency-key': key }, body },
+}));
 const MOVE = ['copy', '--from', 'sqlite:store.db', '--to', 'sqlite:moved.db'];
 const TAKE_BACK = ['take-back', '--database', 'sqlite:store.db'];
 
@@ -28,7 +36,7 @@ export const copy: Scenario = {
     assert.ok(wasMoved || !isMoved, 'the old store is not marked as moved');
     if (!wasMoved && random.chance(0.5)) {
       // The operator does without the move.
-      await examineStore(expected, random);
+      await examineStore(expected, random, { also: expectRepeatable });
       return;
     }
     if (wasMoved) renameTarget();
@@ -36,7 +44,7 @@ export const copy: Scenario = {
     const isThere = await isStore('moved.db');
     assert.ok(isThere, `the copy cannot be completed: ${again.output}`);
     assert.ok(await isMarked(), 'both stores can be written to');
-    await examineStore(expected, random, { file: 'moved.db' });
+    await examineStore(expected, random, { file: 'moved.db', also: expectRepeatable });
   },
 };
 
@@ -59,20 +67,37 @@ export const takeBack: Scenario = {
     assert.ok(!isDone || !(await isMarked()), 'the store is still marked as moved');
     const { code, output } = await command(TAKE_BACK);
     assert.equal(code, 0, output);
-    await examineStore(expected, random);
+    await examineStore(expected, random, { also: expectRepeatable });
   },
 };
 
 async function ofStore(root: string, shim: string, prepare = async () => {}): Promise<Recording> {
   const secret = await makeStore(join(root, 'store.db'), ORDERS);
+  await whileServed(join(root, 'store.db'), secret, async (get) => {
+    for (const call of PLACEMENTS) assert.equal((await get(call.path, call)).status, 201);
+  });
   await prepare();
   const recording = new Recording(root, shim, secret);
+  recording.mayFind('placed 101', 'placed 102');
   for (let id = 1; id <= ORDERS; id += 1) {
     recording.mayFind(`placed ${id}`);
     recording.claim({ type: 'order', id: String(id), status: 'pending' });
   }
   recording.mayFind('cancelled 2');
   return recording;
+}
+
+/** A placement is known: the same one again is answered with the same order, also under another key if it has a reference. */
+async function expectRepeatable(changes: readonly Json[], get: Get): Promise<void> {
+  const repeat = async (call: Call, status: number) => {
+    const answer = await get(call.path, call);
+    assert.equal(answer.status, status, answer.body);
+    const { petId } = parse(call.body!);
+    const placed = changes.find(({ order }) => order.petId === petId);
+    assert.equal(parse(answer.body).id, placed?.order.id, 'a placement was made again');
+  };
+  for (const call of PLACEMENTS) await repeat(call, 201);
+  await repeat({ ...PLACEMENTS[1]!, headers: { 'idempotency-key': 'move-3' } }, 200);
 }
 
 function has(claims: readonly Claim[], what: string): boolean {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { succeed } from '../../command.ts';
 import { examineStore } from '../examine-store.ts';
 import { Recording } from '../recording.ts';
-import { makeStore, prepared, type Scenario } from '../scenario.ts';
+import { makeStore, type Scenario } from '../scenario.ts';
 
 const ORDERS = 20;
 const LATER_PET = 1_000;
@@ -14,7 +15,7 @@ export const restore: Scenario = {
   record: async (root, shim) => {
     const database = join(root, 'store.db');
     const secret = await makeStore(database, ORDERS);
-    await prepared(['backup', join(root, 'backup.db'), '--database', `sqlite:${database}`]);
+    await succeed(['backup', join(root, 'backup.db'), '--database', `sqlite:${database}`]);
     const recording = new Recording(root, shim, secret);
     const place = async (from: number) => {
       const service = await recording.serve();

@@ -1,0 +1,206 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { run } from '../../process/program.ts';
+import { REFUSED_WITHIN_MS, send } from '../http.ts';
+import type { Deployment, Fault } from './deployment.ts';
+import { changesOf } from './feed.ts';
+import type { Receiver } from './followers.ts';
+import { importOrders } from './imports.ts';
+import { textOf } from './timeline.ts';
+import type { Key, Target, Workplace } from './worker.ts';
+
+const AGAIN_MS = 20;
+/** Any request, whatever the service is doing. */
+const ANSWERED_MS = 30_000;
+/** Orders that an import has, more than a transaction of it, and how long a node is stopped meanwhile at most. */
+const IMPORTED = 2_500;
+const STOPPED_MS = 3_000;
+/** A store to which no client writes must be copied within this time; it may still record deliveries, and when keys were used. */
+const COPIED_WITHIN_MS = 30_000;
+const COPY_AGAIN_MS = 300;
+/** A key expires so long after it was asked for. */
+const EXPIRES_MS = 5_000;
+/** After this time, what was changed of a webhook holds for its deliveries. */
+const NOTICED_MS = 2_000;
+/** Time in which a paused webhook must get nothing. */
+const PAUSED_MS = 1_000;
+/**
+ * Orders that are placed and cancelled while a stream is not read: their events, of 1,300 bytes each, are more than the service keeps for a stream
+ * (256 KiB) and the systems at both ends buffer (about 400 KB).
+ */
+const BURST_ORDERS = 500;
+const BURST_WITHIN_MS = 20_000;
+
+/** What operators and clients do to a store, on any database. */
+export interface Operated {
+  readonly deployment: Deployment;
+  readonly place: Workplace;
+  /** Webhooks whose deliveries do not end while workers work. */
+  readonly webhooks: readonly Receiver[];
+  /** Runs a command on the store. @returns what it printed */
+  readonly command: (args: readonly string[]) => Promise<string>;
+  readonly newKey: (name: string, flags?: readonly string[]) => Promise<Key>;
+  /** Runs `use` while no worker does anything. */
+  readonly whilePaused: (use: () => Promise<void>) => Promise<void>;
+  readonly find: (finding: string) => void;
+}
+
+export function storeFaults(store: Operated): Fault[] {
+  return [
+    { name: 'a key that is revoked', happen: () => revokeKey(store) },
+    { name: 'a key that expires', happen: () => expireKey(store) },
+    { name: 'a stream that falls behind', happen: () => burst(store) },
+    { name: 'an import while a node is stopped', happen: () => importWhileStopped(store) },
+    { name: 'a move that is taken back', happen: () => moveAndTakeBack(store) },
+    { name: 'a webhook that is paused', happen: () => pauseWebhook(store) },
+    { name: 'a new secret of a webhook', happen: () => rotateSecret(store) },
+  ];
+}
+
+const agent = new Agent();
+
+/** Every node answers a request with a status. @param what the request has, for the finding */
+export async function expectStatus(
+  { deployment, find }: Pick<Operated, 'deployment' | 'find'>,
+  expected: number,
+  what: string,
+  { path, secret }: { readonly path: string; readonly secret: string },
+): Promise<void> {
+  for (const { name, host, port } of deployment.nodes) {
+    const sending = { host, port, agent, limitMs: ANSWERED_MS };
+    const { status } = await send(sending, { method: 'GET', path, secret });
+    if (status !== expected) find(`${name} answered ${what} with ${status}, not ${expected}`);
+  }
+}
+
+const LIST = '/v1/store/orders';
+
+/** A key is good at every node, and a second after it was revoked at none; its streams have ended then. */
+async function revokeKey(store: Operated): Promise<void> {
+  const key = await store.newKey(`short ${performance.now()}`);
+  await expectEnd(store, key, 'a revoked key', async () => {
+    await store.command(['keys', 'revoke', key.id]);
+  });
+}
+
+async function expireKey(store: Operated): Promise<void> {
+  const at = Date.now() + EXPIRES_MS;
+  const flags = ['--expires', new Date(at).toISOString()];
+  const key = await store.newKey(`expiring ${performance.now()}`, flags);
+  await expectEnd(store, key, 'an expired key', () => pause(at - Date.now()));
+}
+
+async function expectEnd(
+  store: Operated,
+  { secret }: Key,
+  what: string,
+  end: () => Promise<void>,
+): Promise<void> {
+  await expectStatus(store, 200, 'a new key', { path: LIST, secret });
+  const nodes = store.deployment.nodes;
+  const streams = await Promise.all(nodes.map((node) => openStream(node, secret)));
+  await end();
+  await pause(REFUSED_WITHIN_MS);
+  for (const { name, hasEnded, close } of streams) {
+    if (!hasEnded()) store.find(`${name} continued the stream of ${what}`);
+    close();
+  }
+  await expectStatus(store, 401, what, { path: LIST, secret });
+}
+
+/** Opens a stream of changes, and discards them. */
+async function openStream({ name, host, port }: Target, secret: string) {
+  const ending = new AbortController();
+  const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=now`, {
+    headers: { authorization: `Bearer ${secret}` },
+    signal: ending.signal,
+  });
+  if (response.status !== 200) throw new Error(`${name} answered a stream ${response.status}`);
+  let hasEnded = false;
+  const note = () => {
+    hasEnded = true;
+  };
+  response.body!.pipeTo(new WritableStream()).then(note, note);
+  return { name, hasEnded: () => hasEnded, close: () => ending.abort() };
+}
+
+/** The feed grows so fast that a stream which is not read meanwhile falls behind. */
+async function burst({ place }: Operated): Promise<void> {
+  const { nextPet } = place;
+  const until = performance.now() + BURST_WITHIN_MS;
+  place.isBurst = true;
+  while (place.nextPet < nextPet + BigInt(BURST_ORDERS) && performance.now() < until)
+    await pause(AGAIN_MS);
+  place.isBurst = false;
+  const placed = Number(place.nextPet - nextPet);
+  if (placed < BURST_ORDERS)
+    throw new Error(`only ${placed} orders were placed in ${BURST_WITHIN_MS} ms`);
+}
+
+/** The list of a node changes by more than one transaction has since the node has read it. */
+async function importWhileStopped({ deployment, place }: Operated): Promise<void> {
+  const node = place.random.pick(deployment.nodes);
+  node.signal('SIGSTOP');
+  const importing = importOrders(place, IMPORTED, deployment.env);
+  // A process that is stopped may hold the lock of the database.
+  await Promise.race([importing, pause(STOPPED_MS)]);
+  node.signal('SIGCONT');
+  await importing;
+}
+
+/** The store is moved to another database, which then has the whole feed, and taken back while its nodes run. */
+async function moveAndTakeBack(store: Operated): Promise<void> {
+  const { deployment, place, command, whilePaused } = store;
+  const target = `sqlite:${deployment.folder}/moved-${Math.round(performance.now())}.db`;
+  await whilePaused(async () => {
+    const begin = performance.now();
+    await copyUnchanged(deployment.database, target);
+    const { changes } = await changesOf(target);
+    const { revision, head } = changes.at(-1)!;
+    place.observed.add({
+      ...{ what: 'a copy of the store', begin, end: performance.now() },
+      effect: {
+        ...{ type: 'feed', after: 0, upTo: revision, now: revision, head: head!, only: undefined },
+        changes: changes.map(textOf).join(' '),
+      },
+    });
+    await command(['take-back']);
+  });
+}
+
+/** Copies the store as soon as it does not change meanwhile. */
+async function copyUnchanged(database: string, target: string): Promise<void> {
+  const until = performance.now() + COPIED_WITHIN_MS;
+  while (performance.now() < until) {
+    const { code, stderr } = await run(['copy', '--from', database, '--to', target]);
+    if (code === 0) return;
+    if (!stderr.includes('the store changed')) throw new Error(`the copy failed: ${stderr}`);
+    await pause(COPY_AGAIN_MS);
+  }
+  throw new Error(`the store could not be copied within ${COPIED_WITHIN_MS} ms`);
+}
+
+/** A webhook that has much to deliver gets nothing while it is paused. */
+async function pauseWebhook({ webhooks, command, find }: Operated): Promise<void> {
+  const [webhook] = webhooks as [Receiver];
+  const id = await idOf(webhook, command);
+  await command(['webhooks', 'pause', id]);
+  await pause(NOTICED_MS);
+  const before = webhook.deliveries();
+  await pause(PAUSED_MS);
+  if (webhook.deliveries() > before) find(`${webhook.name} got deliveries while it was paused`);
+  await command(['webhooks', 'resume', id]);
+}
+
+/** Deliveries are signed with a new secret, also while they do not end. */
+async function rotateSecret({ webhooks, command }: Operated): Promise<void> {
+  const [webhook] = webhooks as [Receiver];
+  const secret = await command(['webhooks', 'rotate', await idOf(webhook, command)]);
+  await pause(NOTICED_MS);
+  webhook.isSignedWith(secret);
+}
+
+async function idOf({ url }: Receiver, command: Operated['command']): Promise<string> {
+  const listed = JSON.parse(await command(['webhooks', 'list', '--json']));
+  return listed.find((each: { url: string }) => each.url === url).id;
+}
