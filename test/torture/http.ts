@@ -46,6 +46,25 @@ export async function send(
   return { status: response.statusCode!, headers: response.headers, body: text };
 }
 
+/** Opens a stream of changes, and discards them. @throws Error if it is refused */
+export async function openStream(
+  { host = '127.0.0.1', port }: { readonly host?: string; readonly port: number },
+  secret: string,
+) {
+  const ending = new AbortController();
+  const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=now`, {
+    headers: { authorization: `Bearer ${secret}` },
+    signal: ending.signal,
+  });
+  if (response.status !== 200) throw new Error(`a stream was answered ${response.status}`);
+  let hasEnded = false;
+  const note = () => {
+    hasEnded = true;
+  };
+  response.body!.pipeTo(new WritableStream()).then(note, note);
+  return { hasEnded: () => hasEnded, close: () => ending.abort() };
+}
+
 export interface Sending {
   readonly host?: string;
   readonly port: number;

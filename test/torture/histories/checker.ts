@@ -124,8 +124,12 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
 }
 
 /** Returns a contradiction unless `head` is the head at a revision. */
-function isHead(timeline: Timeline, revision: number, head: string): string | undefined {
-  const expected = timeline.headAt(revision) ?? head;
+function isHead(
+  timeline: Timeline,
+  revision: number,
+  head: string | undefined,
+): string | undefined {
+  const expected = head && (timeline.headAt(revision) ?? head);
   if (expected === head) return undefined;
   return `the head of revision ${revision} is ${expected}, not ${head}`;
 }

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GoneError, StoreOrders } from '../../../client/src/client.ts';
 import { verifyWebhook } from '../../../client/src/webhook.ts';
 import { type Json, parse } from '../http.ts';
-import type { Observed, Received } from './operation.ts';
+import type { Observed, Operation, Received } from './operation.ts';
 import { entryOf } from './record.ts';
 import { changeOf, type Timeline, textOf } from './timeline.ts';
 import type { Target, Workplace } from './worker.ts';
@@ -194,14 +194,18 @@ export function followByClient(secret: string, place: Workplace): Follower {
 export function keepReplica(secret: string, place: Workplace): Follower {
   const state = { revision: 0, orders: new Map<string, string>() };
   const read = async () => {
-    for await (const { orders, revision } of clientAt(place.targets[0]!, secret).replica()) {
+    const { observed } = place;
+    const client = clientAt(place.random.pick(place.targets), secret);
+    for await (const { orders, revision } of client.replica()) {
       state.orders = new Map(
         [...orders.values()].map((order) => [String(order.id), entryOf(order)]),
       );
       state.revision = Number(revision);
       if (place.isStopped) return;
-      // It begins with a new copy, also while changes are made.
-      if (!place.isStopping && place.random.chance(ENDED)) return;
+      if (place.isStopping || !place.random.chance(ENDED)) continue;
+      // It begins with a new copy, also while changes are made; what it has now is compared with the whole store, as it was at any time before.
+      if (place.observed === observed) observed.add(wholeStore(state));
+      return;
     }
   };
   void untilStopped(place, read, {
@@ -215,6 +219,26 @@ export function keepReplica(secret: string, place: Workplace): Follower {
     return [`the replica differs at revision ${state.revision} in ${wrong.slice(0, 3).join(', ')}`];
   };
   return { name: 'the replica', revision: () => state.revision, differences };
+}
+
+/** What a replica has, as a page of all orders. */
+function wholeStore({
+  revision,
+  orders,
+}: {
+  readonly revision: number;
+  readonly orders: ReadonlyMap<string, string>;
+}): Operation {
+  const all = [...orders].map(([id, entry]) => ({ id: BigInt(id), entry }));
+  all.sort((one, other) => (one.id < other.id ? -1 : 1));
+  return {
+    ...{ what: 'the replica', begin: 0, end: performance.now() },
+    effect: {
+      ...{ type: 'page', revision, head: undefined, hasNext: false },
+      ...{ after: undefined, limit: Number.MAX_SAFE_INTEGER, sort: 'id', isDescending: false },
+      orders: all.map(({ entry }) => entry).join(' '),
+    },
+  };
 }
 
 /**

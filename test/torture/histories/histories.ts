@@ -24,7 +24,7 @@ const DEPLOYMENTS: readonly (readonly [string, (setting: Setting) => Promise<Dep
 /** `npm run torture -- histories`: see docs/reliability.md. */
 export const histories: Part = {
   name: 'histories',
-  minutes: 9,
+  minutes: 12,
   scenarios: DEPLOYMENTS.map(([name]) => name),
   run: async ({ folder, seed, minutes, only, report }: PartOptions) => {
     const shim = buildShim(folder);

@@ -44,7 +44,8 @@ export type Effect =
   | ({
       readonly type: 'page';
       readonly revision: number;
-      readonly head: string;
+      /** Undefined if it was not shown. */
+      readonly head: string | undefined;
       readonly orders: string;
       /** Whether a page follows. */
       readonly hasNext: boolean;

@@ -1,13 +1,13 @@
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../process/program.ts';
-import { REFUSED_WITHIN_MS, send } from '../http.ts';
+import { openStream, REFUSED_WITHIN_MS, send } from '../http.ts';
 import type { Deployment, Fault } from './deployment.ts';
 import { changesOf } from './feed.ts';
 import type { Receiver } from './followers.ts';
 import { importOrders } from './imports.ts';
 import { textOf } from './timeline.ts';
-import type { Key, Target, Workplace } from './worker.ts';
+import type { Key, Workplace } from './worker.ts';
 
 const AGAIN_MS = 20;
 /** Any request, whatever the service is doing. */
@@ -18,8 +18,6 @@ const STOPPED_MS = 3_000;
 /** A store to which no client writes must be copied within this time; it may still record deliveries, and when keys were used. */
 const COPIED_WITHIN_MS = 30_000;
 const COPY_AGAIN_MS = 300;
-/** A key expires so long after it was asked for. */
-const EXPIRES_MS = 5_000;
 /** After this time, what was changed of a webhook holds for its deliveries. */
 const NOTICED_MS = 2_000;
 /** Time in which a paused webhook must get nothing. */
@@ -48,7 +46,6 @@ export interface Operated {
 export function storeFaults(store: Operated): Fault[] {
   return [
     { name: 'a key that is revoked', happen: () => revokeKey(store) },
-    { name: 'a key that expires', happen: () => expireKey(store) },
     { name: 'a stream that falls behind', happen: () => burst(store) },
     { name: 'an import while a node is stopped', happen: () => importWhileStopped(store) },
     { name: 'a move that is taken back', happen: () => moveAndTakeBack(store) },
@@ -77,51 +74,19 @@ const LIST = '/v1/store/orders';
 
 /** A key is good at every node, and a second after it was revoked at none; its streams have ended then. */
 async function revokeKey(store: Operated): Promise<void> {
-  const key = await store.newKey(`short ${performance.now()}`);
-  await expectEnd(store, key, 'a revoked key', async () => {
-    await store.command(['keys', 'revoke', key.id]);
-  });
-}
-
-async function expireKey(store: Operated): Promise<void> {
-  const at = Date.now() + EXPIRES_MS;
-  const flags = ['--expires', new Date(at).toISOString()];
-  const key = await store.newKey(`expiring ${performance.now()}`, flags);
-  await expectEnd(store, key, 'an expired key', () => pause(at - Date.now()));
-}
-
-async function expectEnd(
-  store: Operated,
-  { secret }: Key,
-  what: string,
-  end: () => Promise<void>,
-): Promise<void> {
+  const { id, secret } = await store.newKey(`short ${performance.now()}`);
   await expectStatus(store, 200, 'a new key', { path: LIST, secret });
   const nodes = store.deployment.nodes;
-  const streams = await Promise.all(nodes.map((node) => openStream(node, secret)));
-  await end();
+  const streams = await Promise.all(
+    nodes.map(async (node) => ({ ...(await openStream(node, secret)), name: node.name })),
+  );
+  await store.command(['keys', 'revoke', id]);
   await pause(REFUSED_WITHIN_MS);
   for (const { name, hasEnded, close } of streams) {
-    if (!hasEnded()) store.find(`${name} continued the stream of ${what}`);
+    if (!hasEnded()) store.find(`${name} continued the stream of a revoked key`);
     close();
   }
-  await expectStatus(store, 401, what, { path: LIST, secret });
-}
-
-/** Opens a stream of changes, and discards them. */
-async function openStream({ name, host, port }: Target, secret: string) {
-  const ending = new AbortController();
-  const response = await fetch(`http://${host}:${port}/v2/store/changes/stream?after=now`, {
-    headers: { authorization: `Bearer ${secret}` },
-    signal: ending.signal,
-  });
-  if (response.status !== 200) throw new Error(`${name} answered a stream ${response.status}`);
-  let hasEnded = false;
-  const note = () => {
-    hasEnded = true;
-  };
-  response.body!.pipeTo(new WritableStream()).then(note, note);
-  return { name, hasEnded: () => hasEnded, close: () => ending.abort() };
+  await expectStatus(store, 401, 'a revoked key', { path: LIST, secret });
 }
 
 /** The feed grows so fast that a stream which is not read meanwhile falls behind. */

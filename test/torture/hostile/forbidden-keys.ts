@@ -1,10 +1,11 @@
-import { Agent } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret } from '../../../src/keys/api-key.ts';
 import { SCOPES } from '../../../src/keys/scopes.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { succeed } from '../command.ts';
-import { type Call, parse, REFUSED_WITHIN_MS, send } from '../http.ts';
+import { type Call, openStream, parse, REFUSED_WITHIN_MS, send } from '../http.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
@@ -27,10 +28,11 @@ interface Operation {
 
 /** Every operation of both contracts, with every kind of key that may not carry it out. */
 export const forbiddenKeys: Attack = {
-  name: 'keys that are absent, wrong, of another store, of staging, revoked, expired or without the scope, at every operation',
+  name: 'keys that are absent, wrong, of another store, of staging, revoked (also while a body arrives), expired or without the scope, at every operation',
   mustHold: 'each request is answered 401, or 403 without the scope, and nothing changes',
   make: async ({ folder }) => {
     const { server, secret, database } = await serveNew(folder, 10);
+    const wrong: string[] = [];
     const other = await serveNew(folder, 1);
     await other.server.stop();
     const newKey = (...flags: string[]) =>
@@ -41,10 +43,10 @@ export const forbiddenKeys: Attack = {
     const sending = { port: server.port, agent: new Agent({ keepAlive: true }), limitMs: LIMIT_MS };
     // The service has both keys in its memory.
     for (const key of [expired, revoked]) await stateOf(sending, key);
+    const stream = await openStream({ port: server.port }, expired);
     const webhook = await newWebhook(sending, secret);
     await succeed(['keys', 'revoke', id, '--database', database]);
     await pause(EXPIRES_IN_MS + REFUSED_WITHIN_MS);
-    const wrong: string[] = [];
     let requests = 0;
     const expect = async (status: number, what: string, call: Call) => {
       requests += 1;
@@ -54,8 +56,26 @@ export const forbiddenKeys: Attack = {
       if (found === status) return;
       wrong.push(`${what}: ${call.method} ${call.path} was answered ${found}`);
     };
+    if (!stream.hasEnded()) wrong.push('the stream of an expired key has not ended');
+    stream.close();
     const before = await stateOf(sending, secret);
     const all = operations(webhook);
+    const { id: lateId, secret: late } = JSON.parse(await newKey('--json'));
+    await stateOf(sending, late);
+    const halves = all
+      .map(callOf)
+      .filter(({ body }) => body !== undefined)
+      .map((call) => sendInHalves(sending.port, { ...call, secret: late }));
+    await succeed(['keys', 'revoke', lateId, '--database', database]);
+    await pause(REFUSED_WITHIN_MS);
+    // Its first request after the time in which it had to become invalid.
+    await expect(401, 'a key revoked a second ago', { ...callOf(all[0]!), secret: late });
+    for (const { call, complete } of halves) {
+      requests += 1;
+      const status = await complete();
+      if (status !== 401)
+        wrong.push(`a key revoked meanwhile: ${call.method} ${call.path} was answered ${status}`);
+    }
     for (const operation of all) {
       const call = callOf(operation);
       for (const [what, changed] of withoutKey(call, secret)) await expect(401, what, changed);
@@ -140,6 +160,27 @@ function neverMade(secret: string): Record<string, string> {
     'with more at its end': `${secret}0`,
     'in other case': secret.toUpperCase(),
   };
+}
+
+/** Sends a request but for the end of its body, which `complete` sends. */
+function sendInHalves(port: number, call: Call & { readonly secret: string }) {
+  const { method, path, headers, secret, body } = call;
+  const sent = request({
+    ...{ port, host: '127.0.0.1', method, path },
+    headers: {
+      ...{ ...headers, authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      'content-length': body!.length,
+    },
+  });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  sent.write(body!.slice(0, -1));
+  const complete = async () => {
+    sent.end(body!.slice(-1));
+    const [response] = await answered;
+    response.resume();
+    return response.statusCode;
+  };
+  return { call, complete };
 }
 
 /** Where the feed ends, and the webhooks. */
