@@ -154,7 +154,9 @@ export function followStream(
         lastEventId = id;
       }
       while (isSlow && place.isBurst) await pause(AGAIN_MS);
-      if (!isSlow && place.random.chance(isRestless ? ENDED_RESTLESS : ENDED)) return;
+      // A revision counts as a whole: without all of it, a stream that ends would begin with the same one again.
+      const mayEnd = !isSlow && revision.length === 0;
+      if (mayEnd && place.random.chance(isRestless ? ENDED_RESTLESS : ENDED)) return;
     }
   };
   const againMs = isRestless ? RESTLESS_MS : AGAIN_MS;

@@ -1,6 +1,6 @@
 import type { Action } from '../worker.ts';
 import { cancelV1, changeIfUnchanged, changeSeveral, changeV2 } from './change.ts';
-import { cancelByClient, changeByCommand } from './other-ways.ts';
+import { cancelByClient, changeByCommand, listByClient, placeByClient } from './other-ways.ts';
 import { place } from './place.ts';
 import {
   listOrders,
@@ -29,5 +29,7 @@ export const ACTIONS: readonly Action[] = [
   readCounts,
   readActivity,
   cancelByClient,
+  placeByClient,
+  listByClient,
   changeByCommand,
 ];

@@ -4,41 +4,89 @@ import {
   LimitError,
   NotFoundError,
   StoreOrders,
+  UnavailableError,
   UnknownOutcomeError,
 } from '../../../../client/src/client.ts';
 import { run } from '../../../process/program.ts';
-import type { ChangeType } from '../operation.ts';
-import { type Action, statusOf } from '../worker.ts';
+import type { ChangeType, Effect, RequestedChange } from '../operation.ts';
+import { entryOf, listedOf } from '../record.ts';
+import { type Action, statusOf, type Worker } from '../worker.ts';
+import { detailsFor } from './place.ts';
 
 /** Cancels by the client library, which repeats what was not answered. */
 export const cancelByClient: Action = async (worker) => {
+  const order = worker.anOrder();
+  const { id: by } = worker.key;
+  const changes = [{ type: 'cancelled', of: order, by } as const];
+  const what = `cancel order ${order}`;
+  await byClient(worker, what, changes, async (client, note) => {
+    try {
+      await client.cancelOrder(BigInt(order));
+      // After a repetition, another request may have cancelled it.
+      note({ type: 'saw', order, status: 'cancelled' });
+      note({ type: 'unknown', changes }, Number.POSITIVE_INFINITY);
+    } catch (error) {
+      if (!(error instanceof NotFoundError || error instanceof ConflictError)) throw error;
+      note({ type: 'saw', order, status: statusOf(error.code) });
+    }
+  });
+};
+
+/** Places by the client library. */
+export const placeByClient: Action = async (worker) => {
+  const pet = worker.place.nextPet++;
+  const [quantity, shipDate] = detailsFor(pet);
+  const changes = [{ type: 'placed', of: String(pet), by: undefined } as const];
+  await byClient(worker, `place of pet ${pet}`, changes, async (client, note) => {
+    const placed = await client.placeOrder({ petId: pet, quantity, shipDate });
+    const order = String(placed.id);
+    note({ type: 'placed', order, pet: String(pet), isRepeated: placed.isReplayed });
+    if (placed.isReplayed) return;
+    note({ type: 'saw', order, status: placed.status, entry: entryOf(placed) });
+  });
+};
+
+/** Lists version 1 by the client library, which reads it as it arrives. */
+export const listByClient: Action = async (worker) => {
+  await byClient(worker, 'list', [], async (client, note) => {
+    const listed: string[] = [];
+    for await (const order of client.v1.listOrders()) listed.push(listedOf(order));
+    note({ type: 'list', orders: listed.join(' ') });
+  });
+};
+
+/**
+ * Has the client library do something. Errors after which nothing was changed are those of nodes.
+ * @param changes that are requested
+ */
+async function byClient(
+  worker: Worker,
+  what: string,
+  changes: readonly RequestedChange[],
+  use: (client: StoreOrders, note: (effect: Effect, end?: number) => void) => Promise<void>,
+): Promise<void> {
   const { observed, targets, random } = worker.place;
   const { name, host, port } = random.pick(targets);
-  const order = worker.anOrder();
-  const { id: by, secret } = worker.key;
-  const client = new StoreOrders({ baseUrl: `http://${host}:${port}`, apiKey: secret, retries: 1 });
+  const baseUrl = `http://${host}:${port}`;
+  const client = new StoreOrders({ baseUrl, apiKey: worker.key.secret, retries: 1 });
   const begin = performance.now();
-  const what = `cancel order ${order} by the client at ${name}`;
-  const unknown = { type: 'unknown', changes: [{ type: 'cancelled', of: order, by }] } as const;
+  const note = (effect: Effect, end = performance.now()) =>
+    worker.note(`${what} by the client at ${name}`, begin, end, effect);
   try {
-    await client.cancelOrder(BigInt(order));
+    await use(client, note);
     worker.count('client done');
-    // After a repetition, another request may have cancelled it.
-    worker.note(what, begin, performance.now(), { type: 'saw', order, status: 'cancelled' });
-    worker.note(what, begin, Number.POSITIVE_INFINITY, unknown);
   } catch (error) {
     worker.count(`client ${(error as Error).constructor.name}`);
     if (error instanceof UnknownOutcomeError) {
-      worker.note(what, begin, Number.POSITIVE_INFINITY, unknown);
-    } else if (error instanceof NotFoundError || error instanceof ConflictError) {
-      const effect = { type: 'saw', order, status: statusOf(error.code) } as const;
-      worker.note(what, begin, performance.now(), effect);
-    } else if (!(error instanceof LimitError || error instanceof ConnectionError)) {
-      // Neither of these two has cancelled the order.
+      note({ type: 'unknown', changes }, Number.POSITIVE_INFINITY);
+    } else if (!UNCHANGED.some((each) => error instanceof each)) {
       observed.findings.push(`${worker.name}: the client ended with ${(error as Error).stack}`);
     }
   }
-};
+}
+
+/** Errors after which nothing was changed. */
+const UNCHANGED = [LimitError, ConnectionError, UnavailableError];
 
 /** Cancels or ships by a command, which writes to the database itself. */
 export const changeByCommand: Action = async (worker) => {
