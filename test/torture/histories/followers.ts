@@ -244,7 +244,7 @@ function wholeStore({
 }
 
 /**
- * An endpoint of a webhook, which now and then resets the connection or refuses a delivery. Deliveries must be signed, and may be repeated, as they
+ * An endpoint of a webhook, which now and then resets the connection or refuses a delivery, and is slow during a burst. Deliveries must be signed, and may be repeated, as they
  * were, but not left out.
  * @param only the type of the changes that it receives, if not all
  */
@@ -289,6 +289,7 @@ export async function receiveWebhook(
     ).catch(({ errors }: AggregateError) => {
       place.observed.findings.push(`${notes.what}: ${errors[0].message}`);
     });
+    if (place.isBurst) await pause(AGAIN_MS);
     const fate = place.random.next();
     if (fate < refused / 2) request.socket.resetAndDestroy();
     else if (fate < refused) response.writeHead(place.random.pick(REFUSALS)).end();

@@ -9,6 +9,7 @@ import { changesOf } from './feed.ts';
 import { OtherMachine } from './network.ts';
 import { Node } from './node.ts';
 import { processFaults, stopAndContinue } from './node-faults.ts';
+import { type Address, relay } from './relay.ts';
 
 const NODES = 3;
 const DATABASE = 'orders';
@@ -17,6 +18,9 @@ const DEADLOCK = '40P01';
 const SHORT_MS = 700;
 const LONG_MS = 3_000;
 const OFF_MS = 8_000;
+/** Of the way from the servers to the first node. */
+const FAR_MS = 8;
+const LOST = 0.05;
 /** Each may come between a commit and its confirmation. */
 const TERMINATIONS = 8;
 /** While the standby is not connected, this much is written that a failover then loses. */
@@ -36,12 +40,14 @@ export async function onPostgres({
   const other = typeof machine === 'string' ? undefined : machine;
   const host = other?.here ?? '127.0.0.1';
   const servers = await Servers.start(folder, shim, host, other?.network);
+  const network = await FarNetwork.to(servers);
   const nodes: Node[] = [];
   for (let index = 1; index <= NODES; index += 1) {
     const isAway = index === NODES && other !== undefined;
+    const database = index === 1 ? network.url : servers.url;
     nodes.push(
       new Node({
-        ...{ name: `node-${index}`, database: servers.url, folder, shim, root: folder, env },
+        ...{ name: `node-${index}`, database, folder, shim, root: folder, env },
         ...{ host: isAway ? other.there : '127.0.0.1', port: await freePort() },
         wrapper: isAway ? other.wrapper : [],
       }),
@@ -52,7 +58,7 @@ export async function onPostgres({
   return {
     name: `PostgreSQL, ${NODES} nodes`,
     ...{ nodes, database: servers.url, host, env, folder },
-    faults: [...processFaults(nodes), ...cut, ...serverFaults(servers)],
+    faults: [...processFaults(nodes), ...cut, lostResponses(network), ...serverFaults(servers)],
     skipped: typeof machine === 'string' ? [machine] : [],
     end: async () => {
       await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
@@ -102,8 +108,11 @@ class Servers {
 
   /** Both servers: nodes find the primary. */
   get url(): string {
-    const hosts = this.#ports.map((port) => `${this.#host}:${port}`);
-    return `postgres://postgres@${hosts.join(',')}/${DATABASE}`;
+    return urlOf(this.addresses);
+  }
+
+  get addresses(): readonly Address[] {
+    return this.#ports.map((port) => ({ host: this.#host, port }));
   }
 
   get primary(): Cluster {
@@ -163,6 +172,43 @@ class Servers {
     await this.#standby?.remove();
     await this.#primary.remove();
   }
+}
+
+function urlOf(addresses: readonly Address[]): string {
+  const hosts = addresses.map(({ host, port }) => `${host}:${port}`);
+  return `postgres://postgres@${hosts.join(',')}/${DATABASE}`;
+}
+
+/** A network to the servers that is slow, so that what one node does happens between the steps of another. */
+class FarNetwork {
+  readonly url: string;
+  loses = () => false;
+
+  private constructor(url: string) {
+    this.url = url;
+  }
+
+  static async to({ addresses }: Servers): Promise<FarNetwork> {
+    let network: FarNetwork | undefined;
+    const loses = () => network?.loses() ?? false;
+    const ports = await Promise.all(
+      addresses.map((address) => relay(() => address, { loses, delayMs: FAR_MS })),
+    );
+    network = new FarNetwork(urlOf(ports.map((port) => ({ host: '127.0.0.1', port }))));
+    return network;
+  }
+}
+
+/** Commits are made whose confirmation does not arrive. */
+function lostResponses(network: FarNetwork): Fault {
+  return {
+    name: 'a network that loses responses of PostgreSQL',
+    happen: async ({ random }) => {
+      network.loses = () => random.chance(LOST);
+      await pause(LONG_MS);
+      network.loses = () => false;
+    },
+  };
 }
 
 function serverFaults(servers: Servers): Fault[] {

@@ -158,11 +158,18 @@ async function pauseWebhook({ webhooks, command, find }: Operated): Promise<void
 }
 
 /** Deliveries are signed with a new secret, also while they do not end. */
-async function rotateSecret({ webhooks, command }: Operated): Promise<void> {
+async function rotateSecret({ webhooks, command, place }: Operated): Promise<void> {
   const [webhook] = webhooks as [Receiver];
-  const secret = await command(['webhooks', 'rotate', await idOf(webhook, command)]);
-  await pause(NOTICED_MS);
-  webhook.isSignedWith(secret);
+  const id = await idOf(webhook, command);
+  place.isBurst = true;
+  try {
+    const secret = await command(['webhooks', 'rotate', id]);
+    await pause(NOTICED_MS);
+    webhook.isSignedWith(secret);
+    await pause(NOTICED_MS);
+  } finally {
+    place.isBurst = false;
+  }
 }
 
 async function idOf({ url }: Receiver, command: Operated['command']): Promise<string> {

@@ -21,6 +21,7 @@ import {
 } from './followers.ts';
 import { importFirstOrders } from './imports.ts';
 import { Observed } from './operation.ts';
+import { relay } from './relay.ts';
 import { expectStatus, storeFaults } from './store-faults.ts';
 import type { Change } from './timeline.ts';
 import { findingsIn, operationsOf, type Seen } from './verdict.ts';
@@ -35,6 +36,8 @@ const CANCELS_AT_ONCE = 8;
 /** Beyond the integers that a Number can represent: one that is rounded on its way would be another one. */
 const FIRST_PET = 2n ** 53n + 1n;
 const AGAIN_MS = 20;
+/** Share of what nodes send by a lossy network that is lost. */
+const LOST = 0.15;
 const STARTS_WITHIN_MS = 30_000;
 /** After a fault has ended, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
@@ -97,6 +100,7 @@ export class Trial {
 
   async run(forMs: number): Promise<TrialResult> {
     const until = performance.now() + forMs;
+    this.#place.lossy = await this.#lossyNetwork();
     const follower = await this.#newKey('follower');
     const prober = new Worker('prober', await this.#newKey('prober'), this.#place);
     await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
@@ -137,6 +141,14 @@ export class Trial {
     }
     await this.#check();
     return this.#result(end?.changes, followers);
+  }
+
+  /** An address of any node, by a network that loses some of the responses. */
+  async #lossyNetwork(): Promise<Target> {
+    const port = await relay(() => this.#random.pick(this.#deployment.nodes), {
+      loses: () => this.#random.chance(LOST),
+    });
+    return { name: 'a node by a lossy network', host: '127.0.0.1', port };
   }
 
   async #newWebhook(only: string | undefined): Promise<void> {

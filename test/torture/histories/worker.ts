@@ -26,6 +26,8 @@ export interface Workplace {
   /** Of the history that is served; replaced with it. */
   observed: Observed;
   readonly targets: readonly Target[];
+  /** Any of them, by a network that loses some of the responses; undefined at first. */
+  lossy?: Target;
   /** The database, for commands. */
   readonly database: string;
   /** The latest orders, the newest last, at which half of the changes are aimed. */

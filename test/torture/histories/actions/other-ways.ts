@@ -65,8 +65,9 @@ async function byClient(
   changes: readonly RequestedChange[],
   use: (client: StoreOrders, note: (effect: Effect, end?: number) => void) => Promise<void>,
 ): Promise<void> {
-  const { observed, targets, random } = worker.place;
-  const { name, host, port } = random.pick(targets);
+  const { observed, targets, random, lossy } = worker.place;
+  const isLossy = lossy !== undefined && random.chance(0.5);
+  const { name, host, port } = isLossy ? lossy : random.pick(targets);
   const baseUrl = `http://${host}:${port}`;
   const client = new StoreOrders({ baseUrl, apiKey: worker.key.secret, retries: 1 });
   const begin = performance.now();

@@ -215,7 +215,6 @@ function someChanges({ place: { random }, lastPlaced, key }: Worker): ChangeFilt
 
 /** Reads the changes after the last ones that were read, all or some. */
 export const readChanges: Action = async (worker) => {
-  const { observed } = worker.place;
   const { cursor } = worker;
   const after = cursor?.text ?? 'start';
   const only = someChanges(worker);
@@ -226,6 +225,8 @@ export const readChanges: Action = async (worker) => {
   const call = { method: 'GET', path: `/v2/store/changes?${query}` };
   await worker.request(`changes after ${after.slice(0, 12)}`, call, {
     effectOf: ({ status, body }) => {
+      // When it is read again, the history may be another one.
+      const { observed } = worker.place;
       if (status === 410) {
         if (cursor?.of === observed)
           observed.findings.push(`${worker.name}: the cursor ${after} is gone`);
