@@ -1,10 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GoneError, StoreOrders } from '../../../client/src/client.ts';
-import { verifyWebhook } from '../../../client/src/webhook.ts';
 import { type Json, parse } from '../http.ts';
 import type { Observed, Operation, Received } from './operation.ts';
 import { entryOf } from './record.ts';
@@ -12,11 +7,6 @@ import { changeOf, type Timeline, textOf } from './timeline.ts';
 import type { Target, Workplace } from './worker.ts';
 
 const AGAIN_MS = 100;
-/** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
-const REFUSED = 0.01;
-/** That of an endpoint that receives few changes: when a delivery is repeated, more of them would have room in it. */
-const REFUSED_OF_FEW = 0.06;
-const REFUSALS = [302, 404, 429, 500, 503];
 /** Share of what is received after which a follower continues at another node, so that it often begins while changes are made. */
 const ENDED = 0.1;
 /** That of a restless one, and how soon it continues. */
@@ -34,17 +24,8 @@ export interface Follower {
   readonly differences?: (timeline: Timeline) => string[];
 }
 
-/** The endpoint of a webhook. */
-export interface Receiver extends Follower {
-  readonly url: string;
-  /** Deliveries must be signed with this secret from now on; called before anything is delivered, too. */
-  readonly isSignedWith: (secret: string) => void;
-  /** How many deliveries it has got. */
-  readonly deliveries: () => number;
-}
-
 /** Notes what a follower receives: in one run without gaps, until it begins again in another history. */
-class Notes {
+export class Notes {
   readonly what: string;
   readonly #place: Workplace;
   #observed: Observed | undefined;
@@ -243,110 +224,8 @@ function wholeStore({
   };
 }
 
-/**
- * An endpoint of a webhook, which now and then resets the connection or refuses a delivery, and is slow during a burst. Deliveries must be signed, and may be repeated, as they
- * were, but not left out.
- * @param only the type of the changes that it receives, if not all
- */
-export async function receiveWebhook(
-  host: string,
-  place: Workplace,
-  only?: string,
-): Promise<Receiver> {
-  const notes = new Notes(only === undefined ? 'a webhook' : `a webhook of ${only} orders`, place);
-  let cursor: string | undefined;
-  let deliveries = 0;
-  /** Its secrets, the newest last, and the history in which it got that. */
-  const secrets: string[] = [];
-  let rotatedIn: Observed | undefined;
-  const refused = only === 'shipped' ? REFUSED_OF_FEW : REFUSED;
-  /** What was delivered, by webhook-id; the revision of the store in a repetition is a later one. */
-  const contents = new Map<string, string>();
-  /** The webhook-id of what follows a cursor, in the history that is served. */
-  const ids = new Map<string, string>();
-  const server = createServer(async (request, response) => {
-    const body = await text(request).catch(() => undefined);
-    if (body === undefined) return;
-    deliveries += 1;
-    const { after, changes, next } = parse(body);
-    const id = String(request.headers['webhook-id']);
-    const content = [after, next, ...changes.map(changeOf).map(textOf)].join(' ');
-    if ((contents.get(id) ?? content) !== content) {
-      place.observed.findings.push(`${notes.what}: ${id} was repeated with other changes`);
-    }
-    contents.set(id, content);
-    // While the history is replaced, a delivery may be of either.
-    if (notes.isOfAnotherHistory || place.pause !== undefined) ids.clear();
-    else if ((ids.get(after) ?? id) !== id) {
-      place.observed.findings.push(`${notes.what}: what follows ${after} was sent under two ids`);
-    } else ids.set(after, id);
-    // By the clock of the node, which may be wrong.
-    const sentAt = Number(request.headers['webhook-timestamp']) * 1_000;
-    // A history that was restored or lost may not have the latest secret.
-    const valid = rotatedIn === place.observed ? secrets.slice(-1) : secrets;
-    await Promise.any(
-      valid.map((secret) => verifyWebhook(body, request.headers, secret, sentAt)),
-    ).catch(({ errors }: AggregateError) => {
-      place.observed.findings.push(`${notes.what}: ${errors[0].message}`);
-    });
-    if (place.isBurst) await pause(AGAIN_MS);
-    const fate = place.random.next();
-    if (fate < refused / 2) request.socket.resetAndDestroy();
-    else if (fate < refused) response.writeHead(place.random.pick(REFUSALS)).end();
-    if (fate < refused) return;
-    if (cursor === undefined || notes.isOfAnotherHistory) {
-      notes.begin(revisionOf(after), only);
-      cursor = String(after);
-    }
-    const had = revisionOf(cursor);
-    if (after === cursor) {
-      for (const change of changes) notes.add(change);
-      cursor = next;
-    } else if (revisionOf(after) > had) {
-      place.observed.findings.push(
-        `a webhook received what follows ${after} while it had only ${cursor}`,
-      );
-    } else if (revisionOf(next) > had) {
-      // A longer page that begins before what was received: the rest of it is new.
-      const rest = changes.filter((each: Json) => Number(each.revision) > had);
-      for (const change of rest) notes.add(change);
-      cursor = next;
-    }
-    response.writeHead(204).end();
-  });
-  return {
-    url: await urlOf(server, host),
-    isSignedWith: (given) => {
-      secrets.push(given);
-      rotatedIn = place.observed;
-    },
-    deliveries: () => deliveries,
-    name: notes.what,
-    only,
-    revision: () => notes.revision,
-  };
-}
-
-/** An endpoint that refuses each delivery, and asks for a pause of a day. */
-export async function refuseWebhook(host: string) {
-  let deliveries = 0;
-  const server = createServer((request, response) => {
-    deliveries += 1;
-    request.resume();
-    response.writeHead(503, { 'retry-after': '86400' }).end();
-  });
-  return { url: await urlOf(server, host), deliveries: () => deliveries };
-}
-
-/** Has a server listen until the process ends. @returns its URL */
-async function urlOf(server: Server, host: string): Promise<string> {
-  server.listen(0, host);
-  await once(server, 'listening');
-  server.unref();
-  return `http://${host}:${(server.address() as AddressInfo).port}/`;
-}
-
-function revisionOf(cursor: string): number {
+/** Of a cursor. */
+export function revisionOf(cursor: string): number {
   return Number(cursor.split('-')[0]);
 }
 

@@ -19,7 +19,7 @@ const SHORT_MS = 700;
 const LONG_MS = 3_000;
 const OFF_MS = 8_000;
 /** Of the way from the servers to the first node. */
-const FAR_MS = 8;
+const FAR_MS = 5;
 const LOST = 0.05;
 /** Each may come between a commit and its confirmation. */
 const TERMINATIONS = 8;

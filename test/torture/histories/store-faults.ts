@@ -4,8 +4,8 @@ import { run } from '../../process/program.ts';
 import { openStream, REFUSED_WITHIN_MS, send } from '../http.ts';
 import type { Deployment, Fault } from './deployment.ts';
 import { changesOf } from './feed.ts';
-import type { Receiver } from './followers.ts';
 import { importOrders } from './imports.ts';
+import type { Receiver } from './receivers.ts';
 import { textOf } from './timeline.ts';
 import type { Key, Workplace } from './worker.ts';
 

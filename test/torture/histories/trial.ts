@@ -10,17 +10,10 @@ import { list } from './actions/read.ts';
 import type { Deployment, Fault, Replaced } from './deployment.ts';
 import { commonRevision, type Past } from './eras.ts';
 import { changesOf } from './feed.ts';
-import {
-  type Follower,
-  followByClient,
-  followStream,
-  keepReplica,
-  type Receiver,
-  receiveWebhook,
-  refuseWebhook,
-} from './followers.ts';
+import { type Follower, followByClient, followStream, keepReplica } from './followers.ts';
 import { importFirstOrders } from './imports.ts';
 import { Observed } from './operation.ts';
+import { type Receiver, receiveWebhook, refuseWebhook } from './receivers.ts';
 import { relay } from './relay.ts';
 import { expectStatus, storeFaults } from './store-faults.ts';
 import type { Change } from './timeline.ts';

@@ -2,11 +2,11 @@ import { Agent } from 'node:http';
 import { succeed } from '../command.ts';
 import { type Call, send } from '../http.ts';
 import type { Random } from '../random.ts';
+import { sendMany } from './send-many.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const REQUESTS = 30_000;
-const AT_ONCE = 16;
 const LIMIT_MS = 10_000;
 /** The orders and pets that no other name may reach: ids are int64. */
 const ORDERS = ['5', '0', '-7'];
@@ -19,34 +19,24 @@ export const aliases: Attack = {
     const { server, secret, database } = await serveNew(folder, 10);
     const others = ORDERS.filter((id) => id !== '5').map((id) => `{"id":${id},"petId":${id}}`);
     await succeed(['import', '-', '--database', database], { input: others.join('\n') });
-    const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-    const sending = { port: server.port, agent, limitMs: LIMIT_MS };
-    const wrong: string[] = [];
-    const statuses = new Map<number, number>();
-    let left = REQUESTS;
-    const client = async () => {
-      while (left > 0) {
-        left -= 1;
-        const call = aliasOf(random.pick(ORDERS), random);
-        const { status } = await send(sending, { ...call, secret });
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (status < 400 || status >= 500)
-          wrong.push(`${call.method} ${call.path} ${call.body ?? ''} was answered ${status}`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, client));
+    const measured = await sendMany({
+      port: server.port,
+      secret,
+      count: REQUESTS,
+      next: () => aliasOf(random.pick(ORDERS), random),
+      problemOf: (_call, { status }) =>
+        status < 400 || status >= 500 ? 'an alias, or a failure' : undefined,
+    });
+    const lost: string[] = [];
+    const sending = { port: server.port, agent: new Agent(), limitMs: LIMIT_MS };
     for (const order of ORDERS) {
       const path = `/v1/store/orders/${order}`;
       const { status } = await send(sending, { method: 'DELETE', path, secret });
-      if (status !== 204) wrong.push(`the order ${order} itself was answered ${status}`);
+      if (status !== 204) lost.push(`the order ${order} itself was answered ${status}`);
     }
-    agent.destroy();
     await server.stop();
-    const found = [...statuses].map(([status, times]) => `${status} ${times} times`).join(', ');
-    return {
-      figures: wrong.length === 0 ? found : wrong.slice(0, 3).join('; '),
-      isKept: wrong.length === 0,
-    };
+    const figures = [measured.figures, ...lost].join('; ');
+    return { figures, isKept: measured.isKept && lost.length === 0 };
   },
 };
 

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { Agent } from 'node:http';
 import { load } from 'js-yaml';
 import type { OpenApi, Operation, Parameter } from '../../../src/contract/openapi.ts';
 import { checkAnswer } from '../../http/contract-check.ts';
-import { type Call, send } from '../http.ts';
+import type { Answer, Call } from '../http.ts';
 import type { Random } from '../random.ts';
 import { bodyOf } from './forbidden-keys.ts';
+import { sendMany } from './send-many.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const REQUESTS = 20_000;
-const AT_ONCE = 16;
-const LIMIT_MS = 10_000;
 
 /** Every operation with values that its parameters and fields do not have, and some that they have in another place. */
 export const oddValues: Attack = {
@@ -19,29 +17,17 @@ export const oddValues: Attack = {
   mustHold: 'each response is one that the contract has, and none is 5xx',
   make: async ({ folder, random }) => {
     const { server, secret } = await serveNew(folder, 100);
-    const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-    const sending = { port: server.port, agent, limitMs: LIMIT_MS };
     const operations = operationsOf(['v1', 'v2']);
-    const wrong: string[] = [];
-    const statuses = new Map<number, number>();
-    let left = REQUESTS;
-    const client = async () => {
-      while (left > 0) {
-        left -= 1;
-        const call = oddCall(random.pick(operations), random);
-        const answer = await send(sending, { ...call, secret });
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-        const words = problemOf(call, answer);
-        if (words !== undefined)
-          wrong.push(`${words}: ${JSON.stringify(call)} was answered ${answer.body}`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, client));
-    agent.destroy();
+    const next = () => oddCall(random.pick(operations), random);
+    const measured = await sendMany({
+      port: server.port,
+      secret,
+      count: REQUESTS,
+      next,
+      problemOf,
+    });
     await server.stop();
-    const found = [...statuses].map(([status, times]) => `${status} ${times} times`).join(', ');
-    const figures = wrong.length === 0 ? found : wrong.slice(0, 3).join('; ');
-    return { figures, isKept: wrong.length === 0 };
+    return measured;
   },
 };
 
@@ -147,7 +133,7 @@ const ODD_JSON = [
   ...ODD.map((each) => JSON.stringify(each)),
 ];
 
-function problemOf({ method, path }: Call, answer: Awaited<ReturnType<typeof send>>) {
+function problemOf({ method, path }: Call, answer: Answer): string | undefined {
   if (answer.status >= 500) return 'a failure';
   try {
     checkAnswer(method, path, '', answer);
