@@ -110,6 +110,13 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
         return `between revisions ${after} and ${upTo} ${differenceBetween(expected, changes)}`;
       return isHead(timeline, upTo, head) ?? at(now, false);
     }
+    case 'export': {
+      const { revision, orders } = effect;
+      const expected = timeline.exportAt(revision).join(' ');
+      if (expected !== orders)
+        return `at revision ${revision} ${differenceBetween(expected, orders)}`;
+      return within({ from: revision, to: Number.POSITIVE_INFINITY });
+    }
     case 'activity': {
       const expected = activityIn(timeline, effect);
       if (expected === effect.counts) return at(effect.revision, false);

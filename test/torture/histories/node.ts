@@ -32,6 +32,8 @@ export class Node implements Target {
   readonly #options: NodeOptions;
   #child: ChildProcess | undefined;
   #isWanted = false;
+  /** How often it has ended with an error by itself. */
+  failures = 0;
 
   constructor(options: NodeOptions) {
     this.name = options.name;
@@ -81,7 +83,8 @@ export class Node implements Target {
     child.stdout!.pipe(log, { end: false });
     child.stderr!.pipe(log, { end: false });
     this.#child = child;
-    child.once('exit', () => {
+    child.once('exit', (code) => {
+      if (code !== null && code !== 0) this.failures += 1;
       if (this.#isWanted && this.#child === child)
         setTimeout(() => this.#isWanted && this.start(), 50);
     });

@@ -75,6 +75,8 @@ export type Effect =
       readonly before: number;
       readonly counts: string;
     }
+  /** All orders as they were at a revision, each with its status and as version 1 lists it. */
+  | { readonly type: 'export'; readonly revision: number; readonly orders: string }
   /** Something has received everything up to a revision. */
   | { readonly type: 'received'; readonly revision: number };
 

@@ -10,8 +10,10 @@ import type { Observed } from './operation.ts';
 import { changeOf, textOf } from './timeline.ts';
 import type { Workplace } from './worker.ts';
 
+/** It is set back by so many deliveries. */
+const KEPT_CURSORS = 20;
 /** Time that a delivery takes during a burst. */
-const SLOW_MS = 100;
+const SLOW_MS = 400;
 /** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
 const REFUSED = 0.01;
 /** That of an endpoint that receives few changes: when a delivery is repeated, more of them would have room in it. */
@@ -23,6 +25,8 @@ export interface Receiver extends Follower {
   readonly url: string;
   /** Deliveries must be signed with this secret from now on; called before anything is delivered, too. */
   readonly isSignedWith: (secret: string) => void;
+  /** Expects that it begins again at an earlier cursor. */
+  readonly setBack: () => { readonly cursor: string; readonly hasBegun: () => boolean };
   /** How many deliveries it has got. */
   readonly deliveries: () => number;
 }
@@ -40,6 +44,9 @@ export async function receiveWebhook(
   const notes = new Notes(only === undefined ? 'a webhook' : `a webhook of ${only} orders`, place);
   let cursor: string | undefined;
   let deliveries = 0;
+  /** Where it is to begin again, and the latest cursors that it had, in the history that is served. */
+  let setBackTo: string | undefined;
+  let had: string[] = [];
   /** Its secrets, the newest last, and the history in which it got that. */
   const secrets: string[] = [];
   let rotatedIn: Observed | undefined;
@@ -54,12 +61,24 @@ export async function receiveWebhook(
     deliveries += 1;
     const { after, changes, next } = parse(body);
     const id = String(request.headers['webhook-id']);
+    if (after === setBackTo) {
+      setBackTo = undefined;
+      if (contents.has(id)) {
+        place.observed.findings.push(
+          `${notes.what}: what follows ${after} was sent as a repetition`,
+        );
+      }
+      ids.clear();
+      notes.begin(revisionOf(after), only);
+      cursor = after;
+    }
     const content = [after, next, ...changes.map(changeOf).map(textOf)].join(' ');
     if ((contents.get(id) ?? content) !== content) {
       place.observed.findings.push(`${notes.what}: ${id} was repeated with other changes`);
     }
     contents.set(id, content);
     // While the history is replaced, a delivery may be of either.
+    if (notes.isOfAnotherHistory) had = [];
     if (notes.isOfAnotherHistory || place.pause !== undefined) ids.clear();
     else if ((ids.get(after) ?? id) !== id) {
       place.observed.findings.push(`${notes.what}: what follows ${after} was sent under two ids`);
@@ -82,17 +101,18 @@ export async function receiveWebhook(
       notes.begin(revisionOf(after), only);
       cursor = String(after);
     }
-    const had = revisionOf(cursor);
+    had = [...had.slice(1 - KEPT_CURSORS), cursor];
+    const known = revisionOf(cursor);
     if (after === cursor) {
       for (const change of changes) notes.add(change);
       cursor = next;
-    } else if (revisionOf(after) > had) {
+    } else if (revisionOf(after) > known) {
       place.observed.findings.push(
         `a webhook received what follows ${after} while it had only ${cursor}`,
       );
-    } else if (revisionOf(next) > had) {
+    } else if (revisionOf(next) > known) {
       // A longer page that begins before what was received: the rest of it is new.
-      const rest = changes.filter((each: Json) => Number(each.revision) > had);
+      const rest = changes.filter((each: Json) => Number(each.revision) > known);
       for (const change of rest) notes.add(change);
       cursor = next;
     }
@@ -103,6 +123,11 @@ export async function receiveWebhook(
     isSignedWith: (given) => {
       secrets.push(given);
       rotatedIn = place.observed;
+    },
+    setBack: () => {
+      const to = had[0]!;
+      setBackTo = to;
+      return { cursor: to, hasBegun: () => setBackTo === undefined };
     },
     deliveries: () => deliveries,
     name: notes.what,

@@ -1,11 +1,13 @@
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../process/program.ts';
-import { openStream, REFUSED_WITHIN_MS, send } from '../http.ts';
+import { succeed } from '../command.ts';
+import { openStream, parse, REFUSED_WITHIN_MS, send } from '../http.ts';
 import type { Deployment, Fault } from './deployment.ts';
 import { changesOf } from './feed.ts';
 import { importOrders } from './imports.ts';
 import type { Receiver } from './receivers.ts';
+import { listedOf } from './record.ts';
 import { textOf } from './timeline.ts';
 import type { Key, Workplace } from './worker.ts';
 
@@ -51,6 +53,7 @@ export function storeFaults(store: Operated): Fault[] {
     { name: 'a move that is taken back', happen: () => moveAndTakeBack(store) },
     { name: 'a webhook that is paused', happen: () => pauseWebhook(store) },
     { name: 'a new secret of a webhook', happen: () => rotateSecret(store) },
+    { name: 'a webhook that is set back', happen: () => rewindWebhook(store) },
   ];
 }
 
@@ -129,7 +132,20 @@ async function moveAndTakeBack(store: Operated): Promise<void> {
         changes: changes.map(textOf).join(' '),
       },
     });
+    await exportAt(1 + place.random.below(revision), target, place);
     await command(['take-back']);
+  });
+}
+
+/** Has the orders written as they were at a revision. */
+async function exportAt(revision: number, database: string, place: Workplace): Promise<void> {
+  const begin = performance.now();
+  const args = ['export', '--at', String(revision), '--database', database];
+  const lines = (await succeed(args)).split('\n').map(parse);
+  const orders = lines.map((order) => `${order.status}:${listedOf(order)}`).join(' ');
+  place.observed.add({
+    ...{ what: `an export at revision ${revision}`, begin, end: performance.now() },
+    effect: { type: 'export', revision, orders },
   });
 }
 
@@ -170,6 +186,16 @@ async function rotateSecret({ webhooks, command, place }: Operated): Promise<voi
   } finally {
     place.isBurst = false;
   }
+}
+
+/** A webhook gets again what it had, as something new. */
+async function rewindWebhook({ webhooks, command, find }: Operated): Promise<void> {
+  const [webhook] = webhooks as [Receiver];
+  const id = await idOf(webhook, command);
+  const { cursor, hasBegun } = webhook.setBack();
+  await command(['webhooks', 'rewind', id, '--to', cursor]);
+  await pause(NOTICED_MS);
+  if (!hasBegun()) find(`${webhook.name} did not begin again after ${cursor}`);
 }
 
 async function idOf({ url }: Receiver, command: Operated['command']): Promise<string> {

@@ -159,6 +159,11 @@ export class Timeline {
     );
   }
 
+  /** All orders at a revision, in ascending id, each with its status and as version 1 lists it. */
+  exportAt(revision: number): string[] {
+    return this.#statesAt(revision).map(({ change }) => `${statusAfter(change)}:${change.listed}`);
+  }
+
   /** All orders of version 2 at a revision, in ascending id. */
   ordersAt(revision: number): string[] {
     return this.#statesAt(revision).map(({ change }) => change.entry);

@@ -97,6 +97,8 @@ export class Trial {
     const follower = await this.#newKey('follower');
     const prober = new Worker('prober', await this.#newKey('prober'), this.#place);
     await this.#expectWorking('the start', prober, STARTS_WITHIN_MS);
+    for (const { name, failures } of this.#deployment.nodes)
+      if (failures > 0) this.#findings.push(`${name} ended with an error when it was started`);
     await importFirstOrders(this.#place, this.#deployment.env);
     for (const only of [undefined, 'cancelled', 'shipped']) await this.#newWebhook(only);
     const refusing = await refuseWebhook(this.#deployment.host);

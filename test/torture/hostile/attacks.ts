@@ -5,6 +5,7 @@ import { forbiddenKeys } from './forbidden-keys.ts';
 import { idleConnections } from './idle-connections.ts';
 import { keyTiming } from './key-timing.ts';
 import { oddValues } from './odd-values.ts';
+import { slowBodies } from './slow-bodies.ts';
 import type { Attack } from './trial.ts';
 import { unreadStreams } from './unread-streams.ts';
 import { wrongKeys } from './wrong-keys.ts';
@@ -16,6 +17,7 @@ export const ATTACKS: readonly Attack[] = [
   idleConnections,
   unreadStreams,
   bombs,
+  slowBodies,
   aliases,
   oddValues,
   forbiddenKeys,

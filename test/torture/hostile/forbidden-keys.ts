@@ -163,7 +163,7 @@ function neverMade(secret: string): Record<string, string> {
 }
 
 /** Sends a request but for the end of its body, which `complete` sends. */
-function sendInHalves(port: number, call: Call & { readonly secret: string }) {
+export function sendInHalves(port: number, call: Call & { readonly secret: string }) {
   const { method, path, headers, secret, body } = call;
   const sent = request({
     ...{ port, host: '127.0.0.1', method, path },
