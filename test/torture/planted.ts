@@ -12,6 +12,9 @@ const NOT_COPIED = ['.git', 'node_modules', 'dist', 'torture-findings'];
 const FOUND_WITHIN_MS = 600_000;
 /** Faults that are looked for at the same time: a run waits more than it computes. */
 const AT_ONCE = 2;
+/** What is no proof of a fault. */
+const LATE =
+  / did not work \d+ ms after | got a delivery \d+ ms after |^ +files and logs|^\w+ failed in /;
 /** Exit code of a run with findings. */
 const FOUND = 1;
 /** Exit code of a run without such a scenario. */
@@ -163,5 +166,9 @@ async function look(
   const isBroken = code === FOUND && !output.includes(`\n${part} failed in `);
   if (isBroken || code === NOT_RUN) throw new Error(output);
   if (code !== FOUND) return undefined;
-  return output.split('\n\n')[1] ?? output.slice(-300);
+  // Where two runs share the processors, a node may start late in a project without a fault.
+  return output
+    .split('\n\n')
+    .slice(1)
+    .find((finding) => !LATE.test(finding));
 }

@@ -24,8 +24,10 @@ export interface Deployment {
 export interface Fault {
   readonly name: string;
   readonly happen: (during: During) => Promise<void>;
-  /** Whether another node must deliver at once, since the one that did has ended in good order. */
-  readonly handsOver?: boolean;
+  /** Whether every request must be answered in time meanwhile. */
+  readonly isAnswered?: boolean;
+  /** Time within which webhooks must get deliveries again, by whichever node, in milliseconds. */
+  readonly deliversWithinMs?: number;
 }
 
 /** What a fault needs that replaces the history of the store. */
@@ -33,7 +35,9 @@ export interface During {
   readonly random: Random;
   /** Stops all clients, calls `replace` once their last requests have ended, and has them continue with the new history. */
   readonly replaceHistory: (replace: () => Promise<Replaced>) => Promise<void>;
-  /** Called before a clock is wrong: limits of cancels per hour hold by the clock. */
+  /** All nodes but one must work within 5 s, although that one does not. */
+  readonly othersWork: (than: Node) => Promise<void>;
+  /** Called before a clock is wrong: limits of cancels per hour, and leases, hold by the clock. */
   readonly beforeWrongClock: () => void;
 }
 

@@ -4,10 +4,15 @@ import { EIO, ENOSPC } from '../shim/faults.ts';
 import type { Fault } from './deployment.ts';
 import type { Node } from './node.ts';
 
-const DAY_S = 86_400;
+export const DAY_S = 86_400;
 /** Some time during which something is wrong. */
 const SHORT_MS = 700;
 const LONG_MS = 2_500;
+/** Deliveries go on after this time if the node that made them ends in good order, and if it does not. */
+const HANDED_OVER_MS = 5_000;
+const LEASED_MS = 15_000;
+/** A node whose clients go on sending requests stops within this time. */
+const STOPS_WITHIN_MS = 5_000;
 /** How often a process is stopped for a moment, and how long at most. */
 const MOMENTS = 40;
 const MOMENT_MS = 50;
@@ -30,9 +35,11 @@ export function processFaults(nodes: readonly Node[]): Fault[] {
     },
     {
       name: 'a SIGTERM',
-      handsOver: true,
+      deliversWithinMs: HANDED_OVER_MS,
       happen: async ({ random }) => {
-        random.pick(nodes).signal('SIGTERM');
+        const node = random.pick(nodes);
+        const code = await node.ended('SIGTERM', STOPS_WITHIN_MS);
+        if (code !== 0) throw new Error(`${node.name} ended with ${code}`);
       },
     },
     wrongClock(nodes, 'a clock that is a day ahead', DAY_S),
@@ -48,10 +55,11 @@ export function processFaults(nodes: readonly Node[]): Fault[] {
 export async function stopAndContinue(
   random: Random,
   processes: readonly ((name: NodeJS.Signals) => void)[],
+  longMs = LONG_MS,
 ): Promise<void> {
   if (random.chance(0.5)) {
     for (const signal of processes) signal('SIGSTOP');
-    await pause(LONG_MS);
+    await pause(longMs);
     for (const signal of processes) signal('SIGCONT');
     return;
   }
@@ -67,11 +75,14 @@ export async function stopAndContinue(
 function wrongClock(nodes: readonly Node[], name: string, seconds: number): Fault {
   return {
     name,
+    deliversWithinMs: LEASED_MS,
     happen: async ({ random, beforeWrongClock }) => {
       const node = random.pick(nodes);
       beforeWrongClock();
       node.faults.shiftClock(seconds);
       await pause(LONG_MS);
+      // What it has recorded by its clock is left to the others.
+      if (random.chance(0.5)) node.signal('SIGKILL');
       node.faults.end();
     },
   };

@@ -95,6 +95,16 @@ export class Node implements Target {
     this.#child!.kill(signal);
   }
 
+  /** Sends a signal that ends the process, which is started again. @returns its exit code @throws Error if it does not end in time */
+  async ended(signal: NodeJS.Signals, withinMs: number): Promise<number | null> {
+    const exit = once(this.#child!, 'exit', { signal: AbortSignal.timeout(withinMs) });
+    this.#child!.kill(signal);
+    const [code] = await exit.catch(() => {
+      throw new Error(`${this.name} did not end within ${withinMs} ms after ${signal}`);
+    });
+    return code;
+  }
+
   /** Ends the process for good. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.#isWanted = false;

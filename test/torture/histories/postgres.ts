@@ -18,6 +18,8 @@ const DEADLOCK = '40P01';
 const SHORT_MS = 700;
 const LONG_MS = 3_000;
 const OFF_MS = 8_000;
+/** Longer than a client waits for an answer. */
+const HANGS_MS = 6_000;
 /** Of the way from the servers to the first node. */
 const FAR_MS = 5;
 const LOST = 0.05;
@@ -58,7 +60,13 @@ export async function onPostgres({
   return {
     name: `PostgreSQL, ${NODES} nodes`,
     ...{ nodes, database: servers.url, host, env, folder },
-    faults: [...processFaults(nodes), ...cut, lostResponses(network), ...serverFaults(servers)],
+    faults: [
+      ...processFaults(nodes),
+      ...cut,
+      hang(nodes),
+      lostResponses(network),
+      ...serverFaults(servers, nodes),
+    ],
     skipped: typeof machine === 'string' ? [machine] : [],
     end: async () => {
       await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
@@ -211,7 +219,23 @@ function lostResponses(network: FarNetwork): Fault {
   };
 }
 
-function serverFaults(servers: Servers): Fault[] {
+/** A node is stopped, perhaps in a transaction, and the others go on. */
+function hang(nodes: readonly Node[]): Fault {
+  return {
+    name: 'a node that hangs',
+    happen: async ({ random, othersWork }) => {
+      const node = random.pick(nodes);
+      node.signal('SIGSTOP');
+      try {
+        await othersWork(node);
+      } finally {
+        node.signal('SIGCONT');
+      }
+    },
+  };
+}
+
+function serverFaults(servers: Servers, nodes: readonly Node[]): Fault[] {
   const fails = (name: string, begin: (faults: Faults) => void): Fault => ({
     name,
     happen: async () => {
@@ -253,6 +277,7 @@ function serverFaults(servers: Servers): Fault[] {
     },
     {
       name: 'sessions that stop and continue',
+      isAnswered: true,
       happen: async ({ random }) => {
         const rows = await servers.primary.admin(
           `SELECT pid FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
@@ -264,18 +289,22 @@ function serverFaults(servers: Servers): Fault[] {
             // The session has ended.
           }
         });
-        await stopAndContinue(random, sessions);
+        await stopAndContinue(random, sessions, HANGS_MS);
       },
     },
-    { name: 'a foreign lock', happen: () => lockTables(servers.primary) },
+    { name: 'a foreign lock', isAnswered: true, happen: () => lockTables(servers.primary) },
     fails('a full disk of PostgreSQL', (faults) => faults.failWrites(ENOSPC)),
     fails('syncs of PostgreSQL that fail (EIO)', (faults) => faults.failSyncs(EIO)),
     { name: 'a failover to a synchronous standby', happen: () => servers.failOver() },
     {
       name: 'a failover to a standby that lacks the latest changes',
-      happen: async ({ replaceHistory }) => {
+      happen: async ({ random, replaceHistory }) => {
         const complete = await servers.loseTail();
-        await replaceHistory(complete);
+        await replaceHistory(async () => {
+          // Nodes that begin now do not know what was lost.
+          if (random.chance(0.5)) for (const node of nodes) node.signal('SIGKILL');
+          return complete();
+        });
       },
     },
   ];

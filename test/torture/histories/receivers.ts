@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -44,6 +44,8 @@ export async function receiveWebhook(
   const notes = new Notes(only === undefined ? 'a webhook' : `a webhook of ${only} orders`, place);
   let cursor: string | undefined;
   let deliveries = 0;
+  /** The delivery that was not answered yet. */
+  let current: IncomingMessage | undefined;
   /** Where it is to begin again, and the latest cursors that it had, in the history that is served. */
   let setBackTo: string | undefined;
   let had: string[] = [];
@@ -56,6 +58,14 @@ export async function receiveWebhook(
   /** The webhook-id of what follows a cursor, in the history that is served. */
   const ids = new Map<string, string>();
   const server = createServer(async (request, response) => {
+    const isOneAtATime = performance.now() > place.oneDelivererFrom;
+    if (isOneAtATime && current !== undefined && !current.socket.destroyed) {
+      place.observed.findings.push(`${notes.what} got two deliveries at the same time`);
+    }
+    current = request;
+    response.once('close', () => {
+      if (current === request) current = undefined;
+    });
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     deliveries += 1;

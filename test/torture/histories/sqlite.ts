@@ -50,6 +50,7 @@ export async function onSqlite(
 function foreignLock(file: string): Fault {
   return {
     name: 'a foreign lock',
+    isAnswered: true,
     happen: async () => {
       const db = new DatabaseSync(file, { timeout: 2_000 });
       try {

@@ -6,6 +6,7 @@ import { openStream, parse, REFUSED_WITHIN_MS, send } from '../http.ts';
 import type { Deployment, Fault } from './deployment.ts';
 import { changesOf } from './feed.ts';
 import { importOrders } from './imports.ts';
+import { DAY_S } from './node-faults.ts';
 import type { Receiver } from './receivers.ts';
 import { listedOf } from './record.ts';
 import { textOf } from './timeline.ts';
@@ -22,6 +23,8 @@ const COPIED_WITHIN_MS = 30_000;
 const COPY_AGAIN_MS = 300;
 /** After this time, what was changed of a webhook holds for its deliveries. */
 const NOTICED_MS = 2_000;
+/** A delivery that was refused is repeated after 5 s and 30 s. */
+const BEGINS_WITHIN_MS = 40_000;
 /** Time in which a paused webhook must get nothing. */
 const PAUSED_MS = 1_000;
 /**
@@ -47,7 +50,13 @@ export interface Operated {
 
 export function storeFaults(store: Operated): Fault[] {
   return [
-    { name: 'a key that is revoked', happen: () => revokeKey(store) },
+    {
+      name: 'a key that is revoked',
+      happen: ({ beforeWrongClock }) => {
+        beforeWrongClock();
+        return revokeKey(store);
+      },
+    },
     { name: 'a stream that falls behind', happen: () => burst(store) },
     { name: 'an import while a node is stopped', happen: () => importWhileStopped(store) },
     { name: 'a move that is taken back', happen: () => moveAndTakeBack(store) },
@@ -75,11 +84,14 @@ export async function expectStatus(
 
 const LIST = '/v1/store/orders';
 
-/** A key is good at every node, and a second after it was revoked at none; its streams have ended then. */
+/** A key is good at every node, and a second after it was revoked at none, whatever their clocks; its streams have ended then. */
 async function revokeKey(store: Operated): Promise<void> {
   const { id, secret } = await store.newKey(`short ${performance.now()}`);
   await expectStatus(store, 200, 'a new key', { path: LIST, secret });
   const nodes = store.deployment.nodes;
+  // Its clock is set back after the key was used.
+  const wrong = store.place.random.chance(0.5) ? store.place.random.pick(nodes) : undefined;
+  wrong?.faults.shiftClock(-DAY_S);
   const streams = await Promise.all(
     nodes.map(async (node) => ({ ...(await openStream(node, secret)), name: node.name })),
   );
@@ -90,6 +102,7 @@ async function revokeKey(store: Operated): Promise<void> {
     close();
   }
   await expectStatus(store, 401, 'a revoked key', { path: LIST, secret });
+  wrong?.faults.end();
 }
 
 /** The feed grows so fast that a stream which is not read meanwhile falls behind. */
@@ -194,7 +207,8 @@ async function rewindWebhook({ webhooks, command, find }: Operated): Promise<voi
   const id = await idOf(webhook, command);
   const { cursor, hasBegun } = webhook.setBack();
   await command(['webhooks', 'rewind', id, '--to', cursor]);
-  await pause(NOTICED_MS);
+  const until = performance.now() + BEGINS_WITHIN_MS;
+  while (!hasBegun() && performance.now() < until) await pause(AGAIN_MS);
   if (!hasBegun()) find(`${webhook.name} did not begin again after ${cursor}`);
 }
 

@@ -34,6 +34,8 @@ const LOST = 0.15;
 const STARTS_WITHIN_MS = 30_000;
 /** After a fault has ended, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
+/** After a clock is wrong, two nodes may deliver for so long. */
+const LEASED_TWICE_MS = 20_000;
 /** Time after a fault until requests must not fail, and then without faults. */
 const SETTLED_MS = 300;
 const CALM_MS = 2_200;
@@ -78,7 +80,8 @@ export class Trial {
         database: deployment.database,
       },
       ...{ hot: [], others: [], imported: [], counts: new Map(), nextPet: FIRST_PET },
-      ...{ isBurst: false, isCalm: false, unexplained: [] },
+      ...{ isBurst: false, isCalm: false, isAnswered: false, unexplained: [] },
+      oneDelivererFrom: 0,
       ...{ isStopping: false, isStopped: false, pause: undefined, waiting: new Set() },
     };
     const store = {
@@ -168,14 +171,26 @@ export class Trial {
       const during = {
         random: this.#random,
         replaceHistory: (replace: () => Promise<Replaced>) => this.#replaceHistory(replace, prober),
-        beforeWrongClock: () => this.#endLimit(),
+        beforeWrongClock: () => {
+          this.#endLimit();
+          this.#place.oneDelivererFrom = performance.now() + LEASED_TWICE_MS;
+        },
+        othersWork: (than: Target) =>
+          this.#expectWorking(
+            `${than.name} hangs`,
+            prober,
+            WORKS_WITHIN_MS,
+            this.#deployment.nodes.filter((node) => node !== than),
+          ),
       };
+      this.#place.isAnswered = fault.isAnswered ?? false;
       await fault.happen(during).catch((error: Error) => {
         this.#findings.push(`during ${fault.name}: ${error.stack}`);
       });
+      this.#place.isAnswered = false;
       this.#happened.set(fault.name, (this.#happened.get(fault.name) ?? 0) + 1);
       await this.#expectWorking(fault.name, prober, WORKS_WITHIN_MS);
-      if (fault.handsOver) await this.#expectDeliveries(fault.name);
+      if (fault.deliversWithinMs) await this.#expectDeliveries(fault.name, fault.deliversWithinMs);
       // Several requests at once are tried at the limit, which is reached within seconds.
       this.#endLimit();
       await this.#limitAnew();
@@ -228,9 +243,14 @@ export class Trial {
   }
 
   /** Every node lists and places orders again. */
-  async #expectWorking(after: string, prober: Worker, withinMs: number): Promise<void> {
+  async #expectWorking(
+    after: string,
+    prober: Worker,
+    withinMs: number,
+    nodes: readonly Target[] = this.#deployment.nodes,
+  ): Promise<void> {
     const began = performance.now();
-    const attempts = this.#deployment.nodes.map(async (node) => {
+    const attempts = nodes.map(async (node) => {
       while (!(await works(prober, node))) {
         if (performance.now() - began > withinMs)
           return `${node.name} did not work ${withinMs} ms after ${after}`;
@@ -245,12 +265,12 @@ export class Trial {
   }
 
   /** Webhooks get deliveries again; one of them may wait, since its endpoint has refused a delivery. */
-  async #expectDeliveries(after: string): Promise<void> {
-    const until = performance.now() + WORKS_WITHIN_MS;
+  async #expectDeliveries(after: string, withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs;
     const before = this.#webhooks.map(({ revision }) => revision());
     while (this.#webhooks.every(({ revision }, index) => revision() <= before[index]!)) {
       if (performance.now() > until) {
-        this.#findings.push(`no webhook got a delivery ${WORKS_WITHIN_MS} ms after ${after}`);
+        this.#findings.push(`no webhook got a delivery ${withinMs} ms after ${after}`);
         return;
       }
       await pause(AGAIN_MS);

@@ -44,6 +44,10 @@ export interface Workplace {
   isBurst: boolean;
   /** Whether nothing has gone wrong for a while, so that every request must be answered. */
   isCalm: boolean;
+  /** Whether every request must be answered in time, be it with 503. */
+  isAnswered: boolean;
+  /** By wrong clocks, two nodes may have the lease of webhooks until then, in milliseconds. */
+  oneDelivererFrom: number;
   /** Requests that failed although nothing was wrong. */
   readonly unexplained: string[];
   /** Counts what was done, by operation and outcome. */
@@ -172,7 +176,7 @@ export class Worker {
       target = this.place.random.pick(this.place.targets),
     }: Meaning,
   ): Promise<Answer | undefined> {
-    const { observed, random, isCalm } = this.place;
+    const { observed, random, isCalm, isAnswered } = this.place;
     const begin = performance.now();
     const named = `${this.name} at ${target.name}: ${what}`;
     const kind = what.split(' ')[0]!;
@@ -195,6 +199,9 @@ export class Worker {
       };
       answer = await send(sending, { secret: this.#key.secret, ...call });
     } catch {
+      const isLate = performance.now() - begin >= LIMIT_MS;
+      if (isLate && isAnswered && this.place.isAnswered)
+        observed.findings.push(`${named} was not answered within ${LIMIT_MS} ms`);
       return unknown('unanswered');
     }
     const end = performance.now();

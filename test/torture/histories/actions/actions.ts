@@ -11,6 +11,7 @@ import {
   readHistory,
   readOrder,
   readPages,
+  readWhileChanged,
 } from './read.ts';
 
 /** What workers do, each as often as it is listed here. */
@@ -22,6 +23,7 @@ export const ACTIONS: readonly Action[] = [
   ...Array<Action>(9).fill(place),
   ...Array<Action>(3).fill(readOrder),
   readHistory,
+  readWhileChanged,
   ...Array<Action>(2).fill(readAgain),
   ...Array<Action>(3).fill(listOrders),
   ...Array<Action>(2).fill(readPages),

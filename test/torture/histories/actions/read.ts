@@ -4,23 +4,29 @@ import type { ChangeFilter, Filter, PageAsked } from '../operation.ts';
 import { entryOf, listedOf } from '../record.ts';
 import { changeOf, type Position, positionOf, textOf } from '../timeline.ts';
 import type { Action, Target, Worker } from '../worker.ts';
+import { cancelV2 } from './change.ts';
 import { aShipDate } from './place.ts';
 
 /** Reads an order; the one that was read last only if it has changed. */
 export const readOrder: Action = async (worker) => {
   const { lastRead, place } = worker;
   const isAgain = lastRead !== undefined && place.random.chance(0.3);
-  const order = isAgain ? lastRead.order : worker.anOrder();
-  const headers: Record<string, string> = isAgain ? { 'if-none-match': lastRead.etag } : {};
+  if (!isAgain) return orderOf(worker, worker.anOrder());
+  return orderOf(worker, lastRead.order, lastRead);
+};
+
+/** @param before what was read of it before, if it is to be read only if it has changed */
+async function orderOf(worker: Worker, order: string, before?: Worker['lastRead']): Promise<void> {
+  const headers: Record<string, string> = before ? { 'if-none-match': before.etag } : {};
   const call = { method: 'GET', path: `/v2/store/orders/${order}`, headers };
   await worker.request(`read order ${order}`, call, {
     effectOf: (answer) => {
       if (answer.status === 404) return { type: 'saw', order, status: 'absent' };
-      if (answer.status === 304) return { type: 'saw', order, status: lastRead!.status };
+      if (answer.status === 304) return { type: 'saw', order, status: before!.status };
       return worker.sawOrder(answer, order);
     },
   });
-};
+}
 
 /** Reads what was read last again, only if it has changed: what has not is as it was. */
 export const readAgain: Action = async (worker) => {
@@ -37,8 +43,9 @@ export const readAgain: Action = async (worker) => {
   );
 };
 
-export const readHistory: Action = async (worker) => {
-  const order = worker.anOrder();
+export const readHistory: Action = (worker) => historyOf(worker, worker.anOrder());
+
+async function historyOf(worker: Worker, order: string): Promise<void> {
   const call = { method: 'GET', path: `/v2/store/orders/${order}/history` };
   await worker.request(`history of order ${order}`, call, {
     effectOf: ({ status, body }) => {
@@ -49,6 +56,14 @@ export const readHistory: Action = async (worker) => {
       return { type: 'history', order, events: events.join(' ') };
     },
   });
+}
+
+/** Reads an order and its history while it is changed, and afterwards. */
+export const readWhileChanged: Action = async (worker) => {
+  const order = worker.anOrder();
+  const read = () => Promise.all([orderOf(worker, order), historyOf(worker, order)]);
+  await Promise.all([cancelV2(worker, order), read(), read()]);
+  await read();
 };
 
 export const listOrders: Action = async (worker) => {
