@@ -64,6 +64,13 @@ test('a history that happened one after another has no contradictions', () => {
     { ...PAGE, status: 'cancelled', orders: '1:cancelled' },
     { ...PAGE, pet: '102', orders: '2:shipped' },
     { ...PAGE, placedFrom: 'at 8', orders: '1:cancelled' },
+    { ...PAGE, placedFrom: 'at 7', placedBefore: 'at 8', orders: '2:shipped' },
+    { ...PAGE, shipDateFrom: 'on 1', orders: '2:shipped' },
+    { ...PAGE, shipDateBefore: 'on 2', orders: '' },
+    { ...PAGE, status: 'shipped,cancelled', orders: '1:cancelled 2:shipped' },
+    { ...PAGE, head: undefined, orders: '1:cancelled 2:shipped' },
+    { ...FEED_4, after: 0, only: { pet: '102', by: 'b' }, changes: '4:shipped:2:shipped:b' },
+    { type: 'export', revision: 3, orders: 'cancelled:1:cancelled pending:2:pending' },
     { ...PAGE, sort: 'placedAt', orders: '2:shipped 1:cancelled' },
     { ...PAGE, sort: 'shipDate', orders: '2:shipped 1:cancelled' },
     { ...PAGE, sort: 'placedAt', after: { time: 'at 7', id: 2n }, orders: '1:cancelled' },
@@ -151,6 +158,15 @@ test('what a response shows at a revision must be so at that revision', () => {
     [{ ...FEED_4, after: 3, head: 'x', changes: '4:shipped:2:shipped:b' }, /the head of revision/],
     [{ ...FEED_4, after: 3, now: 3, changes: '4:shipped:2:shipped:b' }, /it is of revision 3/],
     [
+      { type: 'export', revision: 3, orders: 'pending:1:pending pending:2:pending' },
+      /it lacks cancelled:1:cancelled/,
+    ],
+    [
+      { ...FEED_4, after: 0, only: { by: 'b' }, changes: '3:cancelled:1:cancelled:a' },
+      /it lacks 4:shipped:2/,
+    ],
+    [{ type: 'imported', placed: [{ order: '7', pet: '101' }] }, /no order 7 of pet 101/],
+    [
       { type: 'counts', revision: 4, counts: '1 pending, 1 shipped, 0 cancelled' },
       /there were 0 pending/,
     ],
@@ -164,6 +180,14 @@ test('what a response shows at a revision must be so at that revision', () => {
     ],
   ];
   for (const [effect, words] of wrong) assert.match(contradictions([...ALL, effect])[0]!, words);
+});
+
+test('orders that were imported are requested, and not more of them', () => {
+  const placed = [1, 2].map((order) => ({ order: String(order), pet: String(100 + order) }));
+  const rest = [CANCELLED_1, SHIPPED_2];
+  assert.deepEqual(contradictions([{ type: 'imported', placed }, ...rest]), []);
+  const [first] = contradictions([{ type: 'imported', placed: placed.slice(1) }, ...rest]);
+  assert.match(first!, /1:placed:1\S* by a, which was not requested/);
 });
 
 test('a reader that misses a change, or receives one twice, is found', () => {

@@ -12,8 +12,9 @@ import type { Workplace } from './worker.ts';
 
 /** It is set back by so many deliveries. */
 const KEPT_CURSORS = 20;
-/** Time that a delivery takes during a burst. */
-const SLOW_MS = 400;
+/** Time that deliveries take during a burst, and otherwise some of them, at most. */
+const SLOW_MS = 600;
+const SLOW = 0.1;
 /** Share of deliveries that an endpoint does not accept; they are repeated after 5 s. */
 const REFUSED = 0.01;
 /** That of an endpoint that receives few changes: when a delivery is repeated, more of them would have room in it. */
@@ -32,7 +33,7 @@ export interface Receiver extends Follower {
 }
 
 /**
- * An endpoint of a webhook, which now and then resets the connection or refuses a delivery, and is slow during a burst. Deliveries must be signed, and may be repeated, as they
+ * An endpoint of a webhook, which now and then resets the connection or refuses a delivery, and now and then is slow. Deliveries must be signed, and may be repeated, as they
  * were, but not left out.
  * @param only the type of the changes that it receives, if not all
  */
@@ -102,7 +103,7 @@ export async function receiveWebhook(
     ).catch(({ errors }: AggregateError) => {
       place.observed.findings.push(`${notes.what}: ${errors[0].message}`);
     });
-    if (place.isBurst) await pause(SLOW_MS);
+    if (place.isBurst || place.random.chance(SLOW)) await pause(place.random.below(SLOW_MS));
     const fate = place.random.next();
     if (fate < refused / 2) request.socket.resetAndDestroy();
     else if (fate < refused) response.writeHead(place.random.pick(REFUSALS)).end();

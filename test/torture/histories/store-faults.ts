@@ -21,6 +21,8 @@ const STOPPED_MS = 3_000;
 /** A store to which no client writes must be copied within this time; it may still record deliveries, and when keys were used. */
 const COPIED_WITHIN_MS = 30_000;
 const COPY_AGAIN_MS = 300;
+/** Exports of the copy, each as it was at some revision. */
+const EXPORTS = 3;
 /** After this time, what was changed of a webhook holds for its deliveries. */
 const NOTICED_MS = 2_000;
 /** A delivery that was refused is repeated after 5 s and 30 s. */
@@ -145,7 +147,9 @@ async function moveAndTakeBack(store: Operated): Promise<void> {
         changes: changes.map(textOf).join(' '),
       },
     });
-    await exportAt(1 + place.random.below(revision), target, place);
+    const ends = changes.filter(({ type }) => type !== 'placed');
+    for (let times = 0; times < EXPORTS && ends.length > 0; times += 1)
+      await exportAt(place.random.pick(ends).revision, target, place);
     await command(['take-back']);
   });
 }
