@@ -8,6 +8,8 @@ export const DAY_S = 86_400;
 /** Some time during which something is wrong. */
 const SHORT_MS = 700;
 const LONG_MS = 2_500;
+/** Longer than the pause after which a node renews its lease of webhooks. */
+const WRONG_MS = 4_000;
 /** Deliveries go on after this time if the node that made them ends in good order, and if it does not. */
 const HANDED_OVER_MS = 5_000;
 const LEASED_MS = 15_000;
@@ -80,7 +82,7 @@ function wrongClock(nodes: readonly Node[], name: string, seconds: number): Faul
       const node = random.pick(nodes);
       beforeWrongClock();
       node.faults.shiftClock(seconds);
-      await pause(LONG_MS);
+      await pause(WRONG_MS);
       // What it has recorded by its clock is left to the others.
       if (random.chance(0.5)) node.signal('SIGKILL');
       node.faults.end();
