@@ -135,7 +135,7 @@ export class Trial {
     this.#place.isStopped = true;
     if (refusing.deliveries() > MOST_REFUSED) {
       const times = refusing.deliveries();
-      this.#findings.push(`a webhook that asked for a pause of an hour got ${times} deliveries`);
+      this.#findings.push(`a webhook that asked for a pause of a day got ${times} deliveries`);
     }
     await this.#check();
     return this.#result(end?.changes, followers);

@@ -31,8 +31,12 @@ export interface Seen {
   readonly followers: readonly Follower[];
 }
 
+/** How many operations clients have made, without what followers have received. */
 export function operationsOf(histories: readonly Past[]): number {
-  return histories.reduce((sum, { observed }) => sum + observed.operations.length, 0);
+  const made = histories.flatMap(({ observed }) =>
+    observed.operations.filter(({ effect }) => effect.type !== 'received'),
+  );
+  return made.length;
 }
 
 /** Everything that contradicts a promise of the service. What follows from an earlier finding is left out. */
