@@ -202,8 +202,12 @@ export class Trial {
 
   /** Whether what was seen until now contradicts the feed. Only ends the load: requests without an answer may still be carried out. */
   async #checkSoFar(): Promise<void> {
-    const { changes } = await changesOf(this.#deployment.database);
-    this.#isContradicted = findingsIn(this.#seen(changes, [])).length > 0;
+    try {
+      const { changes } = await changesOf(this.#deployment.database);
+      this.#isContradicted = findingsIn(this.#seen(changes, [])).length > 0;
+    } catch (error) {
+      this.#findings.push((error as Error).message);
+    }
   }
 
   /** From now on, the limit of the last key is not checked. */
