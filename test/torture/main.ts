@@ -1,4 +1,4 @@
-// npm run torture -- PART [--seed N] [--minutes N] [--only SCENARIO]: tries to break the promises of the service.
+// npm run torture -- PART [--seed N] [--minutes N] [--only SCENARIO] [--fault NAME]: tries to break the promises of the service.
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,12 +22,13 @@ const { values: flags, positionals } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     minutes: { type: 'string' },
     only: { type: 'string' },
+    fault: { type: 'string' },
   },
 });
 const part = PARTS.find(({ name }) => name === positionals[0]);
 if (part === undefined) {
   console.error(
-    `usage: npm run torture -- ${PARTS.map(({ name }) => name).join('|')} [--seed N] [--minutes N] [--only SCENARIO]`,
+    `usage: npm run torture -- ${PARTS.map(({ name }) => name).join('|')} [--seed N] [--minutes N] [--only SCENARIO] [--fault NAME]`,
   );
   process.exit(2);
 }
@@ -48,7 +49,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
 const startedAt = performance.now();
 const options = {
-  ...{ folder, seed, only },
+  ...{ folder, seed, only, fault: flags.fault },
   minutes: flags.minutes === undefined ? part.minutes : Number(flags.minutes),
   report: (line: string) => console.log(line),
 };

@@ -15,6 +15,8 @@ export interface PartOptions {
   readonly minutes: number;
   /** Runs only the scenarios whose name contains this. */
   readonly only: string | undefined;
+  /** Has only the faults whose name contains this, of a part that has faults. */
+  readonly fault: string | undefined;
   readonly report: (line: string) => void;
 }
 

@@ -26,7 +26,7 @@ export const histories: Part = {
   name: 'histories',
   minutes: 12,
   scenarios: DEPLOYMENTS.map(([name]) => name),
-  run: async ({ folder, seed, minutes, only, report }: PartOptions) => {
+  run: async ({ folder, seed, minutes, only, fault, report }: PartOptions) => {
     const shim = buildShim(folder);
     if ('reason' in shim) return { outcome: 'skipped', reason: shim.reason };
     const chosen = DEPLOYMENTS.filter(([name]) => isChosen(name, only));
@@ -42,7 +42,7 @@ export const histories: Part = {
         WEBHOOK_ALLOW: '127.0.0.1,198.18.0.0/15,http',
       };
       const deployment = await deploy({ folder: own, shim: shim.path, env });
-      const trial = new Trial(deployment, new Random(seed + index), report);
+      const trial = new Trial(deployment, new Random(seed + index), { fault, report });
       const found = await trial.run((minutes * 60_000) / chosen.length).finally(deployment.end);
       total += found.operations;
       report(`${deployment.name}: ${found.summary}`);

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../process/program.ts';
 import { succeed } from '../command.ts';
 import { parse } from '../http.ts';
+import { isChosen, type PartOptions } from '../part.ts';
 import type { Random } from '../random.ts';
 import { ACTIONS } from './actions/actions.ts';
 import { cancelInBatch, cancelV2 } from './actions/change.ts';
@@ -68,7 +69,11 @@ export class Trial {
   readonly #webhooks: Receiver[] = [];
   readonly #faults: readonly Fault[];
 
-  constructor(deployment: Deployment, random: Random, report: (line: string) => void) {
+  constructor(
+    deployment: Deployment,
+    random: Random,
+    { fault, report }: Pick<PartOptions, 'fault' | 'report'>,
+  ) {
     this.#deployment = deployment;
     this.#random = random;
     this.#report = report;
@@ -91,7 +96,9 @@ export class Trial {
       whilePaused: (use: () => Promise<void>) => this.#whilePaused(use),
       find: (finding: string) => this.#findings.push(finding),
     };
-    this.#faults = [...deployment.faults, ...storeFaults(store)];
+    const faults = [...deployment.faults, ...storeFaults(store)];
+    this.#faults = faults.filter(({ name }) => isChosen(name, fault));
+    if (this.#faults.length === 0) throw new Error(`no fault is named ${fault}`);
   }
 
   async run(forMs: number): Promise<TrialResult> {
