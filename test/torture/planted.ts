@@ -17,6 +17,10 @@ const LATE =
   / did not work \d+ ms after | got a delivery \d+ ms after |^ +files and logs|^\w+ failed in /;
 /** Exit code of a run with findings. */
 const FOUND = 1;
+/** Exit code of a run that ended early. */
+const BROKEN = 4;
+/** A hunt ends after so many of them: the fault, or the suite, does not let it run. */
+const MOST_BROKEN = 3;
 /** Exit code of a run without such a scenario. */
 const NOT_RUN = 2;
 
@@ -143,18 +147,25 @@ export function copyProject(to: string, patch: string): void {
 /** Runs a part on a copy with one seed after another until it has a finding, or the time is over. @returns the first finding */
 async function hunted(copy: string, hunt: Hunt, seed: number): Promise<string | undefined> {
   const until = performance.now() + FOUND_WITHIN_MS;
-  let seen: string | undefined;
-  for (let run = 0; seen === undefined && performance.now() < until; run += 1)
-    seen = await look(copy, hunt, seed + run);
-  return seen;
+  const broken: string[] = [];
+  for (let run = 0; performance.now() < until && broken.length < MOST_BROKEN; run += 1) {
+    const { code, output } = await look(copy, hunt, seed + run);
+    // Where two runs share the processors, a node may start late in a project without a fault.
+    const findings = code === FOUND ? output.split('\n\n').slice(1) : [];
+    const finding = findings.find((each) => !LATE.test(each));
+    if (finding !== undefined) return finding;
+    if (code === BROKEN) broken.push(output);
+  }
+  for (const output of broken) console.error(output);
+  return undefined;
 }
 
-/** Runs a part on a copy. @returns its first finding */
+/** Runs a part on a copy. @returns its exit code, and what it printed @throws Error if it could not be started */
 async function look(
   copy: string,
   [part, only, minutes, fault]: Hunt,
   seed: number,
-): Promise<string | undefined> {
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const flags = ['--only', only, '--minutes', String(minutes), '--seed', String(seed)];
   if (fault !== undefined) flags.push('--fault', fault);
   const child = spawn(process.execPath, [join(copy, 'test/torture/main.ts'), part, ...flags], {
@@ -172,10 +183,5 @@ async function look(
   // A program that cannot be started ends with the same code as one with findings.
   const isBroken = code === FOUND && !output.includes(`\n${part} failed in `);
   if (isBroken || code === NOT_RUN) throw new Error(output);
-  if (code !== FOUND) return undefined;
-  // Where two runs share the processors, a node may start late in a project without a fault.
-  return output
-    .split('\n\n')
-    .slice(1)
-    .find((finding) => !LATE.test(finding));
+  return { code, output };
 }
