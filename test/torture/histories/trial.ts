@@ -200,7 +200,9 @@ export class Trial {
       if (fault.deliversWithinMs) await this.#expectDeliveries(fault.name, fault.deliversWithinMs);
       // Several requests at once are tried at the limit, which is reached within seconds.
       this.#endLimit();
-      await this.#limitAnew();
+      await this.#limitAnew().catch((error: Error) => {
+        this.#findings.push(`after ${fault.name}: ${error.message}`);
+      });
       if (performance.now() < nextCheck) continue;
       await this.#whilePaused(() => this.#checkSoFar());
       nextCheck = began + 2 * (performance.now() - began);
