@@ -255,7 +255,7 @@ export class Trial {
     }
   }
 
-  /** Every node lists and places orders again. */
+  /** Nodes list, place and change orders again; by default all. */
   async #expectWorking(
     after: string,
     prober: Worker,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isCorrupt } from './errors.ts';
 
 /** Maximum number of problems of the file that are listed; a damaged file can have any number. */
-export const MAX_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** Returns the problems found by https://sqlite.org/pragma.html#pragma_integrity_check: reads every page, and blocks the thread. */
 export function damageOf(db: DatabaseSync): string[] {

@@ -106,7 +106,7 @@ function callFor(
   };
 }
 
-export type Details = readonly [quantity: bigint, shipDate: string | undefined];
+type Details = readonly [quantity: bigint, shipDate: string | undefined];
 
 /** Quantity and ship date of the order of a pet: some have none, and many have the same. */
 export function detailsFor(pet: bigint): Details {
