@@ -123,7 +123,8 @@ export interface Engine {
 
 /**
  * The contract of every engine. All methods reject with StoreUnavailable when the database is unreachable, stays
- * locked for too long or fails; such failures are never reported as outcomes.
+ * locked for too long or fails; such failures are never reported as outcomes. So do `apply` and all
+ * methods that requests are answered from if the store was moved to another database, which may have changed since.
  */
 export interface Store extends ChangeSource {
   readonly engine: Engine;
@@ -161,6 +162,9 @@ export interface Store extends ChangeSource {
    * @throws StoreUnavailable also beyond MAX_COUNTS_AT_ONCE
    */
   count(filter: OrderFilter): Promise<OrderCounts>;
+
+  /** Returns the number of all orders by status, from counters. */
+  counters(): Promise<OrderCounts>;
 
   /**
    * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is

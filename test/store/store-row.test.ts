@@ -19,7 +19,7 @@ testStore('the environment of a store is recorded once and then kept', async (_t
 });
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: a moved store can be neither listed nor written until it is taken back`, async (t) => {
+  test(`${name}: a moved store can be neither served nor written until it is taken back`, async (t) => {
     const url = await newDatabase(t);
     const [store, other] = [await open(t, url, 'service'), await open(t, url)];
     await store.apply([place({ id: 1n, status: 'pending' })]);
@@ -40,6 +40,13 @@ for (const { name, newDatabase } of ENGINES) {
       () => store.feed('start', 1),
       () => store.feed('now', 1),
       () => store.record(1n),
+      () => store.records([1n]),
+      () => store.count({}),
+      () => store.count({ petId: 1n }),
+      () => store.counters(),
+      () => store.activity({ boundaries: [0, 1] }),
+      () => store.pet(1n),
+      () => store.webhooks(),
       () => store.apply([{ type: 'cancel', id: 1n }]),
       () => store.apply([{ type: 'cancel', id: 404n }]),
       () => store.apply([place({ id: 2n, status: 'pending' })]),

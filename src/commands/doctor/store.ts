@@ -26,9 +26,10 @@ export async function storeOf(config: Config): Promise<Finding[]> {
     const checked = await checkStore(databaseUrl, { isSample: true });
     expectEnvironment(databaseUrl, checked.environment, environment);
     const findings = [...contentsOf(checked), ...historyOf(checked), ...schemaOf(checked)];
-    const { has, knows } = checked.schema;
-    const problems = [...checked.schemaDifferences, ...checked.problems];
-    if (has !== knows || problems.length > 0) return findings;
+    const { schema, schemaDifferences, problems, movedTo } = checked;
+    const isSound =
+      schema.has === schema.knows && schemaDifferences.length === 0 && problems.length === 0;
+    if (!isSound || movedTo !== undefined) return findings;
     return [...findings, ...(await usedStoreOf(config))];
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;

@@ -10,7 +10,7 @@ import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts'
 import { readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readRevisionAt, readStatus } from '../tables/store-row.ts';
+import { readCounters, readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
@@ -87,6 +87,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     pet: async (id) => findPet(await reading.session(), id),
     keys: async (digests) => readKeys(await reading.session(), digests),
     keyNames: async (ids) => keyNames(await reading.session(), ids),
+    counters: async () => readCounters(await reading.session()),
     status: async () => readStatus(await reading.session()),
     sizes: async () => readSizes(await reading.session()),
     connected: () => connectAll([reading, paging, writing]),

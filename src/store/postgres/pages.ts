@@ -15,7 +15,7 @@ import {
 } from '../pages.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
-import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { expectNotMovedAway, readCounters, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
@@ -65,8 +65,8 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
 export async function countOrders(session: Session, filter: OrderFilter): Promise<OrderCounts> {
   const sort = narrowestSort(filter);
   if (sort === undefined) {
-    const { orders, revision, head } = await readStatus(session);
-    return { orders: countsOf(filter, orders), isExact: true, position: { revision, head: head! } };
+    const counters = await readCounters(session);
+    return { ...counters, orders: countsOf(filter, counters.orders) };
   }
   const values = [MAX_ROWS_COUNTED + 1, null, null, null, ...filterValues(filter)];
   const [row] = await session.query(countStatement(filter, sort), values);

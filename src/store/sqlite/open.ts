@@ -8,7 +8,7 @@ import { readAudit, readOperators } from '../tables/audit.ts';
 import { readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { readCounters, readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
@@ -152,6 +152,7 @@ function storeOf(
     pet: (id) => guarded(() => findPet(session, id)),
     keys: (digests) => guarded(() => readKeys(session, digests)),
     keyNames: (ids) => guarded(() => keyNames(session, ids)),
+    counters: () => guarded(() => readCounters(session)),
     status: () => guarded(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),

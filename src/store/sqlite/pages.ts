@@ -14,7 +14,7 @@ import {
 } from '../pages.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
-import { readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { readCounters, requireStoreRow } from '../tables/store-row.ts';
 import { type Location, openForReading } from './database/connection.ts';
 import { jsonArray, Session } from './database/session.ts';
 import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
@@ -81,12 +81,8 @@ export class Pages {
   async count(location: Location, filter: OrderFilter): Promise<OrderCounts> {
     const sort = narrowestSort(filter);
     if (sort === undefined) {
-      const { orders, revision, head } = await readStatus(this.#session);
-      return {
-        orders: countsOf(filter, orders),
-        isExact: true,
-        position: { revision, head: head! },
-      };
+      const counters = await readCounters(this.#session);
+      return { ...counters, orders: countsOf(filter, counters.orders) };
     }
     const session = new Session(openForReading(location));
     try {

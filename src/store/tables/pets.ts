@@ -1,8 +1,10 @@
 import type { Pet } from '../../pets/pet.ts';
 import { type Dialects, jsonRows, type Session, text } from './session.ts';
-import { expectNotMovedAway, requireStoreRow, storeNotHere } from './store-row.ts';
+import { requireStoreHere, storeNotHere } from './store-row.ts';
 
+/** See Store.pet. */
 export async function findPet(session: Session, id: bigint): Promise<Pet | undefined> {
+  await requireStoreHere(session);
   const [row] = await session.query(FIND, [id]);
   if (row === undefined) return undefined;
   return { id: row[0] as bigint, name: text(row[1]), tag: text(row[2]) };
@@ -11,8 +13,7 @@ export async function findPet(session: Session, id: bigint): Promise<Pet | undef
 /** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
 export async function putPets(session: Session, pets: readonly Pet[]): Promise<'stored'> {
   if (pets.length === 0) {
-    const [row] = await session.query('SELECT moved_to FROM store');
-    expectNotMovedAway(requireStoreRow(row)[0]);
+    await requireStoreHere(session);
     return 'stored';
   }
   // PostgreSQL's ON CONFLICT cannot update a row twice in one statement.

@@ -2,6 +2,7 @@ import type { Environment } from '../../keys/api-key.ts';
 import { type Head, headFrom, headText } from '../../orders/heads.ts';
 import { type FreeIds, leapAbove } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
+import type { OrderCounts } from '../pages.ts';
 import { type StoreStatus, StoreUnavailable } from '../store.ts';
 import { type Dialects, number, type Row, type Session, text } from './session.ts';
 
@@ -36,6 +37,15 @@ export function expectNotMovedAway(movedTo: unknown): void {
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use that database`, 'moved');
 }
 
+/**
+ * Refuses to serve what is read afterwards from a store that was moved to another database. A store does not change once it was moved,
+ * so what is read was current when this was called.
+ * @throws StoreUnavailable
+ */
+export async function requireStoreHere(session: Session): Promise<void> {
+  expectNotMovedAway(requireStoreRow((await session.query(SQL.movedTo))[0])[0]);
+}
+
 /** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
@@ -51,6 +61,13 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
     reservedId: reservedId!,
     freeIds: { highest: highest!, last: last! },
   };
+}
+
+/** See Store.counters. */
+export async function readCounters(session: Session): Promise<OrderCounts> {
+  const { movedTo, orders, revision, head } = await readStatus(session);
+  expectNotMovedAway(movedTo);
+  return { orders, isExact: true, position: { revision, head: head! } };
 }
 
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
@@ -138,6 +155,7 @@ const SQL = {
   insert: `INSERT INTO store
       (only_row, id, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
     VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9)`,
+  movedTo: 'SELECT moved_to FROM store',
   revision: 'SELECT revision FROM store',
   revisionAt: `SELECT coalesce((SELECT min(revision) - 1 FROM order_events WHERE at > $1), store.revision) FROM store`,
   limitIds: 'UPDATE store SET last_id = $1',

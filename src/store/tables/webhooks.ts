@@ -21,9 +21,11 @@ import {
   type Session,
   text,
 } from './session.ts';
+import { requireStoreHere } from './store-row.ts';
 
-/** Returns all webhooks, the oldest first. */
+/** See Store.webhooks. */
 export async function readWebhooks(session: Session): Promise<Webhook[]> {
+  await requireStoreHere(session);
   return (await session.query(SQL.all)).map(webhookFromRow);
 }
 

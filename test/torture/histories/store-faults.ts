@@ -85,6 +85,12 @@ export async function expectStatus(
 }
 
 const LIST = '/v1/store/orders';
+/** One path of each kind of read. */
+const SERVED = [
+  ...[LIST, '/v1/pets/1', '/v2/store/orders', '/v2/store/orders/1', '/v2/store/orders/1/history'],
+  ...['/v2/store/summary', '/v2/store/counts', '/v2/store/counts?petId=1', '/v2/store/changes'],
+  ...['/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2026-01-02T00:00:00Z', '/v2/webhooks'],
+];
 
 /** A key is good at every node, and a second after it was revoked at none, whatever their clocks; its streams have ended then. */
 async function revokeKey(store: Operated): Promise<void> {
@@ -131,13 +137,19 @@ async function importWhileStopped({ deployment, place }: Operated): Promise<void
   await importing;
 }
 
-/** The store is moved to another database, which then has the whole feed, and taken back while its nodes run. */
+/**
+ * The store is moved to another database, which then has the whole feed, and taken back. Meanwhile its nodes run, and serve nothing
+ * of it: the other database may have changed.
+ */
 async function moveAndTakeBack(store: Operated): Promise<void> {
   const { deployment, place, command, whilePaused } = store;
   const target = `sqlite:${deployment.folder}/moved-${Math.round(performance.now())}.db`;
+  const { secret } = await store.newKey(`moved ${performance.now()}`);
   await whilePaused(async () => {
     const begin = performance.now();
     await copyUnchanged(deployment.database, target);
+    for (const path of SERVED)
+      await expectStatus(store, 503, `${path} of a moved store`, { path, secret });
     const { changes } = await changesOf(target);
     const { revision, head } = changes.at(-1)!;
     place.observed.add({
