@@ -58,6 +58,8 @@ test('a history that happened one after another has no contradictions', () => {
     { type: 'saw', order: '1', status: 'cancelled', entry: '1:cancelled' },
     { type: 'saw', order: '3', status: 'absent' },
     { type: 'saw', order: '2', status: 'ended' },
+    { type: 'saw', order: '1', status: 'cancelled', endedBy: { key: 'a', isSo: true } },
+    { type: 'saw', order: '1', status: 'cancelled', endedBy: { key: 'b', isSo: false } },
     { type: 'history', order: '1', events: '1:placed:a 3:cancelled:a' },
     { ...PAGE, isDescending: true, limit: 1, hasNext: true, orders: '2:shipped' },
     { ...PAGE, hasNext: true, orders: '1:cancelled' },
@@ -177,6 +179,14 @@ test('what a response shows at a revision must be so at that revision', () => {
     [
       { type: 'saw', order: '1', status: 'cancelled', entry: '1:cancelled:x' },
       /while it was cancelled, order 1 was 1:cancelled, not 1:cancelled:x/,
+    ],
+    [
+      { type: 'saw', order: '1', status: 'cancelled', endedBy: { key: 'b', isSo: true } },
+      /order 1 was ended by a/,
+    ],
+    [
+      { type: 'saw', order: '1', status: 'cancelled', endedBy: { key: 'a', isSo: false } },
+      /order 1 was ended by a/,
     ],
   ];
   for (const [effect, words] of wrong) assert.match(contradictions([...ALL, effect])[0]!, words);

@@ -69,7 +69,10 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return within({ from: last, to: Number.POSITIVE_INFINITY });
     }
     case 'saw': {
-      const { order, status, entry } = effect;
+      const { order, status, entry, endedBy } = effect;
+      const by = timeline.ended(order)?.by;
+      if (endedBy !== undefined && (by === endedBy.key) !== endedBy.isSo)
+        return `order ${order} was ended by ${by}`;
       const interval = timeline.intervalOf(order, status);
       if (interval === undefined) return `order ${order} was never ${status}`;
       const expected = timeline.entryIn(order, status);

@@ -15,6 +15,8 @@ export interface Deployment {
   /** Where endpoints of webhooks are reached by all nodes. */
   readonly host: string;
   readonly faults: readonly Fault[];
+  /** Ends all sessions of the database; absent if it has none. */
+  readonly endSessions?: () => Promise<void>;
   /** Reasons why faults are left out. */
   readonly skipped: readonly string[];
   readonly end: () => Promise<void>;

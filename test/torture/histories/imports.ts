@@ -1,6 +1,5 @@
 import { run } from '../../process/program.ts';
 import { detailsFor } from './actions/place.ts';
-import type { Effect } from './operation.ts';
 import type { Workplace } from './worker.ts';
 
 /** Beyond the integers that a Number can represent. */
@@ -9,31 +8,36 @@ const FIRST_ID = 2n ** 53n + 1n;
 const HIGHEST_ID = FIRST_ID + 1_000_000n;
 /** More orders than a block of the list has, and than a page examines in one turn. */
 const FIRST_IMPORTED = 1_200;
+/** How often an import that fails is tried. */
+const MOST_TIMES = 10;
 
 /** Imports some orders, and one with the highest id. @throws Error if that fails */
 export async function importFirstOrders(place: Workplace, env: Env): Promise<void> {
   const ids = Array.from({ length: FIRST_IMPORTED }, (_, index) => FIRST_ID + BigInt(index));
-  const stderr = await importIds([...ids, HIGHEST_ID], place, env);
-  if (stderr !== undefined) throw new Error(`the import failed: ${stderr}`);
+  await importIds([...ids, HIGHEST_ID], place, env, 1);
   place.imported.push(...ids.map(String));
 }
 
-/** Imports more orders, with the ids after those that were imported before. It may fail. */
+/**
+ * Imports more orders, with the ids after those that were imported before. An import that fails is repeated, and continues.
+ * @throws Error if that fails again and again
+ */
 export async function importOrders(place: Workplace, count: number, env: Env): Promise<void> {
   const first = BigInt(place.imported.at(-1)!) + 1n;
   const ids = Array.from({ length: count }, (_, index) => first + BigInt(index));
   place.imported.push(...ids.map(String));
-  await importIds(ids, place, env);
+  await importIds(ids, place, env, MOST_TIMES);
 }
 
 type Env = Readonly<Record<string, string>>;
 
-/** Imports orders by the command, and notes the effect. @returns what it printed, if it failed */
+/** Imports orders by the command, and notes the effects. @throws Error if it fails, also when it is repeated up to `mostTimes` */
 async function importIds(
   ids: readonly bigint[],
   place: Workplace,
   env: Env,
-): Promise<string | undefined> {
+  mostTimes: number,
+): Promise<void> {
   const { observed, database } = place;
   const orders = ids.map((id) => ({ order: String(id), pet: place.nextPet++ }));
   const lines = orders.map(({ order, pet }) => {
@@ -41,15 +45,19 @@ async function importIds(
     const date = shipDate === undefined ? '' : `,"shipDate":"${shipDate}"`;
     return `{"id":${order},"petId":${pet},"quantity":${quantity}${date}}\n`;
   });
-  const begin = performance.now();
-  const args = ['import', '-', '--database', database];
-  const { code, stderr } = await run(args, { env, input: lines.join('') });
   const placed = orders.map(({ order, pet }) => ({ order, pet: String(pet) }));
   const changes = placed.map(({ pet }) => ({ type: 'placed', of: pet, by: undefined }) as const);
-  const [effect, end]: readonly [Effect, number] =
-    code === 0
-      ? [{ type: 'imported', placed }, performance.now()]
-      : [{ type: 'unknown', changes }, Number.POSITIVE_INFINITY];
-  observed.add({ what: `an import of ${ids.length} orders`, begin, end, effect });
-  return code === 0 ? undefined : stderr;
+  const what = `an import of ${ids.length} orders`;
+  const args = ['import', '-', '--database', database];
+  for (let times = 1; ; times += 1) {
+    const begin = performance.now();
+    const { code, stderr } = await run(args, { env, input: lines.join('') });
+    if (code === 0) {
+      observed.add({ what, begin, end: performance.now(), effect: { type: 'imported', placed } });
+      return;
+    }
+    const end = Number.POSITIVE_INFINITY;
+    observed.add({ what, begin, end, effect: { type: 'unknown', changes } });
+    if (times === mostTimes) throw new Error(`the import failed: ${stderr}`);
+  }
 }

@@ -35,6 +35,8 @@ export type Effect =
       readonly order: string;
       readonly status: string;
       readonly entry?: string;
+      /** Whether a key has ended it, as far as that was shown. */
+      readonly endedBy?: { readonly key: string; readonly isSo: boolean };
     }
   /** The whole list of version 1: its entries, in ascending id (see record.ts). */
   | { readonly type: 'list'; readonly orders: string }

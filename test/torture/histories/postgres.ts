@@ -17,7 +17,7 @@ const DATABASE = 'orders';
 const DEADLOCK = '40P01';
 const SHORT_MS = 700;
 const LONG_MS = 3_000;
-const OFF_MS = 8_000;
+const OFF_MS = 14_000;
 /** Longer than a client waits for an answer. */
 const HANGS_MS = 6_000;
 /** Of the way from the servers to the first node. */
@@ -67,6 +67,7 @@ export async function onPostgres({
       lostResponses(network),
       ...serverFaults(servers, nodes),
     ],
+    endSessions: () => servers.endSessions(),
     skipped: typeof machine === 'string' ? [machine] : [],
     end: async () => {
       await Promise.all(nodes.map((node) => node.stop('SIGKILL')));
@@ -176,6 +177,12 @@ class Servers {
     };
   }
 
+  async endSessions(): Promise<void> {
+    await this.#primary.admin(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
+    );
+  }
+
   async remove(): Promise<void> {
     await this.#standby?.remove();
     await this.#primary.remove();
@@ -268,9 +275,7 @@ function serverFaults(servers: Servers, nodes: readonly Node[]): Fault[] {
       name: 'the end of all sessions',
       happen: async ({ random }) => {
         for (let times = 0; times < TERMINATIONS; times += 1) {
-          await servers.primary.admin(
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${DATABASE}'`,
-          );
+          await servers.endSessions();
           await pause(random.below(SHORT_MS));
         }
       },

@@ -18,9 +18,14 @@ const ANSWERED_MS = 30_000;
 /** Orders that an import has, more than a transaction of it, and how long a node is stopped meanwhile at most. */
 const IMPORTED = 2_500;
 const STOPPED_MS = 3_000;
+/** How often it is interrupted at most, and after which time. */
+const INTERRUPTIONS = 4;
+const INTERRUPTED_MS = 700;
 /** A store to which no client writes must be copied within this time; it may still record deliveries, and when keys were used. */
 const COPIED_WITHIN_MS = 30_000;
 const COPY_AGAIN_MS = 300;
+/** About as long as a copy takes. */
+const COPIED_IN_MS = 500;
 /** Exports of the copy, each as it was at some revision. */
 const EXPORTS = 3;
 /** After this time, what was changed of a webhook holds for its deliveries. */
@@ -126,28 +131,49 @@ async function burst({ place }: Operated): Promise<void> {
     throw new Error(`only ${placed} orders were placed in ${BURST_WITHIN_MS} ms`);
 }
 
-/** The list of a node changes by more than one transaction has since the node has read it. */
+/**
+ * The list of a node changes by more than one transaction has since the node has read it. The sessions of the import may end meanwhile;
+ * then it is repeated.
+ */
 async function importWhileStopped({ deployment, place }: Operated): Promise<void> {
-  const node = place.random.pick(deployment.nodes);
+  const { random } = place;
+  const { endSessions, nodes, env } = deployment;
+  const node = random.pick(nodes);
   node.signal('SIGSTOP');
-  const importing = importOrders(place, IMPORTED, deployment.env);
-  // A process that is stopped may hold the lock of the database.
-  await Promise.race([importing, pause(STOPPED_MS)]);
-  node.signal('SIGCONT');
+  const importing = importOrders(place, IMPORTED, env);
+  try {
+    const end = random.chance(0.7) ? endSessions : undefined;
+    for (let times = 0; times < INTERRUPTIONS && end !== undefined; times += 1) {
+      await Promise.race([importing, pause(random.below(INTERRUPTED_MS))]);
+      await end();
+    }
+    // A process that is stopped may hold the lock of the database.
+    await Promise.race([importing, pause(STOPPED_MS)]);
+  } finally {
+    node.signal('SIGCONT');
+  }
   await importing;
 }
 
 /**
  * The store is moved to another database, which then has the whole feed, and taken back. Meanwhile its nodes run, and serve nothing
- * of it: the other database may have changed.
+ * of it: the other database may have changed. A key that is revoked while it is moved is revoked in the other database too.
  */
 async function moveAndTakeBack(store: Operated): Promise<void> {
   const { deployment, place, command, whilePaused } = store;
   const target = `sqlite:${deployment.folder}/moved-${Math.round(performance.now())}.db`;
   const { secret } = await store.newKey(`moved ${performance.now()}`);
+  const { id } = await store.newKey(`revoked ${performance.now()}`);
   await whilePaused(async () => {
     const begin = performance.now();
-    await copyUnchanged(deployment.database, target);
+    const [isRevoked] = await Promise.all([
+      revokeLater(store, id),
+      copyUnchanged(deployment.database, target),
+    ]);
+    const keys = JSON.parse(await succeed(['keys', 'list', '--json', '--database', target]));
+    const { status } = keys.find((key: { id: string }) => key.id === id);
+    if ((status === 'revoked') !== isRevoked)
+      store.find(`a key that was ${isRevoked ? '' : 'not '}revoked is ${status} in the copy`);
     for (const path of SERVED)
       await expectStatus(store, 503, `${path} of a moved store`, { path, secret });
     const { changes } = await changesOf(target);
@@ -164,6 +190,14 @@ async function moveAndTakeBack(store: Operated): Promise<void> {
       await exportAt(place.random.pick(ends).revision, target, place);
     await command(['take-back']);
   });
+}
+
+/** Revokes a key while the store is copied. @returns whether that was possible: a store that was moved does not change any more */
+async function revokeLater({ deployment, place }: Operated, id: string): Promise<boolean> {
+  await pause(place.random.below(COPIED_IN_MS));
+  const { database, env } = deployment;
+  const { code } = await run(['keys', 'revoke', id, '--database', database], { env });
+  return code === 0;
 }
 
 /** Has the orders written as they were at a revision. */

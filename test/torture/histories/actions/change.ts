@@ -1,5 +1,5 @@
 import { type Answer, type Json, parse } from '../../http.ts';
-import type { ChangeType, Effect } from '../operation.ts';
+import type { ChangeType, Effect, RequestedChange } from '../operation.ts';
 import { entryOf } from '../record.ts';
 import {
   type Action,
@@ -88,11 +88,18 @@ async function changeOrder(
       if (answer.status === 412) {
         return read?.status === 'pending' ? { type: 'saw', order, status: 'ended' } : undefined;
       }
-      return answer.status === 429
-        ? undefined
-        : { type: 'saw', order, status: refusedAs(answer.body) };
+      return answer.status === 429 ? undefined : refusedIn(answer.body, requested);
     },
   });
+}
+
+/** What a refusal shows. It includes the order if it was changed so before, by the same key. */
+function refusedIn(body: string, { type, of, by }: RequestedChange & { by: string }): Effect {
+  const { code, order } = parse(body);
+  const status = statusOf(code);
+  const saw = { type: 'saw', order: of, status, ...(order && { entry: entryOf(order) }) } as const;
+  if (status !== type && order === undefined) return saw;
+  return { ...saw, endedBy: { key: by, isSo: order !== undefined } };
 }
 
 /** Share of the changes of several orders that are of many with successive ids, so that whole blocks of the list change, and the most of them. */

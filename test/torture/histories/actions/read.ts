@@ -139,7 +139,7 @@ const STATUSES = [undefined, undefined, 'pending', 'shipped', 'cancelled', 'ship
 function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
   const status = random.pick(STATUSES);
   const ago = (most: number) => new Date(Date.now() - random.below(most)).toISOString();
-  switch (random.below(10)) {
+  switch (random.below(12)) {
     case 0:
       return { status, pet: lastPlaced?.pet };
     case 1:
@@ -152,6 +152,8 @@ function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
       return { status, shipDateFrom: aShipDate(random), shipDateBefore: aShipDate(random) };
     case 5:
       return { status, shipDateBefore: aShipDate(random) };
+    case 6:
+      return { status, shipDateFrom: aShipDate(random) };
     default:
       return { status };
   }
