@@ -51,6 +51,7 @@ test('a history that happened one after another has no contradictions', () => {
   assert.deepEqual(contradictions(ALL), []);
   const reads: Effect[] = [
     { type: 'list', orders: '2:shipped' },
+    { type: 'list', orders: '2:shipped', revision: 4 },
     { ...PAGE, orders: '1:cancelled 2:shipped' },
     { ...FEED_4, after: 2, changes: '3:cancelled:1:cancelled:a 4:shipped:2:shipped:b' },
     { ...FEED_4, after: 1, only: { type: 'shipped' }, changes: '4:shipped:2:shipped:b' },
@@ -179,6 +180,10 @@ test('what a response shows at a revision must be so at that revision', () => {
     [
       { type: 'saw', order: '1', status: 'cancelled', entry: '1:cancelled:x' },
       /while it was cancelled, order 1 was 1:cancelled, not 1:cancelled:x/,
+    ],
+    [
+      { type: 'list', orders: '2:shipped', revision: 3 },
+      /its ETag is of revision 3, where it lacks 2:pending and has 2:shipped/,
     ],
     [
       { type: 'saw', order: '1', status: 'cancelled', endedBy: { key: 'b', isSo: true } },

@@ -80,8 +80,14 @@ function placeOf(timeline: Timeline, effect: Effect): Place | string | undefined
       return `while it was ${status}, order ${order} was ${expected}, not ${entry}`;
     }
     case 'list': {
-      const intervals = timeline.intervalsOfList(effect.orders);
-      return intervals.length > 0 ? within(...intervals) : differenceOf(timeline, effect.orders);
+      const { orders, revision } = effect;
+      const intervals = timeline.intervalsOfList(orders);
+      if (intervals.length === 0) return differenceOf(timeline, orders);
+      if (revision === undefined) return within(...intervals);
+      if (intervals.some(({ from, to }) => from <= revision && revision <= to))
+        return at(revision, false);
+      const expected = timeline.listAt(revision).join(' ');
+      return `its ETag is of revision ${revision}, where ${differenceBetween(expected, orders)}`;
     }
     case 'page': {
       const { revision, limit, orders, hasNext, head } = effect;

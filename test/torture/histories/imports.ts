@@ -38,7 +38,7 @@ async function importIds(
   env: Env,
   mostTimes: number,
 ): Promise<void> {
-  const { observed, database } = place;
+  const { observed, database, counts } = place;
   const orders = ids.map((id) => ({ order: String(id), pet: place.nextPet++ }));
   const lines = orders.map(({ order, pet }) => {
     const [quantity, shipDate] = detailsFor(pet);
@@ -52,6 +52,7 @@ async function importIds(
   for (let times = 1; ; times += 1) {
     const begin = performance.now();
     const { code, stderr } = await run(args, { env, input: lines.join('') });
+    counts.set(`import ${code}`, (counts.get(`import ${code}`) ?? 0) + 1);
     if (code === 0) {
       observed.add({ what, begin, end: performance.now(), effect: { type: 'imported', placed } });
       return;

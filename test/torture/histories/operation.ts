@@ -39,7 +39,12 @@ export type Effect =
       readonly endedBy?: { readonly key: string; readonly isSo: boolean };
     }
   /** The whole list of version 1: its entries, in ascending id (see record.ts). */
-  | { readonly type: 'list'; readonly orders: string }
+  | {
+      readonly type: 'list';
+      readonly orders: string;
+      /** Undefined if it was not shown. */
+      readonly revision?: number;
+    }
   /** The events of an order, as `revision:type:by`. */
   | { readonly type: 'history'; readonly order: string; readonly events: string }
   /** A page of version 2, at a revision. */

@@ -352,10 +352,13 @@ export class Trial {
     const operations = operationsOf(histories);
     const faults = [...this.#happened.values()].reduce((sum, count) => sum + count, 0);
     const missing = this.#faults.filter(({ name }) => !this.#happened.has(name));
-    const undecided =
-      operations < MIN_OPERATIONS || missing.length > 0
-        ? `${operations} operations; no ${missing.map(({ name }) => name).join(', ') || 'fault is missing'}`
-        : undefined;
+    const lacks = [
+      ...(operations < MIN_OPERATIONS
+        ? [`${operations} operations of at least ${MIN_OPERATIONS}`]
+        : []),
+      ...missing.map(({ name }) => `without ${name}`),
+    ];
+    const undecided = lacks.length === 0 ? undefined : lacks.join(', ');
     const seconds = (this.#slowestMs / 1_000).toFixed(1);
     for (const [name, count] of this.#happened) this.#report(`  ${name}: ${count}`);
     for (const [name, count] of [...counts].sort()) this.#report(`  ${name}: ${count}`);

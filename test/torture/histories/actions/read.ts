@@ -80,13 +80,15 @@ export async function list(worker: Worker, target?: Target): Promise<Answer | un
     target,
     effectOf: (answer) => {
       const etag = String(answer.headers.etag);
-      if (answer.status === 304) return { type: 'list', orders: observed.stateOf(etag)! };
+      // Clients must not read ETags, which begin with the revision.
+      const revision = Number(/\d+/.exec(etag)?.[0]);
+      if (answer.status === 304) return { type: 'list', orders: observed.stateOf(etag)!, revision };
       const found = parse(answer.body);
       if (!isAscending(found)) observed.findings.push(`${worker.name}: a list is not sorted by id`);
       const orders = found.map(listedOf).join(' ');
       observed.sawEtag(etag, orders, worker.name);
       worker.etag = etag;
-      return { type: 'list', orders };
+      return { type: 'list', orders, revision };
     },
   });
 }
