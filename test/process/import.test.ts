@@ -5,7 +5,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openInput } from '../../src/files/input.ts';
-import { open } from '../store/engines.ts';
+import { MAX_BATCH } from '../../src/orders/batch.ts';
+import { open, queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { PROGRAM, type RunOptions, run, serve } from './program.ts';
 
@@ -183,6 +184,22 @@ test('an import killed after it placed its last row places nothing when it is ru
   assert.deepEqual(JSON.parse(again.stdout), { imported: 0, skipped: 30, dryRun: false });
   const { orders: counts } = await store.status();
   assert.equal(counts.pending, 30n);
+});
+
+test('an import whose last full batch fails is reported as failed, and continues when it is run again', async (t) => {
+  const { cli, file, database } = commandLine(t);
+  await cli(['pets', 'import', file('pets.ndjson', '{"id":1}\n')]);
+  const refuse = `CREATE TRIGGER refused BEFORE INSERT ON orders WHEN new.id = 1
+    BEGIN SELECT raise(ABORT, 'refused'); END`;
+  await queryDatabase(database, refuse);
+  const rows = Array.from({ length: MAX_BATCH + 1 }, (_, index) => `{"id":${index + 1}}\n`);
+  const path = file('a.ndjson', rows.join(''));
+  const { code, stderr } = await cli(['import', path]);
+  assert.equal(code, 1, stderr);
+  await queryDatabase(database, 'DROP TRIGGER refused');
+  assert.equal((await cli(['import', path])).code, 0);
+  const store = await open(t, database);
+  assert.equal((await store.status()).orders.pending, BigInt(rows.length));
 });
 
 test('the same content is imported only once, unless --again is given', async (t) => {
