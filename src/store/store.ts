@@ -38,6 +38,9 @@ export interface StoreStatus {
   readonly freeIds: FreeIds;
 }
 
+/** The number of all orders by status, and the moment at which it was so. */
+export type StoreCounters = Omit<OrderCounts, 'isExact'>;
+
 /**
  * Reason why a store is unavailable, as reported in metrics and the log:
  * - "locked": another process holds a lock
@@ -163,8 +166,8 @@ export interface Store extends ChangeSource {
    */
   count(filter: OrderFilter): Promise<OrderCounts>;
 
-  /** Returns the number of all orders by status, from counters. */
-  counters(): Promise<OrderCounts>;
+  /** Costs the same however many orders there are. */
+  counters(): Promise<StoreCounters>;
 
   /**
    * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is

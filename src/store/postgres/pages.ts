@@ -65,8 +65,8 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
 export async function countOrders(session: Session, filter: OrderFilter): Promise<OrderCounts> {
   const sort = narrowestSort(filter);
   if (sort === undefined) {
-    const counters = await readCounters(session);
-    return { ...counters, orders: countsOf(filter, counters.orders) };
+    const { orders, position } = await readCounters(session);
+    return { orders: countsOf(filter, orders), isExact: true, position };
   }
   const values = [MAX_ROWS_COUNTED + 1, null, null, null, ...filterValues(filter)];
   const [row] = await session.query(countStatement(filter, sort), values);

@@ -81,8 +81,8 @@ export class Pages {
   async count(location: Location, filter: OrderFilter): Promise<OrderCounts> {
     const sort = narrowestSort(filter);
     if (sort === undefined) {
-      const counters = await readCounters(this.#session);
-      return { ...counters, orders: countsOf(filter, counters.orders) };
+      const { orders, position } = await readCounters(this.#session);
+      return { orders: countsOf(filter, orders), isExact: true, position };
     }
     const session = new Session(openForReading(location));
     try {

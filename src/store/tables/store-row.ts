@@ -2,8 +2,7 @@ import type { Environment } from '../../keys/api-key.ts';
 import { type Head, headFrom, headText } from '../../orders/heads.ts';
 import { type FreeIds, leapAbove } from '../../orders/ids.ts';
 import type { OrderId } from '../../orders/order.ts';
-import type { OrderCounts } from '../pages.ts';
-import { type StoreStatus, StoreUnavailable } from '../store.ts';
+import { type StoreCounters, type StoreStatus, StoreUnavailable } from '../store.ts';
 import { type Dialects, number, type Row, type Session, text } from './session.ts';
 
 /** Message for the operator if the row of the table store is missing: a copy writes it last. */
@@ -64,10 +63,10 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
 }
 
 /** See Store.counters. */
-export async function readCounters(session: Session): Promise<OrderCounts> {
+export async function readCounters(session: Session): Promise<StoreCounters> {
   const { movedTo, orders, revision, head } = await readStatus(session);
   expectNotMovedAway(movedTo);
-  return { orders, isExact: true, position: { revision, head: head! } };
+  return { orders, position: { revision, head: head! } };
 }
 
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
