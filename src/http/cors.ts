@@ -69,7 +69,8 @@ export function corsFor(origins: readonly string[]): Cors {
 
 /** Joins the headers of a response with those of `headersFor`; both can have Vary. */
 export function withCors(headers: HeaderList, cors: HeaderList): HeaderList {
-  const at = headers.indexOf('vary');
+  // A value can be "vary" too: that of X-Request-Id is the client's.
+  const at = headers.findIndex((each, index) => index % 2 === 0 && each === 'vary');
   if (cors[0] !== 'vary' || at === -1) return [...headers, ...cors];
   return [...headers.with(at + 1, `${headers[at + 1]}, ${cors[1]}`), ...cors.slice(2)];
 }

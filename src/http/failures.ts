@@ -13,10 +13,18 @@ export type ErrorHandler = (error: unknown, exchange: Exchange) => void;
 
 /**
  * Maps exceptions to 500, or to 503 if the store is unavailable. If the head was already sent, the response is
- * destroyed.
+ * destroyed, also if sending the error fails.
  * @param onFault called with the reason why the store is unavailable
  */
 export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): ErrorHandler {
+  const send = (exchange: Exchange, code: 'store_unavailable' | 'internal_error') => {
+    try {
+      sendError(exchange, code);
+    } catch (error) {
+      logger.error({ requestId: exchange.id, err: error }, 'sending an error failed');
+      exchange.response.destroy();
+    }
+  };
   return (error, exchange) => {
     const line = { requestId: exchange.id, err: error };
     if (exchange.response.headersSent) {
@@ -27,10 +35,10 @@ export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): E
       onFault(fault);
       // Faults that last until an operator acts are logged once, by watchStore.
       logger[needsOperator(fault) ? 'debug' : 'warn'](line, 'the store is not available');
-      sendError(exchange, 'store_unavailable');
+      send(exchange, 'store_unavailable');
     } else {
       logger.error(line, 'a request failed');
-      sendError(exchange, 'internal_error');
+      send(exchange, 'internal_error');
     }
   };
 }

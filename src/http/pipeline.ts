@@ -8,16 +8,25 @@ import { hasBody, sendEmpty, sendErrorAndClose } from './responses.ts';
 
 /**
  * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call
- * the handler. A handler never runs before all of these have succeeded.
+ * the handler. A handler never runs before all of these have succeeded. `fail` handles exceptions in any of them: without that,
+ * they would end the process.
  */
 export function pipeline(
   authenticate: Authenticate,
   bodies: Bodies,
   { fail, cors }: { readonly fail: ErrorHandler; readonly cors: Cors },
 ) {
+  const attempt = (exchange: Exchange, step: () => void): void => {
+    try {
+      step();
+    } catch (error) {
+      fail(error, exchange);
+    }
+  };
+
   const begin = (exchange: Exchange): void => {
     exchange.allowTime();
-    const problem = requestProblem(exchange.request);
+    const problem = requestProblem(exchange.request, exchange.route.maxBodyBytes);
     const preflight = cors.preflight(exchange.request);
     if (problem !== undefined) sendErrorAndClose(exchange, problem);
     // Browsers send preflight requests without a key. The answer is the same whatever the path is.
@@ -30,19 +39,21 @@ export function pipeline(
       dispatch(exchange, fail);
       return;
     }
-    bodies.read(exchange.request, exchange.route.maxBodyBytes, (body, problem) => {
-      if (problem !== undefined) {
-        sendErrorAndClose(exchange, problem);
-        return;
-      }
-      exchange.allowTime();
-      exchange.body = body;
-      // The key may have been revoked while the body arrived.
-      authenticate(exchange, () => dispatch(exchange, fail));
-    });
+    bodies.read(exchange.request, exchange.route.maxBodyBytes, (body, problem) =>
+      attempt(exchange, () => {
+        if (problem !== undefined) {
+          sendErrorAndClose(exchange, problem);
+          return;
+        }
+        exchange.allowTime();
+        exchange.body = body;
+        // The key may have been revoked while the body arrived.
+        authenticate(exchange, () => dispatch(exchange, fail));
+      }),
+    );
   };
 
-  return begin;
+  return (exchange: Exchange) => attempt(exchange, () => begin(exchange));
 }
 
 /** Calls the handler of the route; `fail` handles its exceptions. */

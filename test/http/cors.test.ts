@@ -95,3 +95,22 @@ test('an origin that no browser sends is refused in the configuration', async (t
     await assert.rejects(startService(t, { CORS_ORIGINS: value }), ConfigError, value);
   }
 });
+
+test('a request id may be the name of a header, whatever the response is', async (t) => {
+  const { call, answersTo } = await startService(t, { CORS_ORIGINS: ORIGIN });
+  const id = { 'x-request-id': 'vary' };
+  for (const [method, headers, status] of [
+    ['GET', { origin: ORIGIN }, 200],
+    ['GET', { authorization: '' }, 401],
+    ['OPTIONS', PREFLIGHT, 204],
+  ] as const) {
+    const answer = await call(method, '/v2/store/summary', { ...headers, ...id });
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers['x-request-id'], 'vary');
+    assert.match(String(answer.headers.vary), /Origin$/);
+  }
+  const expecting = 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nX-Request-Id: vary\r\n\r\n';
+  const [answer] = await answersTo(expecting);
+  assert.equal(answer!.status, 417);
+  assert.equal(answer!.headers['x-request-id'], 'vary');
+});

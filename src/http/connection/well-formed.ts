@@ -6,8 +6,12 @@ import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../limits.ts';
  * Returns the problem of a request that Node's parser accepted, or undefined: no or several Host headers (RFC 9112,
  * section 3.2), a fragment in the request target, CONNECT (which is for proxies), a version other than 1.1 and 1.0,
  * invalid framing, or an excessive length.
+ * @param mostKept maximum size of the body for the route; undefined if a body is discarded
  */
-export function requestProblem(request: IncomingMessage): Refusal | undefined {
+export function requestProblem(
+  request: IncomingMessage,
+  mostKept: number | undefined,
+): Refusal | undefined {
   if (request.httpVersionMajor !== 1) return 'http_version_not_supported';
   if (request.method === 'CONNECT') return 'connect';
   const target = request.url!;
@@ -26,7 +30,8 @@ export function requestProblem(request: IncomingMessage): Refusal | undefined {
   }
   // Node reports no chunk errors for a request with Upgrade.
   if (coding !== undefined && request.headers.upgrade !== undefined) return 'upgrade_with_chunks';
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'body_too_large';
+  const most = Math.max(MAX_BODY_BYTES, mostKept ?? 0);
+  if (Number(request.headers['content-length'] ?? 0) > most) return 'body_too_large';
   return undefined;
 }
 

@@ -167,6 +167,9 @@ testService(
     assert.equal(answer.status, 200);
     assert.equal((await service.store.status()).orders.cancelled, 1_000n);
     assert.ok(answer.body.includes(`{"id":${ids[999]},"order":{"id":${ids[999]},`));
+    // Beyond the limit of other bodies, and with a Content-Length.
+    const large = `{"orders":[{"id":${ids[0]}}]${' '.repeat(1_500 * 1024)}}`;
+    assert.equal((await post(service, 'cancellations', large)).status, 200);
     const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
     assert.equal((await post(service, 'cancellations', huge)).status, 413);
   },

@@ -10,7 +10,7 @@ import {
   MAX_STREAMS_PER_KEY,
 } from '../../../src/http/limits.ts';
 import { digestOf } from '../../../src/keys/api-key.ts';
-import type { ChangePage } from '../../../src/store/feed.ts';
+import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 import { queryDatabase } from '../../store/engines.ts';
@@ -421,6 +421,49 @@ test('a stream that is opened while the service stops ends at once', async (t) =
   release();
   assert.deepEqual(await (await opening).take(1), []);
   await closed;
+});
+
+test('a stream whose client has left or got a 503 is not read for any more', async (t) => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const reads: FeedStart[] = [];
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    feed: async (after, limit) => {
+      reads.push(after);
+      if (reads.length === 1) await held;
+      return store.feed(after, limit);
+    },
+  }));
+  const ask = (after: string) => service.call('GET', `${STREAM}?after=${after}`);
+  const answers = await Promise.all([ask('start'), ask('start'), ask('start')]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [503, 503, 503],
+  );
+  release();
+  const stream = await open(t, service, '?after=now');
+  assert.deepEqual(reads, ['start', 'now']);
+  stream.close();
+});
+
+test('keys are checked, too, while live streams catch up with the store', async (t) => {
+  let isBehind = false;
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    // The store is always ahead of the streams.
+    feed: async (after, limit) => {
+      const page = await store.feed(after, limit);
+      if (isBehind) await new Promise((resolve) => setTimeout(resolve, 20));
+      return page && (isBehind ? { ...page, isMore: true } : page);
+    },
+  }));
+  const stream = await open(t, service, '?after=now');
+  await place(service.store, pending(1n));
+  assert.deepEqual(briefly(await stream.take(1)), ['placed 1']);
+  isBehind = true;
+  await service.store.apply([{ type: 'revokeKey', id: service.key.id }]);
+  assert.deepEqual(await stream.take(1), []);
+  isBehind = false;
 });
 
 test('a stream that is opened while the keys of others are checked is not ended', async (t) => {

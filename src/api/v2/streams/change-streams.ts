@@ -1,6 +1,6 @@
 import { Mutex } from '../../../concurrency/mutex.ts';
 import { discardInput, whenClosed } from '../../../http/connection/lingering-close.ts';
-import { inTime } from '../../../http/deadline.ts';
+import { inTime, timeLeft } from '../../../http/deadline.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import {
   HEARTBEAT_MS,
@@ -68,7 +68,10 @@ export class ChangeStreams {
     const key = exchange.apiKey!;
     // The last response of its connection, also if the stream is refused: whether later requests are begun does not depend on that.
     response.shouldKeepAlive = false;
-    const page = await inTime(exchange, () => this.#read(after));
+    const page = await inTime(exchange, () =>
+      this.#read(after, () => isOpen(response) && timeLeft(exchange) > 0),
+    );
+    if (!isOpen(response)) return;
     if (page === undefined) {
       sendError(exchange, 'changes_gone');
       return;
@@ -126,9 +129,17 @@ export class ChangeStreams {
     for (const { response } of this.#streams) if (isOpen(response)) response.write(HEARTBEAT);
   }
 
-  /** Reads earlier changes, for one stream at a time, so that many streams that catch up do not delay other requests. */
-  #read(after: FeedStart): Promise<ChangePage | undefined> {
-    return this.#reads.run(() => this.#parts.feed(after, MAX_CHANGES));
+  /**
+   * Reads earlier changes, for one stream at a time, so that many streams that catch up do not delay other requests.
+   * @param isWanted false once the client has left or got a 503: such reads would delay those of other clients
+   */
+  async #read(
+    after: FeedStart,
+    isWanted: () => boolean = () => true,
+  ): Promise<ChangePage | undefined> {
+    return this.#reads.run(async () =>
+      isWanted() ? this.#parts.feed(after, MAX_CHANGES) : undefined,
+    );
   }
 
   /** Writes earlier changes until the stream has caught up with the live ones. If it fails, the client resumes. */
@@ -143,7 +154,7 @@ export class ChangeStreams {
           await drained(response);
           continue;
         }
-        const page = await this.#read(stream.position);
+        const page = await this.#read(stream.position, () => isOpen(response));
         if (page === undefined) endSoon(response);
         else await this.#writePage(stream, page);
       }
@@ -172,10 +183,11 @@ export class ChangeStreams {
     if (this.#isPolling) return;
     this.#isPolling = true;
     try {
-      this.#shed();
-      // Keys first: while they cannot be checked, no stream gets a change.
-      if (performance.now() - this.#checkedAt > STREAM_KEYS_CHECKED_MS) await this.#checkKeys();
-      while (await this.#readOn());
+      do {
+        this.#shed();
+        // Keys first: while they cannot be checked, no stream gets a change.
+        if (performance.now() - this.#checkedAt > STREAM_KEYS_CHECKED_MS) await this.#checkKeys();
+      } while (await this.#readOn());
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#parts.onError(error);
