@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 
 /** What can change only with a restart, by variable. */
 const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
+  DATABASE_URL_FILE: ({ databaseUrlFile }) => databaseUrlFile,
   HOST: ({ host }) => host,
   PORT: ({ port }) => port,
   BASE_URL: ({ rootUrl }) => rootUrl,
@@ -28,6 +29,11 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
 export function needRestart(running: Config, next: Config): string[] {
   const changed = Object.entries(FIXED).filter(([, of]) => of(running) !== of(next));
   const names = changed.map(([name]) => name);
-  if (!isSameDatabase(running.databaseUrl, next.databaseUrl)) names.push('DATABASE_URL');
+  // A file is read again for each connection, so that it may have another password.
+  const isSame =
+    next.databaseUrlFile === undefined
+      ? running.databaseUrl === next.databaseUrl
+      : isSameDatabase(running.databaseUrl, next.databaseUrl);
+  if (!isSame) names.push('DATABASE_URL');
   return names;
 }

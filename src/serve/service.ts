@@ -204,10 +204,8 @@ export class Service {
 
   /** Resolves to the head of the store; undefined while it is unavailable. */
   async head(): Promise<Moment | undefined> {
-    const read = () => Promise.resolve(this.#openStore?.status());
-    const status = await withTimeout(READY_WITHIN_MS, read).catch(() => undefined);
-    const { revision, head } = status ?? {};
-    return revision === undefined || head === undefined ? undefined : { revision, head };
+    const read = () => Promise.resolve(this.#openStore?.counters());
+    return (await withTimeout(READY_WITHIN_MS, read).catch(() => undefined))?.position;
   }
 
   /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */

@@ -215,7 +215,7 @@ export interface Store extends ChangeSource {
 
   pet(id: bigint): Promise<Pet | undefined>;
 
-  /** Returns the keys with these digests, or all keys. */
+  /** Returns the keys with these digests, for requests; or all keys, also of a store that was moved. */
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
 
   /** Returns the names of those of the keys that exist, by id. */

@@ -11,7 +11,10 @@ const READ_WITHIN_MS = 1_000;
 export type StoreSource = () => Pick<Store, 'status' | 'sizes' | 'engine'> | undefined;
 
 export function registerStore(registry: Registry, database: string, store: StoreSource): void {
-  const status = sharedRead(store, (opened) => opened.status());
+  const status = sharedRead(store, async (opened) => {
+    const found = await opened.status();
+    return found.movedTo === undefined ? found : undefined;
+  });
   const sizes = sharedRead(store, (opened) => opened.sizes());
   registerStatus(registry, status, {
     name: 'store_orders_store_info',
@@ -65,7 +68,7 @@ type SharedRead<T> = () => Promise<T | undefined>;
 /** Returns a read that the gauges of a scrape share: the registry collects them at the same time. */
 function sharedRead<T>(
   store: StoreSource,
-  read: (opened: NonNullable<ReturnType<StoreSource>>) => Promise<T>,
+  read: (opened: NonNullable<ReturnType<StoreSource>>) => Promise<T | undefined>,
 ): SharedRead<T> {
   let running: Promise<T | undefined> | undefined;
   const readNow = async () => {

@@ -75,6 +75,8 @@ export function urlProblem(text: string, allowed: AllowedTargets): string | unde
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
+  // Percent-encoding makes it longer.
+  if (url.href.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   const { protocol, username, password, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && allowed.http)) {
     return 'must begin with https:';

@@ -123,8 +123,9 @@ export interface WebhookChanges {
 /** Returns a webhook after changes. A webhook that is resumed is tried at once. */
 export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webhook {
   const { url, description, events, petIds, isPaused, position } = changes;
+  const hasMoved = url !== undefined && url !== webhook.url;
   const isRedirected = events !== undefined || petIds !== undefined || position !== undefined;
-  const isResumed = isPaused === false || (url !== undefined && url !== webhook.url);
+  const isResumed = isPaused === false || hasMoved;
   return {
     ...webhook,
     url: url ?? webhook.url,
@@ -132,6 +133,8 @@ export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webho
     events: orAbsent(events, webhook.events),
     petIds: orAbsent(petIds, webhook.petIds),
     position: position ?? webhook.position,
+    // The answer of the endpoint that it was sent to before does not count any more.
+    ...(hasMoved && { version: webhook.version + 1n }),
     ...(isRedirected && {
       version: webhook.version + 1n,
       examined: undefined,

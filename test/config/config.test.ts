@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig, readDatabaseConfig } from '../../src/config/config.ts';
+import { needRestart } from '../../src/config/need-restart.ts';
 import { ConfigError } from '../../src/config/settings.ts';
 import { misspelt, VARIABLES } from '../../src/config/similar-names.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
@@ -192,4 +193,18 @@ test('serve --help names every setting', async () => {
 
 test('sqlite:~/ is the home folder', () => {
   assert.equal(sqlitePath('sqlite:~/orders.db'), join(homedir(), 'orders.db'));
+});
+
+test('another database, file or password needs a restart; a password in the same file does not', (t) => {
+  const [one, other] = ['postgres://a:1@db.example/o', 'postgres://a:2@db.example/o'];
+  const withUrl = (DATABASE_URL: string) => readConfig({ DATABASE_URL });
+  assert.deepEqual(needRestart(withUrl(one), withUrl(one)), []);
+  assert.deepEqual(needRestart(withUrl(one), withUrl(other)), ['DATABASE_URL']);
+  const folder = temporaryFolder(t);
+  const withFile = (name: string, url: string) => {
+    writeFileSync(join(folder, name), url);
+    return readConfig({ DATABASE_URL_FILE: join(folder, name) });
+  };
+  assert.deepEqual(needRestart(withFile('a', one), withFile('a', other)), []);
+  assert.deepEqual(needRestart(withFile('a', one), withFile('b', other)), ['DATABASE_URL_FILE']);
 });

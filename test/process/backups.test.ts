@@ -131,6 +131,17 @@ test('a failed backup is logged and counted, and retried until it succeeds', asy
   await eventually(async () => assert.ok(backupsIn(folder).length > 0));
 });
 
+test('backups that a clock ahead has dated do not take the places of others', async (t) => {
+  const [folder, database] = [temporaryFolder(t), await newStore(t)];
+  const later = [1, 2, 3].map((hour) => `${prefixOf(database)}2999-01-01T0${hour}-00-00-000Z.db`);
+  for (const name of later) writeFileSync(join(folder, name), '');
+  const env = settings(folder, '1s');
+  const { operations } = await serve(t, [], { database, env });
+  await eventually(async () => assert.equal(backupsIn(folder).length, later.length + 2));
+  assert.ok((await metric(operations, 'store_orders_backup_age_seconds'))! < 60);
+  assert.ok(later.every((name) => readdirSync(folder).includes(name)));
+});
+
 /** Makes a store of an earlier release. */
 function olderStore(t: TestContext, count: number): string {
   const path = join(temporaryFolder(t), 'store.db');
@@ -163,6 +174,18 @@ test('a service makes a backup before it migrates, and logs its path', async (t)
   const { stdout: checked, code } = await run(['check', '--json', '--database', `sqlite:${file}`]);
   assert.equal(code, 0);
   assert.equal(JSON.parse(checked).schema.has, 9);
+});
+
+test('backups before migrations of several stores in one folder are all kept', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const path of [olderStore(t, 9), olderStore(t, 9)]) {
+    const env = { BACKUP_DIR: folder, BACKUP_EVERY: '1d' };
+    await serve(t, [], { database: `sqlite:${path}`, env });
+  }
+  const kept = readdirSync(folder).filter((name) =>
+    /^store\.db-[0-9a-f]{8}\.schema-9-.*Z\.db$/.test(name),
+  );
+  assert.equal(kept.length, 2);
 });
 
 test('a service does not migrate without a backup; the command does', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
@@ -55,6 +56,16 @@ for (const { name, newDatabase } of ENGINES) {
   });
 }
 
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a backup is a single file`, async (t) => {
+    const url = await newDatabase(t);
+    await open(t, url, 'service');
+    const folder = temporaryFolder(t);
+    await backupStore(url, join(folder, 'backup.db'));
+    assert.deepEqual(fs.readdirSync(folder), ['backup.db']);
+  });
+}
+
 test('a backup names what an interrupted one has left, and needs its folder', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
   await open(t, url, 'service');
@@ -81,6 +92,31 @@ test('a backup that is not accepted is not restored', async (t) => {
   const restoring = restoreStore(`sqlite:${join(target, 'a.db')}`, backup, refuse);
   await assert.rejects(restoring, /not this one/);
   assert.deepEqual(fs.readdirSync(target), []);
+});
+
+test('a store that is moved while its backup is copied is not replaced', async (t) => {
+  const [url, to] = [await ENGINES[0]!.newDatabase(t), await ENGINES[0]!.newDatabase(t)];
+  await (await open(t, url, 'service')).close();
+  const folder = temporaryFolder(t);
+  await backupStore(url, join(folder, 'backup.db'));
+  const { fsyncSync } = fs;
+  // The copy of the backup is complete.
+  let isMoved = false;
+  fs.fsyncSync = (file) => {
+    fsyncSync(file);
+    if (isMoved) return;
+    isMoved = true;
+    const db = new DatabaseSync(url.slice('sqlite:'.length));
+    db.exec(`UPDATE store SET moved_to = '${to}'`);
+    db.close();
+  };
+  syncBuiltinESMExports();
+  t.after(() => {
+    fs.fsyncSync = fsyncSync;
+    syncBuiltinESMExports();
+  });
+  const restoring = restoreStore(url, join(folder, 'backup.db'), () => {});
+  await assert.rejects(restoring, /the store was moved to/);
 });
 
 test('a restored database keeps the mode of the old one', async (t) => {

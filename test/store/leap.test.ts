@@ -74,6 +74,21 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(await place(store), BILLION + 1n);
   });
 
+  test(`${name}: a move that is repeated, since its target was lost, leaps`, async (t) => {
+    const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+    await placed(url);
+    const to = await (name === 'PostgreSQL' ? newPostgresDatabase(t) : newDatabase(t));
+    const move = { isMove: true, onProgress: () => {} };
+    await copyStore(url, to, move);
+    assert.deepEqual(await placed(to), [2n]);
+    if (to.startsWith('sqlite:')) {
+      for (const suffix of ['', '-ids', '-wal', '-shm'])
+        rmSync(sqlitePath(to) + suffix, { force: true });
+    } else await query(to, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await copyStore(url, to, move);
+    assert.deepEqual(await placed(to), [BILLION]);
+  });
+
   test(`${name}: a backup that is copied into the database leaps`, async (t) => {
     const source = `sqlite:${join(temporaryFolder(t), 'source.db')}`;
     await placed(source, 2);

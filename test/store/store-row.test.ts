@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
-import { ENGINES, open, place, testStore } from './engines.ts';
+import { digestOf, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
 testStore('a new store is empty, at revision 0', async (_t, store) => {
   const { revision, orders } = await store.status();
@@ -16,6 +17,30 @@ testStore('the environment of a store is recorded once and then kept', async (_t
   assert.deepEqual(await record('staging'), ['staging']);
   assert.deepEqual(await record('production'), ['staging']);
   assert.equal((await store.status()).environment, 'staging');
+});
+
+/** All reads that requests are answered from. */
+const SERVED: readonly ((store: Store) => Promise<unknown>)[] = [
+  (store) => store.changes(undefined, () => {}),
+  (store) => store.page({ filter: {}, isDescending: false, limit: 1 }),
+  (store) => store.feed('start', 1),
+  (store) => store.feed('now', 1),
+  (store) => store.record(1n),
+  (store) => store.records([1n]),
+  (store) => store.count({}),
+  (store) => store.count({ petId: 1n }),
+  (store) => store.counters(),
+  (store) => store.activity({ boundaries: [0, 1] }),
+  (store) => store.pet(1n),
+  (store) => store.webhooks(),
+  (store) => store.keys([digestOf(newSecret('production'))]),
+];
+
+test('SQLite: a store that another release has migrated is not served', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  const store = await open(t, url, 'service');
+  await queryDatabase(url, 'PRAGMA user_version = 99');
+  for (const read of SERVED) await assert.rejects(read(store), { fault: 'schema' }, String(read));
 });
 
 for (const { name, newDatabase } of ENGINES) {
@@ -35,18 +60,7 @@ for (const { name, newDatabase } of ENGINES) {
     });
     for (const refused of [
       () => store.changes(moment, () => {}),
-      () => store.changes(undefined, () => {}),
-      () => store.page({ filter: {}, isDescending: false, limit: 1 }),
-      () => store.feed('start', 1),
-      () => store.feed('now', 1),
-      () => store.record(1n),
-      () => store.records([1n]),
-      () => store.count({}),
-      () => store.count({ petId: 1n }),
-      () => store.counters(),
-      () => store.activity({ boundaries: [0, 1] }),
-      () => store.pet(1n),
-      () => store.webhooks(),
+      ...SERVED.map((read) => () => read(store)),
       () => store.apply([{ type: 'cancel', id: 1n }]),
       () => store.apply([{ type: 'cancel', id: 404n }]),
       () => store.apply([place({ id: 2n, status: 'pending' })]),

@@ -119,6 +119,20 @@ testStore(
   },
 );
 
+testStore(
+  'the answer of an endpoint is not recorded once the webhook has another URL',
+  async (_t, store) => {
+    const webhook = await created(store);
+    await lease(store, 'a');
+    const changes = { url: 'https://other.example/', isPaused: false };
+    await store.apply([{ type: 'changeWebhook', id: webhook.id, changes }]);
+    const gone = { ...webhook, pausedFor: 'gone', failures: 1 } as const;
+    assert.deepEqual(await record(store, 'a', gone, webhook), [[]]);
+    const [found] = await store.webhooks();
+    assert.deepEqual([found!.pausedFor, found!.failures], [undefined, 0]);
+  },
+);
+
 for (const { name, newDatabase } of ENGINES) {
   test(`${name}: a lease ends by the clock of the database, also if that was set back`, async (t) => {
     const url = await newDatabase(t);

@@ -63,6 +63,8 @@ test('endpoints have https on port 443, without user names and fragments', () =>
       '',
     ],
     `https://shop.example/${'a'.repeat(2_000)}`,
+    // 9 characters each, once they are percent-encoded.
+    `https://shop.example/${'時'.repeat(300)}`,
   ]) {
     assert.notEqual(urlProblem(url, PUBLIC_ONLY), undefined, url);
   }

@@ -48,6 +48,8 @@ export async function copyStore(
   const source = await openSource(from);
   try {
     if (isMove) refuseMoved(source.status, to);
+    // The first copy may have been used, and be lost: it may have given ids.
+    const isRepeated = source.status.movedTo !== undefined;
     if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
     const target = isPostgresUrl(to)
       ? await openPostgresTarget(to)
@@ -69,11 +71,11 @@ export async function copyStore(
       const { problems } = compare({ revision, ...orders }, await target.counts());
       if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
       if (action !== undefined) await target.insert(AUDIT, [auditRow(lastRecord + 1n, action)]);
-      const complete = (ids: MovedIds = {}) => target.complete({ ...statusOfCopy(source), ...ids });
+      const complete = (ids?: MovedIds) => target.complete({ ...statusOfCopy(source), ...ids });
       if (isMove && !source.isBackup) {
         await moveAway(from, to, source, action);
         // Under a lock: the source cannot be taken back while the copy becomes a store.
-        await whileMoved(from, to, complete);
+        await whileMoved(from, to, (ids) => complete(isRepeated ? leapt(ids) : ids));
       } else await complete();
     } finally {
       await target.close();
@@ -92,6 +94,11 @@ function inconsistent(from: string, problems: readonly string[]): string {
 /** Ids that a backup would assign next may already be assigned in the original, so a store made from a backup leaps. */
 function statusOfCopy({ status, isBackup }: Source): StoreStatus {
   return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
+}
+
+/** The ids of a store that does not give any that another copy of the source may have given. */
+function leapt({ freeIds }: MovedIds): MovedIds {
+  return { freeIds, reservedId: leapAbove(freeIds) };
 }
 
 /**

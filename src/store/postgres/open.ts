@@ -10,7 +10,7 @@ import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts'
 import { readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readCounters, readRevisionAt, readStatus } from '../tables/store-row.ts';
+import { readCounters, readRevisionAt, readStatus, requireStoreHere } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
@@ -63,6 +63,12 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
+  /** For reads without a guard in their own statement, which is sent after the guard, without waiting for it. */
+  const served = async <T>(read: (session: Session) => Promise<T>): Promise<T> => {
+    const session = await reading.session();
+    const [, found] = await Promise.all([requireStoreHere(session), read(session)]);
+    return found;
+  };
   let closing: Promise<unknown> | undefined;
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
@@ -82,12 +88,15 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     audit: async (limit) => readAudit(await reading.session(), limit),
     operators: async (revisions) => readOperators(await reading.session(), revisions),
     imports: async () => readImports(await reading.session()),
-    webhooks: async () => readWebhooks(await reading.session()),
+    webhooks: () => served(readWebhooks),
     webhookLags: async (revisions) => readWebhookLags(await reading.session(), revisions),
-    pet: async (id) => findPet(await reading.session(), id),
-    keys: async (digests) => readKeys(await reading.session(), digests),
+    pet: (id) => served((session) => findPet(session, id)),
+    keys: async (digests) =>
+      digests === undefined
+        ? readKeys(await reading.session())
+        : served((session) => readKeys(session, digests)),
     keyNames: async (ids) => keyNames(await reading.session(), ids),
-    counters: async () => readCounters(await reading.session()),
+    counters: () => served(readCounters),
     status: async () => readStatus(await reading.session()),
     sizes: async () => readSizes(await reading.session()),
     connected: () => connectAll([reading, paging, writing]),

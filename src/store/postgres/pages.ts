@@ -15,7 +15,12 @@ import {
 } from '../pages.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
-import { expectNotMovedAway, readCounters, requireStoreRow } from '../tables/store-row.ts';
+import {
+  expectNotMovedAway,
+  readCounters,
+  requireStoreHere,
+  requireStoreRow,
+} from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
@@ -65,7 +70,10 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
 export async function countOrders(session: Session, filter: OrderFilter): Promise<OrderCounts> {
   const sort = narrowestSort(filter);
   if (sort === undefined) {
-    const { orders, position } = await readCounters(session);
+    const [, { orders, position }] = await Promise.all([
+      requireStoreHere(session),
+      readCounters(session),
+    ]);
     return { orders: countsOf(filter, orders), isExact: true, position };
   }
   const values = [MAX_ROWS_COUNTED + 1, null, null, null, ...filterValues(filter)];

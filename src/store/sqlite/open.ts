@@ -21,6 +21,7 @@ import {
 import { withOpenErrors } from './database/errors.ts';
 import { expectSchema, KNOWN_MIGRATIONS } from './database/schema.ts';
 import { Session } from './database/session.ts';
+import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
 import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
 import { findOrders, orderHistory } from './orders.ts';
@@ -121,6 +122,12 @@ function storeOf(
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
   const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
+  /** For reads without a guard in their own statement. A store does not change once it is not to be served: they are current. */
+  const served = <T>(read: () => Promise<T>) =>
+    guarded(() => {
+      expectServed(session);
+      return read();
+    });
   const inTurns = <T>(read: () => Promise<T>) => reads.run(() => guarded(read));
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
@@ -147,12 +154,15 @@ function storeOf(
     audit: (limit) => guarded(() => readAudit(session, limit)),
     operators: (revisions) => guarded(() => readOperators(session, revisions)),
     imports: () => guarded(() => readImports(session)),
-    webhooks: () => guarded(() => readWebhooks(session)),
+    webhooks: () => served(() => readWebhooks(session)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
-    pet: (id) => guarded(() => findPet(session, id)),
-    keys: (digests) => guarded(() => readKeys(session, digests)),
+    pet: (id) => served(() => findPet(session, id)),
+    keys: (digests) =>
+      digests === undefined
+        ? guarded(() => readKeys(session))
+        : served(() => readKeys(session, digests)),
     keyNames: (ids) => guarded(() => keyNames(session, ids)),
-    counters: () => guarded(() => readCounters(session)),
+    counters: () => served(() => readCounters(session)),
     status: () => guarded(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),

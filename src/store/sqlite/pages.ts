@@ -17,7 +17,7 @@ import type { Row } from '../tables/session.ts';
 import { readCounters, requireStoreRow } from '../tables/store-row.ts';
 import { type Location, openForReading } from './database/connection.ts';
 import { jsonArray, Session } from './database/session.ts';
-import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
+import { expectServed, expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 import {
@@ -81,6 +81,7 @@ export class Pages {
   async count(location: Location, filter: OrderFilter): Promise<OrderCounts> {
     const sort = narrowestSort(filter);
     if (sort === undefined) {
+      expectServed(this.#session);
       const { orders, position } = await readCounters(this.#session);
       return { orders: countsOf(filter, orders), isExact: true, position };
     }

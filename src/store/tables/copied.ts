@@ -172,7 +172,7 @@ export interface Source {
 }
 
 /** The ids of a store that was moved. They can differ from those in its snapshot, since opening it can make them leap. */
-export type MovedIds = Partial<Pick<StoreStatus, 'reservedId' | 'freeIds'>>;
+export type MovedIds = Pick<StoreStatus, 'reservedId' | 'freeIds'>;
 
 /** A database to copy into; no process can open it as a store until it is complete. */
 export interface Target {

@@ -4,7 +4,6 @@ import { requireStoreHere, storeNotHere } from './store-row.ts';
 
 /** See Store.pet. */
 export async function findPet(session: Session, id: bigint): Promise<Pet | undefined> {
-  await requireStoreHere(session);
   const [row] = await session.query(FIND, [id]);
   if (row === undefined) return undefined;
   return { id: row[0] as bigint, name: text(row[1]), tag: text(row[2]) };

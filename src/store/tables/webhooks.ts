@@ -21,11 +21,9 @@ import {
   type Session,
   text,
 } from './session.ts';
-import { requireStoreHere } from './store-row.ts';
 
 /** See Store.webhooks. */
 export async function readWebhooks(session: Session): Promise<Webhook[]> {
-  await requireStoreHere(session);
   return (await session.query(SQL.all)).map(webhookFromRow);
 }
 

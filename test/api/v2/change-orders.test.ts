@@ -170,6 +170,11 @@ testService(
     // Beyond the limit of other bodies, and with a Content-Length.
     const large = `{"orders":[{"id":${ids[0]}}]${' '.repeat(1_500 * 1024)}}`;
     assert.equal((await post(service, 'cancellations', large)).status, 200);
+    const pointless = `{"orders":[${'1,'.repeat(700_000)}1]}`;
+    const refused = await post(service, 'cancellations', pointless);
+    assert.deepEqual(JSON.parse(refused.body).errors, [
+      { pointer: '/orders', detail: 'must have at most 1000 items' },
+    ]);
     const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
     assert.equal((await post(service, 'cancellations', huge)).status, 413);
   },

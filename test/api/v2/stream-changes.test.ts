@@ -9,7 +9,7 @@ import {
   MAX_STREAM_BACKLOG_BYTES,
   MAX_STREAMS_PER_KEY,
 } from '../../../src/http/limits.ts';
-import { digestOf } from '../../../src/keys/api-key.ts';
+import { digestOf, newSecret } from '../../../src/keys/api-key.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
@@ -292,6 +292,18 @@ test('while the store is unavailable, streams stay open without events, and then
   }
   isDown = false;
   assert.deepEqual(briefly(await next), ['placed 2']);
+});
+
+test('once the store was moved, streams end, and no request is answered from it', async (t) => {
+  const service = await startService(t);
+  const stream = await open(t, service, '?after=now');
+  await queryDatabase(service.url, "UPDATE store SET moved_to = 'elsewhere'");
+  assert.deepEqual(await stream.take(1), []);
+  for (const path of ['/v2/key', '/v2/store/summary', `${STREAM}?after=now`]) {
+    const secret = newSecret('production');
+    const { status } = await service.call('GET', path, { authorization: `Bearer ${secret}` });
+    assert.equal(status, 503, path);
+  }
 });
 
 test('Last-Event-ID takes the place of the cursor in the query, and is sent once', async (t) => {

@@ -10,13 +10,15 @@ import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
 const REQUESTS = 20_000;
+/** Of scripts, whose responses have more headers. */
+const ORIGIN = 'https://shop.example';
 
 /** Every operation with values that its parameters and fields do not have, and some that they have in another place. */
 export const oddValues: Attack = {
   name: `${REQUESTS} requests with odd values in every parameter and field`,
   mustHold: 'each response is one that the contract has, and none is 5xx',
   make: async ({ folder, random }) => {
-    const { server, secret } = await serveNew(folder, 100);
+    const { server, secret } = await serveNew(folder, 100, { CORS_ORIGINS: ORIGIN });
     const operations = operationsOf(['v1', 'v2']);
     const next = () => oddCall(random.pick(operations), random);
     const measured = await sendMany({
@@ -60,6 +62,8 @@ function operationsOf(versions: readonly string[]): Asked[] {
 
 function oddCall({ method, template, parameters }: Asked, random: Random): Call {
   const headers: Record<string, string> = { 'idempotency-key': String(random.next()) };
+  if (random.chance(0.3)) headers['x-request-id'] = random.pick(NAMES);
+  if (random.chance(0.3)) headers.origin = random.pick([ORIGIN, 'null', 'https://other.example']);
   const query: string[] = [];
   let path = template;
   for (const { in: place, name, schema } of parameters) {
@@ -123,6 +127,12 @@ const ODD_HEADERS = [
   ...ODD.filter((each) => /^[\t -~\x80-\xff]*$/.test(each)),
   ...['""', '"', '"a"', 'W/"a"', 'W/', '"a","b"', '"a", W/"b"', '"a" "b"', ',', ',,', '"a",'],
   ...['*, "a"', '"\x80\xff"', `"${'a'.repeat(2_000)}"`, Array(500).fill('"a"').join(',')],
+];
+
+/** Names that responses have, as values; a request id is repeated in its response. */
+const NAMES = [
+  ...['vary', 'Vary', 'etag', 'date', 'connection', 'content-length', 'transfer-encoding'],
+  ...['x-request-id', 'x-content-type-options', 'location', 'origin', '__proto__', 'constructor'],
 ];
 
 const ODD_JSON = [

@@ -21,9 +21,12 @@ import {
   MAX_CHANGES,
   startPosition,
 } from '../../../store/feed.ts';
-import type { Store } from '../../../store/store.ts';
+import { type Fault, type Store, StoreUnavailable } from '../../../store/store.ts';
 import { type EventsSince, eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
 import { drained, endSoon, isOpen, type Stream } from './stream.ts';
+
+/** Why the store is not available, if this node will not serve it again. */
+const ENDING: readonly Fault[] = ['moved', 'schema'];
 
 export interface ChangeStreamsParts {
   readonly feed: Store['feed'];
@@ -192,6 +195,8 @@ export class ChangeStreams {
     } catch (error) {
       if (!this.#isFailing) this.#parts.onError(error);
       this.#isFailing = true;
+      // The store continues elsewhere, or with another release: no change would ever come.
+      if (error instanceof StoreUnavailable && ENDING.includes(error.fault)) this.#endAll();
     } finally {
       this.#isPolling = false;
     }

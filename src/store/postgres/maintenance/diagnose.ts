@@ -132,8 +132,8 @@ async function rightsOf(session: Session): Promise<Finding[]> {
 }
 
 const MAY_WRITE = `SELECT coalesce(bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-    AND has_table_privilege(oid, 'UPDATE')), false)
-  FROM pg_class WHERE relname IN (${['store', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
+    AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')), false)
+  FROM pg_class WHERE relname IN (${['store', 'webhook_lease', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
     AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
 
 const MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";

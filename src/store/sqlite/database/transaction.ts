@@ -48,6 +48,14 @@ export function expectUsable(
   if (!evenIfMoved) expectNotMovedAway(movedTo);
 }
 
+/**
+ * Refuses to serve a store that another release has migrated, or that was moved to another database.
+ * @throws StoreUnavailable
+ */
+export function expectServed(session: Session): void {
+  expectUsable(requireStoreRow(session.query(GUARDS)[0]));
+}
+
 /** Runs `use` in a read transaction: all statements see one snapshot. */
 export function inSnapshot<T>(session: Session, use: () => T): T {
   session.run('BEGIN');

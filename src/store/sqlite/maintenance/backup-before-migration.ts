@@ -6,6 +6,7 @@ import { readableLocation, readDatabase, retryWhileBusy } from '../database/conn
 import { isBusy, storeError } from '../database/errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
+import { pathDigest } from './backup-rotation.ts';
 import { backupInThread } from './backup-thread.ts';
 
 /** How long another process may keep the database from being read. */
@@ -21,10 +22,18 @@ export async function backupBeforeMigration(
 ): Promise<void> {
   const has = schemaOf(path);
   if (has === 0 || has === KNOWN_MIGRATIONS) return;
-  const name = `${basename(path)}.schema-${has}-${timeForName()}.db`;
+  // Several stores can share a folder of backups.
+  const store =
+    backupFolder === undefined ? basename(path) : `${basename(path)}-${pathDigest(path)}`;
+  const name = `${store}.schema-${has}-${timeForName()}.db`;
   const target = join(backupFolder ?? dirname(resolve(path)), name);
   try {
     const { findings } = await backupInThread(path, target);
+    if (findings.schema.has !== has) {
+      // Another process has migrated the store meanwhile, and has made its own backup before.
+      rmSync(target);
+      return;
+    }
     onBackup?.(target, findings.problems);
     deleteOlder(target, has);
   } catch (error) {

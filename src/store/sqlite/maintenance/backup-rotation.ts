@@ -36,7 +36,7 @@ export interface Rotated {
   readonly made?: Backup;
 }
 
-/** A backup of a later time than this from now was dated by a wrong clock, and does not count. */
+/** A backup of a later time than this from now was dated by a wrong clock: it does not count, and is not deleted. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
@@ -65,9 +65,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
 
 /** Returns the latest backup of the store at `path`; undefined if there is none. @throws errors of the file system */
 export function latestBackup(path: string, folder: string): LatestBackup | undefined {
-  const latest = backupsOf(path, folder).findLast(
-    ({ at }) => at <= Date.now() + CLOCK_TOLERANCE_MS,
-  );
+  const latest = pastBackups(path, folder).at(-1);
   return latest && { ...latest, bytes: statSync(latest.file).size };
 }
 
@@ -82,18 +80,27 @@ async function make(path: string, { folder, keep }: Rotation): Promise<Backup> {
   for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
   const target = join(folder, `${prefix}${timeForName()}.db`);
   const made = await makeBackup(target, async (partial) => copySqlite(path, partial));
-  for (const { file } of backupsOf(path, folder).slice(0, -keep)) rmSync(file);
+  for (const { file } of pastBackups(path, folder).slice(0, -keep)) rmSync(file);
   return made;
 }
 
 /** store-orders-3f0a94e1-2026-11-22T10-00-00-000Z.db; the digits are of the path, so that several stores can share a folder. */
 function prefixOf(path: string): string {
-  const digest = createHash('sha256').update(realpathSync(path)).digest('hex');
-  return `store-orders-${digest.slice(0, 8)}-`;
+  return `store-orders-${pathDigest(path)}-`;
+}
+
+/** Distinguishes the backups of several stores in one folder. */
+export function pathDigest(path: string): string {
+  return createHash('sha256').update(realpathSync(path)).digest('hex').slice(0, 8);
 }
 
 /** The time of `timeForName`, in parts. */
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)\.db$/;
+
+/** Returns the backups that were not dated by a wrong clock, the oldest first. */
+function pastBackups(path: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
+  return backupsOf(path, folder).filter(({ at }) => at <= Date.now() + CLOCK_TOLERANCE_MS);
+}
 
 /** Returns the complete backups of a store in a folder, the oldest first. */
 function backupsOf(path: string, folder: string): Omit<LatestBackup, 'bytes'>[] {

@@ -154,9 +154,15 @@ export function copySqlite(path: string, target: string): void {
   );
 }
 
-/** Marks a copy as a backup. Its id is only used by releases that did not know heads, and may still serve such a copy. */
+/**
+ * Marks a copy as a backup. Its id is only used by releases that did not know heads, and may still serve such a copy. It is one file,
+ * without a log, whose files a check would leave.
+ */
 function markAsBackup(path: string): void {
-  changeDatabase(path, (db) => changeStore(db, { id: '', origin: '', backup_at: Date.now() }));
+  changeDatabase(path, (db) => {
+    changeStore(db, { id: '', origin: '', backup_at: Date.now() });
+    db.exec('PRAGMA journal_mode = DELETE');
+  });
 }
 
 /** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */

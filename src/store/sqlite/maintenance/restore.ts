@@ -81,7 +81,7 @@ export async function restoreSqlite(
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       withOpenErrors(path, () =>
         withExclusiveLock(path, (old) => {
-          nextId = beginHistory(partial, old === undefined ? [] : idsGivenBy(old), action);
+          nextId = beginHistory(partial, old === undefined ? [] : idsGivenBy(old, source), action);
           syncToDisk(partial);
           moveLogAside(path, kept);
           if (wasThere) keep(path, kept);
@@ -93,9 +93,14 @@ export async function restoreSqlite(
   return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId! };
 }
 
-/** Returns the ids that the replaced database has given; none if they cannot be read. */
-function idsGivenBy(old: DatabaseSync): FreeIds[] {
+/**
+ * Returns the ids that the replaced database has given; none if they cannot be read.
+ * @throws StoreNotUsable if it must not be replaced
+ */
+function idsGivenBy(old: DatabaseSync, source: Findings): FreeIds[] {
   try {
+    // It may have been moved while the backup was copied.
+    refuseOtherStore(old, source);
     return [freeIdsOf(old)];
   } catch (error) {
     if (!isCorrupt(error)) throw error;
@@ -105,16 +110,17 @@ function idsGivenBy(old: DatabaseSync): FreeIds[] {
 
 /** Refuses to replace a database by mistake: one of another program, of another environment, or moved elsewhere. */
 function refuseOther(path: string, source: Findings): void {
-  let store: Record<string, unknown> | undefined;
   try {
-    store = readDatabase(path, (db) => {
-      const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
-      return isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
-    });
+    readDatabase(path, (db) => refuseOtherStore(db, source));
   } catch (error) {
     // A corrupt database is a reason to restore, and may be replaced.
     if (!isCorrupt(error)) throw error;
   }
+}
+
+function refuseOtherStore(db: DatabaseSync, source: Findings): void {
+  const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
+  const store = isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
   const { environment, moved_to: movedTo } = store ?? {};
   if (environment && source.environment && environment !== source.environment) {
     throw new StoreNotUsable(
