@@ -24,6 +24,8 @@ const INTERRUPTED_MS = 700;
 /** A store to which no client writes must be copied within this time; it may still record deliveries, and when keys were used. */
 const COPIED_WITHIN_MS = 30_000;
 const COPY_AGAIN_MS = 300;
+/** Keys that are revoked meanwhile, at different times. */
+const KEYS_REVOKED = 3;
 /** About as long as a copy takes. */
 const COPIED_IN_MS = 500;
 /** Exports of the copy, each as it was at some revision. */
@@ -94,7 +96,11 @@ const LIST = '/v1/store/orders';
 const SERVED = [
   ...[LIST, '/v1/pets/1', '/v2/store/orders', '/v2/store/orders/1', '/v2/store/orders/1/history'],
   ...['/v2/store/summary', '/v2/store/counts', '/v2/store/counts?petId=1', '/v2/store/changes'],
-  ...['/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2026-01-02T00:00:00Z', '/v2/webhooks'],
+  ...[
+    '/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2026-01-02T00:00:00Z',
+    '/v2/webhooks',
+    '/v2/key',
+  ],
 ];
 
 /** A key is good at every node, and a second after it was revoked at none, whatever their clocks; its streams have ended then. */
@@ -163,17 +169,21 @@ async function moveAndTakeBack(store: Operated): Promise<void> {
   const { deployment, place, command, whilePaused } = store;
   const target = `sqlite:${deployment.folder}/moved-${Math.round(performance.now())}.db`;
   const { secret } = await store.newKey(`moved ${performance.now()}`);
-  const { id } = await store.newKey(`revoked ${performance.now()}`);
+  const ids: string[] = [];
+  for (let each = 0; each < KEYS_REVOKED; each += 1)
+    ids.push((await store.newKey(`revoked ${performance.now()}`)).id);
   await whilePaused(async () => {
     const begin = performance.now();
-    const [isRevoked] = await Promise.all([
-      revokeLater(store, id),
+    const [areRevoked] = await Promise.all([
+      Promise.all(ids.map((id) => revokeLater(store, id))),
       copyUnchanged(deployment.database, target),
     ]);
     const keys = JSON.parse(await succeed(['keys', 'list', '--json', '--database', target]));
-    const { status } = keys.find((key: { id: string }) => key.id === id);
-    if ((status === 'revoked') !== isRevoked)
-      store.find(`a key that was ${isRevoked ? '' : 'not '}revoked is ${status} in the copy`);
+    for (const [index, isRevoked] of areRevoked.entries()) {
+      const { status } = keys.find((key: { id: string }) => key.id === ids[index]);
+      if ((status === 'revoked') !== isRevoked)
+        store.find(`a key that was ${isRevoked ? '' : 'not '}revoked is ${status} in the copy`);
+    }
     for (const path of SERVED)
       await expectStatus(store, 503, `${path} of a moved store`, { path, secret });
     const { changes } = await changesOf(target);

@@ -4,6 +4,8 @@ import type { Measured } from './trial.ts';
 
 const AT_ONCE = 16;
 const LIMIT_MS = 10_000;
+/** Further requests are not sent after so many that were not answered. */
+const MOST_WRONG = 20;
 
 /** What is sent, and what is wrong with a response. */
 export interface Requests {
@@ -25,7 +27,15 @@ export async function sendMany(requests: Requests): Promise<Measured> {
     while (left > 0) {
       left -= 1;
       const call = next();
-      const answer = await send({ port, agent, limitMs: LIMIT_MS }, { ...call, secret });
+      const answer = await send({ port, agent, limitMs: LIMIT_MS }, { ...call, secret }).catch(
+        (error: Error) => error,
+      );
+      if (answer instanceof Error) {
+        wrong.push(`no response (${answer.message}): ${JSON.stringify(call)}`);
+        // The service may have ended.
+        if (wrong.length > MOST_WRONG) return;
+        continue;
+      }
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       const problem = problemOf(call, answer);
       if (problem === undefined) continue;
