@@ -133,13 +133,9 @@ export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webho
     events: orAbsent(events, webhook.events),
     petIds: orAbsent(petIds, webhook.petIds),
     position: position ?? webhook.position,
-    // The answer of the endpoint that it was sent to before does not count any more.
-    ...(hasMoved && { version: webhook.version + 1n }),
-    ...(isRedirected && {
-      version: webhook.version + 1n,
-      examined: undefined,
-      sendingTo: undefined,
-    }),
+    // The answer to a delivery that was sent before does not count any more.
+    ...((hasMoved || isRedirected) && { version: webhook.version + 1n }),
+    ...(isRedirected && { examined: undefined, sendingTo: undefined }),
     ...(isResumed && { failures: 0, failingSince: undefined, nextAttemptAt: undefined }),
     ...(isPaused === true && { pausedFor: webhook.pausedFor ?? 'requested' }),
     ...(isPaused === false && { pausedFor: undefined }),

@@ -136,10 +136,7 @@ export class ChangeStreams {
    * Reads earlier changes, for one stream at a time, so that many streams that catch up do not delay other requests.
    * @param isWanted false once the client has left or got a 503: such reads would delay those of other clients
    */
-  async #read(
-    after: FeedStart,
-    isWanted: () => boolean = () => true,
-  ): Promise<ChangePage | undefined> {
+  #read(after: FeedStart, isWanted: () => boolean): Promise<ChangePage | undefined> {
     return this.#reads.run(async () =>
       isWanted() ? this.#parts.feed(after, MAX_CHANGES) : undefined,
     );
