@@ -21,9 +21,10 @@ export function showCommand(): Command {
 async function show(text: string, flags: DatabaseFlags & { json?: true }): Promise<void> {
   const id = orderIdArgument(text);
   await withStore(flags, 'read', async (store) => {
-    const [order] = await store.find([id]);
+    const order = await store.record(id);
     if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
-    const events = await store.history(id);
+    // The order is shown as it was when it was read: later events do not belong to it.
+    const events = (await store.history(id)).filter(({ revision }) => revision <= order.revision);
     const operators = await store.operators(events.map(({ revision }) => revision));
     const history = events.map((event) => ({ ...event, operator: causeOf(event, operators) }));
     if (flags.json) await writeJson(record(order, history));

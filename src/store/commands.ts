@@ -32,7 +32,7 @@ export type StoreCommand =
   | { readonly type: 'skipIds' }
   /**
    * Records an action, in one transaction with the commands after it. The revisions that these make are recorded as made by it.
-   * Returns the id of the record.
+   * Returns the id of the record; undefined if the commands were refused, which leave no record.
    */
   | { readonly type: 'audit'; readonly action: Action }
   | { readonly type: 'createKey'; readonly key: ApiKey }
@@ -125,7 +125,7 @@ interface Outcomes {
   reactivate: 'reactivated' | 'unchanged';
   limitIds: FreeIds;
   skipIds: FreeIds;
-  audit: bigint;
+  audit: bigint | undefined;
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   recordKeyUse: 'recorded';

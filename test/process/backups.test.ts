@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -174,6 +174,24 @@ test('a service makes a backup before it migrates, and logs its path', async (t)
   const { stdout: checked, code } = await run(['check', '--json', '--database', `sqlite:${file}`]);
   assert.equal(code, 0);
   assert.equal(JSON.parse(checked).schema.has, 9);
+});
+
+test('services that start together keep a backup of the schema before, and none of the one after', async (t) => {
+  const path = olderStore(t, 9);
+  const start = () => serve(t, ['--no-first-key'], { database: `sqlite:${path}` });
+  await Promise.all([start(), start(), start()]);
+  const backups = readdirSync(dirname(path)).filter((name) => name.includes('.schema-'));
+  const schemas = backups.map((name) => {
+    const backup = new DatabaseSync(join(dirname(path), name), { readOnly: true });
+    const { user_version: schema } = backup.prepare('PRAGMA user_version').get()!;
+    backup.close();
+    return schema;
+  });
+  assert.ok(schemas.length > 0);
+  assert.ok(
+    schemas.every((schema) => schema === 9),
+    String(schemas),
+  );
 });
 
 test('backups before migrations of several stores in one folder are all kept', async (t) => {

@@ -63,6 +63,20 @@ for (const { name, newDatabase } of ENGINES) {
     );
   });
 
+  test(`a page does not depend on events that are written while it is counted (${name})`, async (t) => {
+    const store = await open(t, await newDatabase(t));
+    const orders = Array.from({ length: MAX_EVENTS_COUNTED - 1 }, (_, id) => place(BigInt(id)));
+    await store.apply(orders);
+    const boundaries = [0, Date.now() + HOUR_MS];
+    assert.equal((await store.activity({ boundaries }))!.next, undefined);
+    const counting = store.activity({ boundaries });
+    const cancels = [1n, 2n, 3n].map((id) => store.apply([{ type: 'cancel', id }]));
+    const { next, upTo } = (await counting)!;
+    // One more event fills the page.
+    assert.equal(next !== undefined, upTo.revision > 1n);
+    await Promise.all(cancels);
+  });
+
   test(`more events than one call counts are counted once each, as they were at first (${name})`, async (t) => {
     const store = await open(t, await newDatabase(t));
     const many = Array.from({ length: MAX_EVENTS_COUNTED + 10 }, (_, id) => place(BigInt(id)));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { StoreCommand } from '../../src/store/commands.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
@@ -37,6 +38,34 @@ for (const { name, newDatabase } of ENGINES) {
       ['pets import', 'cancel'],
     );
     assert.equal((await store.audit(1)).length, 1);
+  });
+
+  test(`${name}: a command that was refused is not recorded`, async (t) => {
+    const store = await open(t, await newDatabase(t));
+    await store.apply([place(1n), { type: 'cancel', id: 1n }]);
+    const refused: StoreCommand[] = [
+      ...([
+        { type: 'cancel', id: 1n },
+        { type: 'ship', id: 1n, at: 1 },
+        { type: 'cancel', id: 2n },
+      ] as const),
+      ...([{ type: 'revokeKey', id: 'key_none' }, { type: 'reactivate' }] as const),
+      ...([{ type: 'moveAway', to: 'there', revision: 0n }] as const),
+      ...([{ type: 'forgetImport', source: 'none' }] as const),
+      ...([{ type: 'deleteWebhook', id: 'wh_none' }] as const),
+    ];
+    for (const command of refused) {
+      const [id] = await store.apply([{ type: 'audit', action: actionOf(command.type) }, command]);
+      assert.equal(id, undefined, command.type);
+    }
+    assert.deepEqual(await store.audit(10), []);
+    // One of two has changed something.
+    const [id] = await store.apply([
+      { type: 'audit', action: actionOf('ship') },
+      { type: 'ship', id: 1n, at: 1 },
+      place(3n),
+    ]);
+    assert.equal(id, 1n);
   });
 
   test(`${name}: records are kept over copies and backups, which are recorded too`, async (t) => {

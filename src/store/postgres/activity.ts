@@ -27,7 +27,7 @@ export async function countActivity(
   const start = startOf(query, now);
   const { head, upTo } = start;
   const [from, end] = [valuesOf(start), valuesOf(endOf(query))];
-  const [last] = await session.query(SQL.last, [...from, ...end]);
+  const [last] = await session.query(SQL.last, [...from, ...end, now.revision]);
   const values = [...from, ...(last ?? end), upTo, arrayOf(query.boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
@@ -60,8 +60,10 @@ function positionFrom([at, revision, orderId]: Row): ActivityPosition {
 }
 
 const SQL = {
+  // Without what was written since the count began, as a page of a moment ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
+        AND revision <= $7
       ORDER BY at, revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
   counts: `SELECT width_bucket(at, $8::bigint[]), type, by, count(*) FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)

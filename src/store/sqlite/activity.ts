@@ -35,7 +35,7 @@ export async function countActivity(
   let next: ActivityPosition | undefined = start;
   for (let counted = 0; next !== undefined && counted < MAX_EVENTS_COUNTED; ) {
     const from: ActivityPosition = next;
-    const range = { from, to: endOf(query), upTo: start.upTo };
+    const range = { from, to: endOf(query), upTo: start.upTo, now };
     next = await turns.run(() => countOn(session, count, range));
     counted += EVENTS_PER_TURN;
   }
@@ -62,10 +62,20 @@ function beginOf(
 function countOn(
   session: Session,
   count: ActivityCount,
-  range: { readonly from: ActivityPosition; readonly to: ActivityPosition; readonly upTo: bigint },
+  range: {
+    readonly from: ActivityPosition;
+    readonly to: ActivityPosition;
+    readonly upTo: bigint;
+    readonly now: Moment;
+  },
 ): ActivityPosition | undefined {
   const [from, end] = [valuesOf(range.from), valuesOf(range.to)];
-  const [last] = session.query(SQL.last, [...from, ...end, EVENTS_PER_TURN - 1]);
+  const [last] = session.query(SQL.last, [
+    ...from,
+    ...end,
+    range.now.revision,
+    EVENTS_PER_TURN - 1,
+  ]);
   const to = last ?? end;
   for (const [type, at, by] of session.query(SQL.events, [...from, ...to, range.upTo])) {
     count.addEvent(type as OrderEventType, Number(at), text(by));
@@ -79,8 +89,9 @@ function valuesOf({ at, revision, orderId }: ActivityPosition): Value[] {
 }
 
 const SQL = {
+  // Without what was written since the count began, as a page of a moment ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
-    WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?)
+    WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?) AND +revision <= ?
     ORDER BY at, revision, order_id LIMIT 1 OFFSET ?`,
   // The index is named, since the planner may prefer the primary key for the last condition.
   events: `SELECT type, at, by FROM order_events INDEXED BY order_events_by_time

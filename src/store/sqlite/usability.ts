@@ -38,10 +38,10 @@ export class Usability {
   }
 
   #fail(failure: StoreUnavailable): void {
-    // Requests that began before the end fail after it.
-    const isFirst = this.#end === undefined;
+    // Requests that began before the end fail after it, for another reason.
+    if (this.#end !== undefined) return;
     this.end(failure);
-    if (isFirst && failure.fault === 'damaged') this.#checkLater();
+    if (failure.fault === 'damaged') this.#checkLater();
   }
 
   #checkLater(): void {

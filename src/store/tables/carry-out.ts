@@ -51,20 +51,33 @@ export async function carryOut(
     : carryOutAll(session, commands, orders);
 }
 
-/** Carries out commands as one action of an operator. */
+/** Carries out commands as one action of an operator, which is recorded unless it was refused. */
 async function carryOutRecorded(
   session: Session,
   { action, commands }: { readonly action: Action; readonly commands: readonly StoreCommand[] },
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>[]> {
-  const auditId = await recordAction(session, action);
   const first = (await readRevision(session)) + 1n;
   const outcomes = await carryOutAll(session, commands, orders);
+  const last = await readRevision(session);
   // No other command makes revisions; a rechain can set the revision to that of events of others.
-  if (commands.every(isBatchCommand)) {
-    await recordOperator(session, { first, last: await readRevision(session) }, auditId);
-  }
+  const changesOrders = commands.length > 0 && commands.every(isBatchCommand);
+  const isRefused = changesOrders ? last < first : outcomes.length > 0 && outcomes.every(isRefusal);
+  if (isRefused) return [undefined, ...outcomes];
+  const auditId = await recordAction(session, action);
+  if (changesOrders) await recordOperator(session, { first, last }, auditId);
   return [auditId, ...outcomes];
+}
+
+/** The outcomes of operators' commands, other than changes of orders, that have changed nothing. */
+const REFUSALS: readonly OutcomeOf<StoreCommand>[] = [
+  ...(['changed', 'unchanged', 'key_not_found'] as const),
+  ...(['out_of_turn', 'already_imported', 'import_not_found'] as const),
+  ...(['webhook_not_found', 'webhook_url_taken', 'too_many_webhooks'] as const),
+];
+
+function isRefusal(outcome: OutcomeOf<StoreCommand>): boolean {
+  return REFUSALS.includes(outcome);
 }
 
 async function carryOutAll(
