@@ -28,7 +28,7 @@ export interface Fault {
   readonly happen: (during: During) => Promise<void>;
   /** Whether every request must be answered in time meanwhile. */
   readonly isAnswered?: boolean;
-  /** Time within which webhooks must get deliveries again, by whichever node, in milliseconds. */
+  /** Time within which webhooks must get deliveries again, by whichever node, in milliseconds; by default as long as a lease. */
   readonly deliversWithinMs?: number;
 }
 

@@ -10,9 +10,8 @@ const SHORT_MS = 700;
 const LONG_MS = 2_500;
 /** Longer than the pause after which a node renews its lease of webhooks. */
 const WRONG_MS = 4_000;
-/** Deliveries go on after this time if the node that made them ends in good order, and if it does not. */
+/** Deliveries go on after this time if the node that made them ends in good order. */
 const HANDED_OVER_MS = 5_000;
-const LEASED_MS = 15_000;
 /** A node whose clients go on sending requests stops within this time. */
 const STOPS_WITHIN_MS = 5_000;
 /** How often a process is stopped for a moment, and how long at most. */
@@ -77,7 +76,6 @@ export async function stopAndContinue(
 function wrongClock(nodes: readonly Node[], name: string, seconds: number): Fault {
   return {
     name,
-    deliversWithinMs: LEASED_MS,
     happen: async ({ random, beforeWrongClock }) => {
       const node = random.pick(nodes);
       beforeWrongClock();

@@ -26,6 +26,8 @@ const COPIED_WITHIN_MS = 30_000;
 const COPY_AGAIN_MS = 300;
 /** Keys that are revoked meanwhile, at different times. */
 const KEYS_REVOKED = 3;
+/** Longer than it takes to create a key. */
+const EXPIRES_AFTER_MS = 2_000;
 /** About as long as a copy takes. */
 const COPIED_IN_MS = 500;
 /** Exports of the copy, each as it was at some revision. */
@@ -60,10 +62,11 @@ export interface Operated {
 export function storeFaults(store: Operated): Fault[] {
   return [
     {
-      name: 'a key that is revoked',
-      happen: ({ beforeWrongClock }) => {
+      name: 'a key that expires, and one that is revoked',
+      happen: async ({ beforeWrongClock }) => {
         beforeWrongClock();
-        return revokeKey(store);
+        await expireKey(store);
+        await revokeKey(store);
       },
     },
     { name: 'a stream that falls behind', happen: () => burst(store) },
@@ -102,6 +105,24 @@ const SERVED = [
     '/v2/key',
   ],
 ];
+
+/**
+ * A second after a key has expired it is good at no node, also not after the clock of one was set back. Nothing is changed meanwhile, since
+ * nodes learn from the time of a change that their clock is behind.
+ */
+async function expireKey(store: Operated): Promise<void> {
+  await store.whilePaused(async () => {
+    const expires = new Date(Date.now() + EXPIRES_AFTER_MS).toISOString();
+    const { secret } = await store.newKey(`short ${performance.now()}`, ['--expires', expires]);
+    await pause(EXPIRES_AFTER_MS + REFUSED_WITHIN_MS);
+    await expectStatus(store, 401, 'an expired key', { path: LIST, secret });
+    const wrong = store.place.random.pick(store.deployment.nodes);
+    wrong.faults.shiftClock(-DAY_S);
+    const what = 'an expired key, after a clock was set back,';
+    await expectStatus(store, 401, what, { path: LIST, secret });
+    wrong.faults.end();
+  });
+}
 
 /** A key is good at every node, and a second after it was revoked at none, whatever their clocks; its streams have ended then. */
 async function revokeKey(store: Operated): Promise<void> {

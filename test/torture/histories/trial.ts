@@ -32,9 +32,13 @@ const FIRST_PET = 2n ** 53n + 1n;
 const AGAIN_MS = 20;
 /** Share of what nodes send by a lossy network that is lost. */
 const LOST = 0.15;
+/** For so long at most, connections are refused after it has lost something: longer than a client waits before its first repetition. */
+const REFUSED_MS = 400;
 const STARTS_WITHIN_MS = 30_000;
 /** After a fault has ended, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
+/** Webhooks must get deliveries again after this time: a node that cannot hand them over has a lease of them. */
+const LEASED_MS = 15_000;
 /** After a clock is wrong, two nodes may deliver for so long. */
 const LEASED_TWICE_MS = 20_000;
 /** Time after a fault until requests must not fail, and then without faults. */
@@ -152,6 +156,7 @@ export class Trial {
   async #lossyNetwork(): Promise<Target> {
     const port = await relay(() => this.#random.pick(this.#deployment.nodes), {
       loses: () => this.#random.chance(LOST),
+      refusesMs: () => this.#random.below(REFUSED_MS),
     });
     return { name: 'a node by a lossy network', host: '127.0.0.1', port };
   }
@@ -197,7 +202,7 @@ export class Trial {
       this.#place.isAnswered = false;
       this.#happened.set(fault.name, (this.#happened.get(fault.name) ?? 0) + 1);
       await this.#expectWorking(fault.name, prober, WORKS_WITHIN_MS);
-      if (fault.deliversWithinMs) await this.#expectDeliveries(fault.name, fault.deliversWithinMs);
+      await this.#expectDeliveries(fault.name, fault.deliversWithinMs ?? LEASED_MS);
       // Several requests at once are tried at the limit, which is reached within seconds.
       this.#endLimit();
       await this.#limitAnew().catch((error: Error) => {

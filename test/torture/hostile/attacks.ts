@@ -1,6 +1,7 @@
 import { aliases } from './aliases.ts';
 import { bombs } from './bombs.ts';
 import { canary } from './canary.ts';
+import { endlessInput } from './endless-input.ts';
 import { forbiddenKeys } from './forbidden-keys.ts';
 import { idleConnections } from './idle-connections.ts';
 import { keyTiming } from './key-timing.ts';
@@ -15,6 +16,7 @@ export const ATTACKS: readonly Attack[] = [
   wrongKeys,
   keyTiming,
   idleConnections,
+  endlessInput,
   unreadStreams,
   bombs,
   slowBodies,

@@ -13,6 +13,8 @@ import { entryOf, listedOf } from '../record.ts';
 import { type Action, statusOf, type Worker } from '../worker.ts';
 import { detailsFor } from './place.ts';
 
+const MOST_RETRIES = 3;
+
 /** Cancels by the client library, which repeats what was not answered. */
 export const cancelByClient: Action = async (worker) => {
   const order = worker.anOrder();
@@ -69,7 +71,8 @@ async function byClient(
   const isLossy = lossy !== undefined && random.chance(0.5);
   const { name, host, port } = isLossy ? lossy : random.pick(targets);
   const baseUrl = `http://${host}:${port}`;
-  const client = new StoreOrders({ baseUrl, apiKey: worker.key.secret, retries: 1 });
+  const retries = 1 + random.below(MOST_RETRIES);
+  const client = new StoreOrders({ baseUrl, apiKey: worker.key.secret, retries });
   const begin = performance.now();
   const note = (effect: Effect, end = performance.now()) =>
     worker.note(`${what} by the client at ${name}`, begin, end, effect);

@@ -8,6 +8,7 @@ import { makeStore, ordersFrom, type Scenario } from '../scenario.ts';
 const ORDERS = 20;
 /** More than one transaction of an import. */
 const IMPORTED = 2_100;
+const READS_AFTER = 30;
 const FIRST = 1_001;
 const IDS = Array.from({ length: IMPORTED }, (_, index) => FIRST + index);
 const INPUT = ordersFrom(FIRST, IMPORTED);
@@ -36,6 +37,10 @@ export const importing: Scenario = {
       isImporting = false;
     });
     await Promise.all([done, cancels()]);
+    // The power fails before anything else is synced, too.
+    for (let read = 0; read < READS_AFTER; read += 1) {
+      await service.request({ method: 'GET', path: '/v1/store/orders' });
+    }
     await service.stop();
     return recording.end();
   },
