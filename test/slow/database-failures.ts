@@ -13,7 +13,7 @@ import {
   startScenario,
   underLoad,
 } from '../process/database-scenario.ts';
-import { spawnProgram } from '../process/program.ts';
+import { run, serve, spawnProgram } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 for (const mode of ['immediate', 'kill'] as const) {
@@ -180,6 +180,14 @@ test('a commit that no standby confirms is not acknowledged, also not to a clien
   timeout: 60_000,
 }, async (t) => {
   const { cluster, call } = await startScenario(t);
+  const database = cluster.url(DATABASE);
+  const other = await serve(t, [], { database, expectsKey: false });
+  const key = await run(['keys', 'create', '--name', 'other', '--database', database]);
+  const authorization = `Bearer ${key.stdout.trim()}`;
+  const cancelAtOther = (id: number) => other.call('DELETE', `${ORDERS}/${id}`, { authorization });
+  // That the keys were used is written now, and not when order 1 is cancelled.
+  assert.equal((await cancelAtOther(4)).status, 204);
+  assert.equal((await call('DELETE', `${ORDERS}/5`)).status, 204);
   const set = async (standbys: string) => {
     await cluster.admin(`ALTER SYSTEM SET synchronous_standby_names = '${standbys}'`);
     await cluster.admin('SELECT pg_reload_conf()');
@@ -195,7 +203,8 @@ test('a commit that no standby confirms is not acknowledged, also not to a clien
     assert.equal(cancelled.length, 1);
   });
   assert.equal((await answer).status, 503);
-  // Order 1 is cancelled in this server, and only in this one: a 404 would acknowledge that.
+  // Order 1 is cancelled in this server, and only in this one: a 404 would acknowledge that. Nothing has failed at the other node so far.
+  assert.equal((await cancelAtOther(1)).status, 503);
   assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 503);
   assert.equal((await call('DELETE', `${ORDERS}/2`)).status, 503);
   await cluster.stop();

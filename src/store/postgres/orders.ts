@@ -14,7 +14,7 @@ import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/stor
 import { arrayOf } from './database/arrays.ts';
 import { sqlState, WAS_CHANGED } from './database/errors.ts';
 import type { Session } from './database/session.ts';
-import { inTransaction } from './database/transaction.ts';
+import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
 
 /** Returns those of the orders that exist. */
@@ -46,12 +46,15 @@ export async function changeOrders(
   commands: readonly BatchCommand[],
 ): Promise<Outcomes> {
   for (let attempt = 1; attempt <= MAX_OPTIMISTIC_ATTEMPTS; attempt += 1) {
-    const { batch, outcomesAt } = await workOut(session, commands);
+    const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
     // The cancels of a limited key are counted under the lock, and commands that can be repeated are recorded under it.
     if ([...batch.allowances.values()].some(({ taken }) => taken > 0)) break;
     if (batch.changedAll.length > 0) break;
     try {
-      return outcomesAt(await writeBatch(session, batch));
+      const revision = await writeBatch(session, batch);
+      // The outcomes may be those of commits that only this server has: of a session that was ended while it waited for the standby.
+      if (revision === 0n && isSynchronous) await waitForStandby(session);
+      return outcomesAt(revision);
     } catch (error) {
       if (!isGuardError(error)) throw error;
     }
@@ -88,7 +91,11 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
     cancelUses,
     ...(freeIds !== undefined && { freeIds }),
   });
-  return { batch, outcomesAt: batch.carryOutAll(commands) };
+  return {
+    batch,
+    outcomesAt: batch.carryOutAll(commands),
+    isSynchronous: known.isSynchronous,
+  };
 }
 
 /** Attempts to place rows while other imports take ids, or orders change, concurrently. */
@@ -147,22 +154,24 @@ interface KnownOrders {
   readonly orders: readonly KnownOrder[];
   /** Label of the database that the store was moved to, or null. */
   readonly movedTo: Column | undefined;
+  /** Whether commits wait for a standby. */
+  readonly isSynchronous: boolean;
 }
 
 async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf(ids)]);
-  const movedTo = requireStoreRow(rows[0])[ORDER_WIDTH + 1];
+  const [movedTo, isSynchronous] = requireStoreRow(rows[0]).slice(ORDER_WIDTH + 1);
   // If none of the orders exists, the LEFT JOIN returns one row without an order.
   const found = rows.filter(([id]) => id !== null);
   const orders = found.map((row) => ({
     order: orderFromRow(row),
     revision: row[ORDER_WIDTH] as bigint,
   }));
-  return { orders, movedTo };
+  return { orders, movedTo, isSynchronous: isSynchronous === 1n };
 }
 
 const SQL = {
-  read: `SELECT known.*, store.moved_to FROM store LEFT JOIN
+  read: `SELECT known.*, store.moved_to, current_setting('synchronous_standby_names') <> '' FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   history: `SELECT revision, type, at, by FROM order_events WHERE order_id = $1
     ORDER BY revision, at, type = 'placed' DESC`,

@@ -6,7 +6,7 @@ import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../ta
 import type { Connection } from './database/connection.ts';
 import { rechain } from './database/heads.ts';
 import type { Session } from './database/session.ts';
-import { inTransaction } from './database/transaction.ts';
+import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeLockedOrders, changeOrders, importOrders } from './orders.ts';
 
 /** The write half of the PostgreSQL engine. */
@@ -14,7 +14,7 @@ export class Writer {
   readonly #connection: Connection;
   readonly #mutex = new Mutex();
   readonly #onPlaced: (id: OrderId) => void;
-  /** The session for which `CONFIRM` has succeeded. */
+  /** The session for which `waitForStandby` has succeeded. */
   #confirmed: Session | undefined;
 
   /** @param onPlaced called with the id of each order that was placed under an idempotency key */
@@ -41,7 +41,7 @@ export class Writer {
   async #session(): Promise<Session> {
     const session = await this.#connection.session();
     if (session !== this.#confirmed) {
-      await session.write(CONFIRM);
+      await waitForStandby(session);
       this.#confirmed = session;
     }
     return session;
@@ -59,9 +59,6 @@ function isPlaced(
 ): outcome is Extract<OutcomeOf<CommandOf<'placeOrder'>>, { id: OrderId }> {
   return typeof outcome === 'object' && 'isReplay' in outcome && 'id' in outcome;
 }
-
-/** Writes to the log only: a commit that waits until the standby has it, and with it all commits before. */
-const CONFIRM = 'SELECT FROM store FOR UPDATE';
 
 /** Commands of a single statement: they block other writers only while it runs, even if the calling process is slow. */
 const SINGLE_STATEMENTS = [

@@ -26,3 +26,11 @@ export async function inTransaction<T>(
     throw error;
   }
 }
+
+/**
+ * Waits until the synchronous standby, if there is one, has all commits so far: by a commit that writes to the log only.
+ * @throws StoreUnavailable
+ */
+export async function waitForStandby(session: Session): Promise<void> {
+  await session.write('SELECT FROM store FOR UPDATE');
+}
