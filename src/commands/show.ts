@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Order } from '../orders/order.ts';
 import { formatTimestamp } from '../orders/timestamp.ts';
 import { type AuditRecord, operatorOf } from '../store/audit.ts';
+import { orderWithHistory } from '../store/order-history.ts';
 import type { OrderEvent } from '../store/store.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
@@ -21,10 +22,9 @@ export function showCommand(): Command {
 async function show(text: string, flags: DatabaseFlags & { json?: true }): Promise<void> {
   const id = orderIdArgument(text);
   await withStore(flags, 'read', async (store) => {
-    const order = await store.record(id);
-    if (order === undefined) throw new CommandFailed(`there is no order ${id}`);
-    // The order is shown as it was when it was read: later events do not belong to it.
-    const events = (await store.history(id)).filter(({ revision }) => revision <= order.revision);
+    const found = await orderWithHistory(store, id);
+    if (found === undefined) throw new CommandFailed(`there is no order ${id}`);
+    const { order, events } = found;
     const operators = await store.operators(events.map(({ revision }) => revision));
     const history = events.map((event) => ({ ...event, operator: causeOf(event, operators) }));
     if (flags.json) await writeJson(record(order, history));

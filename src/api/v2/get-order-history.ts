@@ -6,6 +6,7 @@ import { toJson } from '../../json/to-json.ts';
 import { isAllowed } from '../../keys/api-key.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
+import { orderWithHistory } from '../../store/order-history.ts';
 import type { OrderEvent, Store } from '../../store/store.ts';
 import { orderEtag, sendRead } from './responses.ts';
 
@@ -17,15 +18,12 @@ export function getOrderHistory(contract: Contract, store: Store): RouteHandler 
   return contract.validated<{ orderId: OrderId }>(
     'getOrderHistory',
     async (exchange, { parameters: { orderId } }) => {
-      const [order, history] = await inTime(exchange, () =>
-        Promise.all([store.record(orderId), store.history(orderId)]),
-      );
-      if (order === undefined) {
+      const found = await inTime(exchange, () => orderWithHistory(store, orderId));
+      if (found === undefined) {
         sendError(exchange, 'order_not_found');
         return;
       }
-      // The order was read first: an event that came in between belongs to a later ETag.
-      const known = history.filter(({ revision }) => revision <= order.revision);
+      const { order, events: known } = found;
       const names = isAllowed(exchange.apiKey!, 'changes:read')
         ? await inTime(exchange, () => store.keyNames(keysOf(known)))
         : NO_NAMES;

@@ -46,7 +46,7 @@ export async function carryOut(
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>[]> {
   const [first, ...rest] = commands;
-  return first?.type === 'audit'
+  return first?.type === 'audit' && rest.length > 0
     ? carryOutRecorded(session, { action: first.action, commands: rest }, orders)
     : carryOutAll(session, commands, orders);
 }
@@ -57,15 +57,16 @@ async function carryOutRecorded(
   { action, commands }: { readonly action: Action; readonly commands: readonly StoreCommand[] },
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>[]> {
-  const first = (await readRevision(session)) + 1n;
+  const before = await readRevision(session);
   const outcomes = await carryOutAll(session, commands, orders);
-  const last = await readRevision(session);
   // No other command makes revisions; a rechain can set the revision to that of events of others.
-  const changesOrders = commands.length > 0 && commands.every(isBatchCommand);
-  const isRefused = changesOrders ? last < first : outcomes.length > 0 && outcomes.every(isRefusal);
-  if (isRefused) return [undefined, ...outcomes];
+  const after = commands.every(isBatchCommand) ? await readRevision(session) : undefined;
+  if (after === undefined ? outcomes.every(isRefusal) : after === before)
+    return [undefined, ...outcomes];
   const auditId = await recordAction(session, action);
-  if (changesOrders) await recordOperator(session, { first, last }, auditId);
+  if (after !== undefined) {
+    await recordOperator(session, { first: before + 1n, last: after }, auditId);
+  }
   return [auditId, ...outcomes];
 }
 

@@ -22,7 +22,14 @@ export async function relay(
   to: () => Address,
   { loses, delayMs = 0, refusesMs = () => 0 }: Network,
 ): Promise<number> {
-  let refuse = (_: number) => {};
+  /** Of the relay; at first, any free one. */
+  let ownPort = 0;
+  const listen = () => relaying.listen(ownPort, '127.0.0.1');
+  const refuse = (ms: number) => {
+    if (ms === 0 || !relaying.listening) return;
+    relaying.close();
+    setTimeout(listen, ms).unref();
+  };
   const relaying = createServer((client) => {
     const { host, port } = to();
     const server = connect(port, host);
@@ -36,20 +43,13 @@ export async function relay(
       else setTimeout(() => client.write(bytes), delayMs);
     });
   });
-  relaying.listen(0, '127.0.0.1');
+  listen();
   await once(relaying, 'listening');
   relaying.unref();
-  const { port } = relaying.address() as AddressInfo;
-  const listenAfter = (ms: number) =>
-    setTimeout(() => relaying.listen(port, '127.0.0.1'), ms).unref();
+  ownPort = (relaying.address() as AddressInfo).port;
   // Another connection may have got the port meanwhile.
-  relaying.on('error', () => listenAfter(LISTENS_AGAIN_MS));
-  refuse = (ms) => {
-    if (ms === 0 || !relaying.listening) return;
-    relaying.close();
-    listenAfter(ms);
-  };
-  return port;
+  relaying.on('error', () => setTimeout(listen, LISTENS_AGAIN_MS).unref());
+  return ownPort;
 }
 
 function endTogether(client: Socket, server: Socket): void {
