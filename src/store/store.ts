@@ -231,3 +231,20 @@ export interface Store extends ChangeSource {
   /** Waits for pending operations, then closes the database. Idempotent. */
   close(): Promise<void>;
 }
+
+/** An order as it was at one moment, and its events up to then, oldest first. */
+export interface OrderWithHistory {
+  readonly order: OrderRecord;
+  readonly events: readonly OrderEvent[];
+}
+
+/** Returns an order with its history; undefined if the order does not exist. */
+export async function orderWithHistory(
+  store: Pick<Store, 'record' | 'history'>,
+  id: OrderId,
+): Promise<OrderWithHistory | undefined> {
+  const [order, history] = await Promise.all([store.record(id), store.history(id)]);
+  if (order === undefined) return undefined;
+  // The order is read first: an event that comes in between belongs to a later state.
+  return { order, events: history.filter(({ revision }) => revision <= order.revision) };
+}

@@ -6,8 +6,7 @@ import { toJson } from '../../json/to-json.ts';
 import { isAllowed } from '../../keys/api-key.ts';
 import type { OrderId } from '../../orders/order.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
-import { orderWithHistory } from '../../store/order-history.ts';
-import type { OrderEvent, Store } from '../../store/store.ts';
+import { type OrderEvent, orderWithHistory, type Store } from '../../store/store.ts';
 import { orderEtag, sendRead } from './responses.ts';
 
 /**
