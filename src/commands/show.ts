@@ -21,7 +21,7 @@ export function showCommand(): Command {
 async function show(text: string, flags: DatabaseFlags & { json?: true }): Promise<void> {
   const id = orderIdArgument(text);
   await withStore(flags, 'read', async (store) => {
-    const found = await orderWithHistory(store, id);
+    const found = await orderWithHistory(store, id, { evenIfMoved: true });
     if (found === undefined) throw new CommandFailed(`there is no order ${id}`);
     const { order, events } = found;
     const operators = await store.operators(events.map(({ revision }) => revision));

@@ -124,6 +124,11 @@ export interface Engine {
   readonly schema: number;
 }
 
+/** Whether to allow a store that was moved to another database; it is refused by default. */
+export interface MovedOption {
+  readonly evenIfMoved: boolean;
+}
+
 /**
  * The contract of every engine. All methods reject with StoreUnavailable when the database is unreachable, stays
  * locked for too long or fails; such failures are never reported as outcomes. So do `apply` and all
@@ -151,8 +156,11 @@ export interface Store extends ChangeSource {
   /** Returns those of the orders that exist, in any status. */
   find(ids: readonly OrderId[]): Promise<Order[]>;
 
-  /** Returns an order with its recorded metadata; undefined if the order does not exist. */
-  record(id: OrderId): Promise<OrderRecord | undefined>;
+  /**
+   * Returns an order with its recorded metadata; undefined if the order does not exist.
+   * @param options whether to read a store that was moved to another database, which requests must not be answered from
+   */
+  record(id: OrderId, options?: MovedOption): Promise<OrderRecord | undefined>;
 
   /** Returns those of the orders that exist, with their recorded metadata, from one snapshot. */
   records(ids: readonly OrderId[]): Promise<OrderRecord[]>;
@@ -238,12 +246,16 @@ export interface OrderWithHistory {
   readonly events: readonly OrderEvent[];
 }
 
-/** Returns an order with its history; undefined if the order does not exist. */
+/**
+ * Returns an order with its history; undefined if the order does not exist.
+ * @param options see Store.record
+ */
 export async function orderWithHistory(
   store: Pick<Store, 'record' | 'history'>,
   id: OrderId,
+  options?: MovedOption,
 ): Promise<OrderWithHistory | undefined> {
-  const [order, history] = await Promise.all([store.record(id), store.history(id)]);
+  const [order, history] = await Promise.all([store.record(id, options), store.history(id)]);
   if (order === undefined) return undefined;
   // The order is read first: an event that comes in between belongs to a later state.
   return { order, events: history.filter(({ revision }) => revision <= order.revision) };

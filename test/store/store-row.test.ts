@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOf, newApiKey, newSecret } from '../../src/keys/api-key.ts';
-import type { Store } from '../../src/store/store.ts';
+import { orderWithHistory, type Store } from '../../src/store/store.ts';
 import { ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
 testStore('a new store is empty, at revision 0', async (_t, store) => {
@@ -72,6 +72,9 @@ for (const { name, newDatabase } of ENGINES) {
     ]) {
       await assert.rejects(refused(), { name: 'StoreUnavailable', message: /was moved to/ });
     }
+    // Operators may still read it.
+    const shown = await orderWithHistory(other, 1n, { evenIfMoved: true });
+    assert.deepEqual([shown?.order.status, shown?.events.length], ['pending', 1]);
     assert.deepEqual(await other.apply([{ type: 'reactivate' }]), ['reactivated']);
     assert.deepEqual(await other.apply([{ type: 'reactivate' }]), ['unchanged']);
     assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);

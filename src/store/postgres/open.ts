@@ -76,7 +76,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       writer.apply(commands) as Promise<OutcomeOf<C>[]>,
     changes: (since, visit) => changes.read(since, visit),
     find: async (ids) => findOrders(await reading.session(), ids),
-    record: async (id) => readRecord(await reading.session(), id),
+    record: async (id, options) => readRecord(await reading.session(), id, options),
     records: async (ids) => readRecords(await reading.session(), ids),
     page: (query) => reads.run(async () => readPage(await paging.session(), query)),
     count: (filter) => counts.run(async () => countOrders(await paging.session(), filter)),

@@ -13,6 +13,7 @@ import {
   type Sort,
   UNDATED,
 } from '../pages.ts';
+import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
 import {
@@ -26,9 +27,13 @@ import type { Session } from './database/session.ts';
 import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
 
 /** See Store.record. */
-export async function readRecord(session: Session, id: OrderId): Promise<OrderRecord | undefined> {
+export async function readRecord(
+  session: Session,
+  id: OrderId,
+  { evenIfMoved }: MovedOption = { evenIfMoved: false },
+): Promise<OrderRecord | undefined> {
   const row = requireStoreRow((await session.query(RECORD, [id]))[0]);
-  expectNotMovedAway(row[RECORD_WIDTH]);
+  if (!evenIfMoved) expectNotMovedAway(row[RECORD_WIDTH]);
   return row[0] === null ? undefined : recordFromRow(row);
 }
 

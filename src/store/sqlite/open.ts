@@ -142,7 +142,7 @@ function storeOf(
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
     find: (ids) => guarded(() => findOrders(session, ids)),
-    record: (id) => guarded(() => pages.record(id)),
+    record: (id, options) => guarded(() => pages.record(id, options)),
     records: (ids) => guarded(() => pages.records(ids)),
     page: (query) => inTurns(() => pages.page(query)),
     count: (filter) => counts.run(() => guarded(() => pages.count(location, filter))),

@@ -12,6 +12,7 @@ import {
   type PageQuery,
   positionOf,
 } from '../pages.ts';
+import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { readCounters, requireStoreRow } from '../tables/store-row.ts';
@@ -44,9 +45,9 @@ export class Pages {
   }
 
   /** See Store.record. */
-  record(id: OrderId): OrderRecord | undefined {
+  record(id: OrderId, options?: MovedOption): OrderRecord | undefined {
     const row = requireStoreRow(this.#session.query(RECORD, [id])[0]);
-    expectUsable(row.slice(ORDER_WIDTH + 3));
+    expectUsable(row.slice(ORDER_WIDTH + 3), options);
     return row[0] === null ? undefined : recordFromRow(row);
   }
 

@@ -1,3 +1,4 @@
+import type { MovedOption } from '../../store.ts';
 import type { Row } from '../../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../../tables/store-row.ts';
 import { retryWhileBusy } from './connection.ts';
@@ -5,11 +6,9 @@ import { expectVersion } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** How a transaction begins. */
-export interface TransactionOptions {
+export interface TransactionOptions extends MovedOption {
   /** How long to wait for the write lock of another process, in milliseconds. */
   readonly lockWaitMs: number;
-  /** Whether to allow a store that was moved to another database. */
-  readonly evenIfMoved: boolean;
 }
 
 /**
@@ -42,7 +41,7 @@ export async function inTransaction<T>(
  */
 export function expectUsable(
   [version, movedTo]: Row,
-  { evenIfMoved } = { evenIfMoved: false },
+  { evenIfMoved }: MovedOption = { evenIfMoved: false },
 ): void {
   expectVersion(version);
   if (!evenIfMoved) expectNotMovedAway(movedTo);
