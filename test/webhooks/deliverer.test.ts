@@ -232,6 +232,30 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
   );
 
   testDeliveries(
+    'a webhook of which a failover has lost what was delivered last continues at its place in the store',
+    async ({ store, startNode, endpoint, found }) => {
+      const failing = failingWrites(store);
+      const feed: Store['feed'] = async (after, limit) => {
+        const isLost = failing.isOn && typeof after === 'object' && after.revision === 2n;
+        if (isLost) failing.isOn = false;
+        return isLost ? undefined : store.feed(after, limit);
+      };
+      startNode(KEY, { ...failing.store, feed });
+      const { accepted, received, id } = await endpoint((_, index) => {
+        if (index === 1) failing.isOn = true;
+        return 204;
+      });
+      await store.apply(orders(1, 1));
+      await eventually(async () => assert.equal((await found(id)).position.revision, 1n));
+      await store.apply(orders(2, 1));
+      await eventually(async () => assert.equal(received.length, 3));
+      assert.deepEqual(chainOf(accepted()), placed(1, 2));
+      await eventually(async () => assert.equal((await found(id)).position.revision, 2n));
+      assert.equal((await found(id)).pausedFor, undefined);
+    },
+  );
+
+  testDeliveries(
     'an endpoint that does not answer delays no other, and a stop hands over to another node at once',
     async ({ store, startNode, endpoint, found }) => {
       const node = startNode();

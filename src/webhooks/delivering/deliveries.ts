@@ -140,6 +140,7 @@ export class Deliveries {
       const { webhook } = endpoint;
       const page = await nextPage(this.#parts.feed, webhook);
       if (page === undefined) {
+        if (!endpoint.placeIsMissing()) return;
         this.#parts.logger.error({ webhook: webhook.id }, PAUSED.changes_gone);
         endpoint.advance({ pausedFor: 'changes_gone' });
         break;

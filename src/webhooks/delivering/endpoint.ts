@@ -18,6 +18,8 @@ export class Endpoint {
   /** Set after an error of the store, by performance.now(). */
   #retryAt: number | undefined;
   #unsaved: 'nothing' | 'examined' | 'state' = 'nothing';
+  /** Whether the feed does not have its place, and whether that was read from the store since. */
+  #missing: 'no' | 'in memory' | 'in the store' = 'no';
   isBusy = false;
   /** Whether it was deleted or paused, or is no longer for this node. */
   isRemoved = false;
@@ -109,6 +111,7 @@ export class Endpoint {
     this.#known = read;
     this.#overtakenAt = undefined;
     this.#unsaved = 'nothing';
+    if (this.#missing === 'in memory') this.#missing = 'in the store';
   }
 
   /** Another node may have delivered meanwhile: the webhook is to be read again. */
@@ -117,9 +120,21 @@ export class Endpoint {
     this.#unsaved = 'nothing';
   }
 
+  /**
+   * The feed does not have its place. A failover may have lost the history of a place that is only in memory, so the webhook is read again.
+   * @returns whether that was done, and the place in the store is missing too
+   */
+  placeIsMissing(): boolean {
+    if (this.#missing === 'in the store') return true;
+    this.overtaken();
+    this.#missing = 'in memory';
+    return false;
+  }
+
   /** No change up to a moment is wanted, so there is nothing to send up to there. @param isMore whether there are further changes to examine */
   examinedUpTo(examined: Moment, isMore: boolean): void {
     this.#webhook = { ...this.#webhook, examined, sendingTo: undefined };
+    this.#missing = 'no';
     if (this.#unsaved === 'nothing') this.#unsaved = 'examined';
     // Reading a long history takes a place for long, too.
     if (isMore) this.#isSlow = true;
@@ -128,6 +143,7 @@ export class Endpoint {
   /** Changes the state in memory. */
   advance(state: Partial<DeliveryState>): void {
     this.#webhook = { ...this.#webhook, ...state };
+    this.#missing = 'no';
     this.#unsaved = 'state';
   }
 

@@ -48,4 +48,6 @@ export interface Replaced {
   readonly changes: readonly Change[];
   /** A cursor of its end. */
   readonly cursor: string | undefined;
+  /** Whether the next history must have every change that was acknowledged. */
+  readonly keepsAcknowledged?: boolean;
 }

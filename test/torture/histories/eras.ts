@@ -1,4 +1,4 @@
-import type { Observed } from './operation.ts';
+import type { Effect, Observed } from './operation.ts';
 import { type Change, textOf } from './timeline.ts';
 
 /** A history, and what clients have seen of it. */
@@ -20,6 +20,30 @@ export function commonRevision(one: readonly Change[], other: readonly Change[])
   return (
     one.slice(0, index).findLast(({ revision }) => revision < one[index]!.revision)?.revision ?? 0
   );
+}
+
+/** Changes after a revision that clients were told of: as the answer to a request for them, or to a repetition of it. */
+export function acknowledgedAfter(
+  revision: number,
+  changes: readonly Change[],
+  { operations }: Observed,
+): string[] {
+  const lost = new Set(
+    changes.filter((each) => each.revision > revision).map(({ type, order }) => `${type} ${order}`),
+  );
+  return operations.flatMap(({ what, effect }) =>
+    acknowledgedBy(effect)
+      .filter((change) => lost.has(change))
+      .map((change) => `${what} acknowledged a change that was lost: ${change}`),
+  );
+}
+
+function acknowledgedBy(effect: Effect): string[] {
+  if (effect.type === 'changed') return [`${effect.change} ${effect.order}`];
+  if (effect.type === 'placed') return [`placed ${effect.order}`];
+  if (effect.type === 'imported') return effect.placed.map(({ order }) => `placed ${order}`);
+  const isRefused = effect.type === 'saw' && effect.endedBy?.isSo === true;
+  return isRefused ? [`${effect.status} ${effect.order}`] : [];
 }
 
 /** Ids that were given to an order of a lost history, and again to another one. */

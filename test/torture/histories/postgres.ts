@@ -162,12 +162,22 @@ class Servers {
     await old.remove();
   }
 
-  /** The standby loses its connection; later the primary dies. @returns how to promote the standby, and to read the old server */
-  async loseTail() {
-    const standby = await this.#withStandby(false);
+  /**
+   * The standby loses its connection; later the primary dies. A synchronous standby confirms no commit meanwhile, and the sessions that
+   * wait for it are ended, so that others see what it does not have.
+   * @returns how to promote the standby, and to read the old server
+   */
+  async loseTail({ isSynchronous = false } = {}) {
+    const standby = await this.#withStandby(isSynchronous);
+    // Until all sessions wait for a synchronous one.
+    await pause(SHORT_MS);
     await standby.admin("ALTER SYSTEM SET primary_conninfo = ''");
     await standby.admin('SELECT pg_reload_conf()');
     await pause(LOST_MS);
+    if (isSynchronous) {
+      await this.endSessions();
+      await pause(LOST_MS);
+    }
     await this.#primary.stop('kill');
     return async () => {
       const old = await this.#promote();
@@ -301,6 +311,13 @@ function serverFaults(servers: Servers, nodes: readonly Node[]): Fault[] {
     fails('a full disk of PostgreSQL', (faults) => faults.failWrites(ENOSPC)),
     fails('syncs of PostgreSQL that fail (EIO)', (faults) => faults.failSyncs(EIO)),
     { name: 'a failover to a synchronous standby', happen: () => servers.failOver() },
+    {
+      name: 'a failover to a synchronous standby that was cut off',
+      happen: async ({ replaceHistory }) => {
+        const complete = await servers.loseTail({ isSynchronous: true });
+        await replaceHistory(async () => ({ ...(await complete()), keepsAcknowledged: true }));
+      },
+    },
     {
       name: 'a failover to a standby that lacks the latest changes',
       happen: async ({ random, replaceHistory }) => {

@@ -96,7 +96,7 @@ export async function expectStatus(
 
 const LIST = '/v1/store/orders';
 /** One path of each kind of read. */
-const SERVED = [
+export const SERVED = [
   ...[LIST, '/v1/pets/1', '/v2/store/orders', '/v2/store/orders/1', '/v2/store/orders/1/history'],
   ...['/v2/store/summary', '/v2/store/counts', '/v2/store/counts?petId=1', '/v2/store/changes'],
   ...[

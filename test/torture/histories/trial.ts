@@ -9,14 +9,14 @@ import { cancelInBatch, cancelV2 } from './actions/change.ts';
 import { placeAndCancel, placeAs } from './actions/place.ts';
 import { list } from './actions/read.ts';
 import type { Deployment, Fault, Replaced } from './deployment.ts';
-import { commonRevision, type Past } from './eras.ts';
+import { acknowledgedAfter, commonRevision, type Past } from './eras.ts';
 import { changesOf } from './feed.ts';
 import { type Follower, followByClient, followStream, keepReplica } from './followers.ts';
 import { importFirstOrders } from './imports.ts';
 import { Observed } from './operation.ts';
 import { type Receiver, receiveWebhook, refuseWebhook } from './receivers.ts';
 import { relay } from './relay.ts';
-import { expectStatus, storeFaults } from './store-faults.ts';
+import { expectStatus, SERVED, storeFaults } from './store-faults.ts';
 import type { Change } from './timeline.ts';
 import { findingsIn, operationsOf, type Seen } from './verdict.ts';
 import { type Key, type Target, Worker, type Workplace } from './worker.ts';
@@ -299,13 +299,15 @@ export class Trial {
   async #replaceHistory(replace: () => Promise<Replaced>, prober: Worker): Promise<void> {
     this.#endLimit();
     await this.#whilePaused(async () => {
-      const { changes, cursor } = await replace();
+      const { changes, cursor, keepsAcknowledged } = await replace();
       const { observed } = this.#place;
       this.#past.push({ changes, observed, inheritedUpTo: this.#inheritedUpTo });
       this.#place.observed = new Observed(observed);
       await this.#expectWorking('the history was replaced', prober, STARTS_WITHIN_MS);
       const now = await changesOf(this.#deployment.database);
       this.#inheritedUpTo = commonRevision(changes, now.changes);
+      if (keepsAcknowledged)
+        this.#findings.push(...acknowledgedAfter(this.#inheritedUpTo, changes, observed));
       if (cursor === undefined) return;
       const isLost = (changes.at(-1)?.revision ?? 0) > this.#inheritedUpTo;
       const path = `/v2/store/changes?after=${cursor}`;
@@ -386,8 +388,13 @@ export class Trial {
   }
 }
 
-/** Whether a node lists and places orders, and changes several at once. */
+/** Whether a node answers reads of every kind, places orders, and changes several at once. */
 async function works(prober: Worker, node: Target): Promise<boolean> {
+  for (const path of SERVED) {
+    const meaning = { effectOf: () => undefined, target: node };
+    const call = { method: 'GET', path };
+    if ((await prober.request('probe', call, meaning)) === undefined) return false;
+  }
   const listed = await list(prober, node);
   const pet = String(prober.place.nextPet++);
   const placed = await placeAs(prober, { key: `k${pet}`, pet }, node);

@@ -213,8 +213,10 @@ export class Worker {
     if (wrong) return answer;
     if (call.method === 'GET' && call.path.startsWith('/v2/') && answer.status === 200) {
       const { etag } = answer.headers;
-      observed.sawEtag(`${call.path} ${etag}`, hash('sha256', answer.body), named);
-      if (etag !== undefined) this.lastGet = { what, call, effectOf, answer };
+      if (etag !== undefined) {
+        observed.sawEtag(`${call.path} ${etag}`, hash('sha256', answer.body), named);
+        this.lastGet = { what, call, effectOf, answer };
+      }
     }
     for (const effect of [effectOf(answer) ?? []].flat()) note(effect, end);
     return answer;

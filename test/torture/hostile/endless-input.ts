@@ -11,11 +11,13 @@ const BEGINNINGS = [
   'GET /v1/store/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
   'POST /v2/store/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n',
   'POST /v2/store/orders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
+  // A page that needs no key.
+  'GET /reference HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n',
 ];
 const OF_EACH = 50;
 const BYTE_EVERY_MS = 300;
-/** Headers may take 10 s, which is checked every 2 s, and the refusal may be read for 5 s. */
-const CLOSED_WITHIN_MS = 20_000;
+/** A request may take 30 s to arrive, which is checked every 2 s, and the refusal may be read for 5 s. */
+const CLOSED_WITHIN_MS = 40_000;
 
 /** Connections without a key whose clients go on sending bytes, and do not close their side. */
 export const endlessInput: Attack = {

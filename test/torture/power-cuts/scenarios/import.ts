@@ -5,26 +5,39 @@ import { command, examineStore } from '../examine-store.ts';
 import { Recording } from '../recording.ts';
 import { makeStore, ordersFrom, type Scenario } from '../scenario.ts';
 
-const ORDERS = 20;
-/** More than one transaction of an import. */
-const IMPORTED = 2_100;
-const READS_AFTER = 30;
+const CANCELLED = 20;
+/** Orders of the store that the file has too, as its first rows. */
+const KNOWN = 20;
 const FIRST = 1_001;
-const IDS = Array.from({ length: IMPORTED }, (_, index) => FIRST + index);
-const INPUT = ordersFrom(FIRST, IMPORTED);
+const IDS = Array.from({ length: 2_030 }, (_, index) => FIRST + index);
+/** Pets of the rows without an id, in the order of the file: more than its known orders, and the last rows of the first transaction. */
+const PETS = Array.from({ length: 50 }, (_, index) => 9_001 + index);
+/** Rows of a transaction. */
+const TRANSACTION = 2_000;
+const READS_AFTER = 30;
+const INPUT = [
+  ordersFrom(CANCELLED + 1, KNOWN),
+  ordersFrom(FIRST, TRANSACTION - KNOWN - PETS.length),
+  ...PETS.map((pet) => `{"petId":${pet},"quantity":1}\n`),
+  ordersFrom(
+    FIRST + TRANSACTION - KNOWN - PETS.length,
+    IDS.length - TRANSACTION + KNOWN + PETS.length,
+  ),
+].join('');
 
-/** An import of two transactions, beside a service; it can be run again, and then all of its orders are there once. */
+/** An import of two transactions, beside a service; it can be run again, and then each of its rows is there once. */
 export const importing: Scenario = {
   name: 'an import',
   record: async (root, shim) => {
-    const secret = await makeStore(join(root, 'store.db'), ORDERS);
+    const secret = await makeStore(join(root, 'store.db'), CANCELLED + KNOWN);
     const recording = new Recording(root, shim, secret);
     const service = await recording.serve();
-    const ids = Array.from({ length: ORDERS }, (_, index) => index + 1).concat(IDS);
-    recording.mayCancel(ids);
+    const inStore = Array.from({ length: CANCELLED + KNOWN }, (_, index) => index + 1);
+    recording.mayCancel([...inStore, ...IDS]);
+    recording.mayFind(...PETS.map((pet) => `placed ${pet}`));
     let isImporting = true;
     const cancels = async () => {
-      for (let id = 1; id <= ORDERS && isImporting; id += 1) {
+      for (let id = 1; id <= CANCELLED && isImporting; id += 1) {
         await service.request({ method: 'DELETE', path: `/v1/store/orders/${id}` });
       }
     };
@@ -58,5 +71,10 @@ export const importing: Scenario = {
     const listed = await command(['export', '--database', 'sqlite:store.db']);
     const ids = new Set(listed.output.match(/(?<="id":)\d+/g));
     for (const id of IDS) assert.ok(ids.has(String(id)), `no order ${id}`);
+    const pets = listed.output.match(/(?<="petId":)\d+/g)!;
+    for (const pet of PETS) {
+      const times = pets.filter((each) => each === String(pet)).length;
+      assert.equal(times, 1, `a row without an id, of pet ${pet}, was imported ${times} times`);
+    }
   },
 };
