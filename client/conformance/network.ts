@@ -31,6 +31,7 @@ export class Network {
   readonly #target: string;
   readonly #stepOf: (index: number) => Step;
   readonly #handling: Promise<void>[] = [];
+  readonly #firstHandled = Promise.withResolvers<void>();
   readonly #server = createServer((incoming, outgoing) => {
     this.#handling.push(this.#handle(incoming, outgoing));
   });
@@ -46,6 +47,11 @@ export class Network {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Resolves once the first request was handled as the script has it. */
+  get firstHandled(): Promise<void> {
+    return this.#firstHandled.promise;
   }
 
   /** Closes all connections, and waits until the service has answered what was forwarded. */
@@ -69,6 +75,7 @@ export class Network {
       if (!outgoing.destroyed) this.problems.push(String(error));
       outgoing.destroy();
     }
+    this.#firstHandled.resolve();
   }
 
   async #play(

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
 
-/** A run that takes longer is killed; its exit code is then null. */
+/** A run that takes longer is killed by default; its exit code is then null. */
 const RUN_LIMIT_MS = 100_000;
 
 export interface Result {
@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly wrapper?: readonly string[];
   /** The Node.js and the program; by default those of the tests. */
   readonly program?: readonly [node: string, path: string];
+  /** When a run in a process of its own is killed; after RUN_LIMIT_MS by default. */
+  readonly limitMs?: number;
 }
 
 /** Starts the real program without any inherited variable that would configure it. */
@@ -75,7 +77,7 @@ export async function runInOwnProcess(
   const stderr = collect(child.stderr!);
   child.stdin!.on('error', () => {});
   child.stdin!.end(options.input);
-  const overdue = setTimeout(() => child.kill('SIGKILL'), RUN_LIMIT_MS);
+  const overdue = setTimeout(() => child.kill('SIGKILL'), options.limitMs ?? RUN_LIMIT_MS);
   const [code] = await once(child, 'close');
   clearTimeout(overdue);
   return { code, stdout: stdout(), stderr: stderr() };
