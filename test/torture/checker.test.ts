@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contradictionsIn } from './histories/checker.ts';
+import { acknowledgedAfter } from './histories/eras.ts';
 import { type Effect, Observed } from './histories/operation.ts';
 import type { Change } from './histories/timeline.ts';
 
@@ -238,4 +239,21 @@ test('an ETag that names two states is found, and two orders of one placement', 
   assert.match(observed.findings[0]!, /the ETag "1" named a before, and now b/);
   const twice = [change(1, 'placed', 1, 'a'), { ...change(2, 'placed', 2, 'a'), pet: '101' }];
   assert.match(contradictions([], twice)[0]!, /one placement made the orders 1 and 2/);
+});
+
+test('changes that a failover has lost are named if a response had acknowledged them, also a refusal of their repetition', () => {
+  const observed = new Observed();
+  const saw = { type: 'saw', order: '2', status: 'shipped' } as const;
+  const effects: readonly Effect[] = [
+    ...[PLACED_1, CANCELLED_1, saw],
+    { type: 'unknown', changes: [{ type: 'shipped', of: '2', by: 'b' }] },
+    { ...saw, endedBy: { key: 'b', isSo: false } },
+    { ...saw, endedBy: { key: 'b', isSo: true } },
+  ];
+  for (const effect of effects) observed.add({ what: 'it', begin: 0, end: 1, effect });
+  const cancelled = 'it acknowledged a change that was lost: cancelled 1';
+  const shipped = 'it acknowledged a change that was lost: shipped 2';
+  assert.deepEqual(acknowledgedAfter(2, FEED, observed), [cancelled, shipped]);
+  assert.deepEqual(acknowledgedAfter(3, FEED, observed), [shipped]);
+  assert.deepEqual(acknowledgedAfter(4, FEED, observed), []);
 });

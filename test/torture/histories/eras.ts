@@ -22,7 +22,7 @@ export function commonRevision(one: readonly Change[], other: readonly Change[])
   );
 }
 
-/** Changes after a revision that clients were told of: as the answer to a request for them, or to a repetition of it. */
+/** Changes after a revision that a response has acknowledged: to the request for the change, or to a repetition of it. */
 export function acknowledgedAfter(
   revision: number,
   changes: readonly Change[],
