@@ -27,6 +27,8 @@ const LOST = 0.05;
 const TERMINATIONS = 8;
 /** While the standby is not connected, this much is written that a failover then loses. */
 const LOST_MS = 1_500;
+/** How often the sessions that wait for a standby are ended. */
+const UNCONFIRMED = 3;
 
 /** Three nodes on PostgreSQL with streaming replication; one of them in a network of its own, if that is permitted. */
 export async function onPostgres({
@@ -174,7 +176,7 @@ class Servers {
     await standby.admin("ALTER SYSTEM SET primary_conninfo = ''");
     await standby.admin('SELECT pg_reload_conf()');
     await pause(LOST_MS);
-    if (isSynchronous) {
+    for (let times = 0; isSynchronous && times < UNCONFIRMED; times += 1) {
       await this.endSessions();
       await pause(LOST_MS);
     }
