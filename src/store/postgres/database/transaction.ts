@@ -1,15 +1,15 @@
+import type { MovedOption } from '../../store.ts';
 import { expectNotMovedAway, requireStoreRow } from '../../tables/store-row.ts';
 import type { Session } from './session.ts';
 
 /**
  * Runs `work` in a transaction that excludes all other writers of the database. Destroys the session on failure.
- * @param evenIfMoved whether to allow a store that was moved to another database
  * @throws StoreUnavailable
  */
 export async function inTransaction<T>(
   session: Session,
   work: () => Promise<T>,
-  { evenIfMoved } = { evenIfMoved: false },
+  { evenIfMoved }: MovedOption = { evenIfMoved: false },
 ): Promise<T> {
   try {
     const [, locked] = await Promise.all([

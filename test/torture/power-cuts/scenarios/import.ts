@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MAX_BATCH } from '../../../../src/orders/batch.ts';
 import { command, examineStore } from '../examine-store.ts';
 import { Recording } from '../recording.ts';
 import { makeStore, ordersFrom, type Scenario } from '../scenario.ts';
@@ -9,20 +10,18 @@ const CANCELLED = 20;
 /** Orders of the store that the file has too, as its first rows. */
 const KNOWN = 20;
 const FIRST = 1_001;
-const IDS = Array.from({ length: 2_030 }, (_, index) => FIRST + index);
-/** Pets of the rows without an id, in the order of the file: more than its known orders, and the last rows of the first transaction. */
+/** Pets of the rows without an id: more than the known orders, and the last rows of the first transaction. */
 const PETS = Array.from({ length: 50 }, (_, index) => 9_001 + index);
-/** Rows of a transaction. */
-const TRANSACTION = 2_000;
+/** Rows with new ids in the first transaction, and in the second one. */
+const BEFORE = MAX_BATCH - KNOWN - PETS.length;
+const AFTER = 100;
+const IDS = Array.from({ length: BEFORE + AFTER }, (_, index) => FIRST + index);
 const READS_AFTER = 30;
 const INPUT = [
   ordersFrom(CANCELLED + 1, KNOWN),
-  ordersFrom(FIRST, TRANSACTION - KNOWN - PETS.length),
+  ordersFrom(FIRST, BEFORE),
   ...PETS.map((pet) => `{"petId":${pet},"quantity":1}\n`),
-  ordersFrom(
-    FIRST + TRANSACTION - KNOWN - PETS.length,
-    IDS.length - TRANSACTION + KNOWN + PETS.length,
-  ),
+  ordersFrom(FIRST + BEFORE, AFTER),
 ].join('');
 
 /** An import of two transactions, beside a service; it can be run again, and then each of its rows is there once. */
