@@ -29,7 +29,7 @@ export function* cutsOf(
 /** Cuts the power at the points of a record, in passes from its beginning to its end, again and again with other fates. Never ends. */
 function* cutsOfOne(scenario: Scenario, recorded: Recorded, seed: number): Generator<PowerCut> {
   const points = recorded.entries.flatMap((entry, at) =>
-    matters(entry, at, recorded) ? [at] : [],
+    at >= recorded.from && matters(entry, at, recorded) ? [at] : [],
   );
   const stride = Math.ceil(points.length / POINTS_PER_PASS);
   for (let pass = 0; ; pass += 1) {

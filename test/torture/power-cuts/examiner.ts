@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PowerCut } from './cuts.ts';
-import type { Image } from './disk.ts';
 import type { Assignment, Examined } from './examine.ts';
 
 const PROGRAM = fileURLToPath(new URL('examine.ts', import.meta.url));
@@ -30,26 +29,18 @@ export class Examiner {
   }
 
   /** @returns the finding, if there is one */
-  async examine({ scenario, recorded, point, seed, image }: PowerCut): Promise<string | undefined> {
+  async examine(cut: PowerCut): Promise<string | undefined> {
     rmSync(this.#folder, { recursive: true, force: true });
-    mkdirSync(this.#image, { recursive: true });
-    writeImage(image, recorded.root, this.#image, join(this.#folder, 'identities'));
-    const { secret, requested } = recorded;
-    const claims = recorded.claims.filter(({ at }) => at <= point).map(({ claim }) => claim);
-    const assignment: Assignment = {
-      ...{ scenario: scenario.name, folder: this.#image, seed, secret },
-      ...{ claims, requested },
-    };
-    writeFileSync(join(this.#folder, 'assignment.json'), JSON.stringify(assignment));
-    // The image as it was before it was examined.
-    cpSync(this.#image, join(this.#folder, 'original'), { recursive: true });
-    return this.#send(assignment);
+    writeImage(cut, this.#image, join(this.#folder, 'identities'));
+    return this.#send(assignmentOf(cut, this.#image));
   }
 
-  /** Keeps the last image, to examine it again. */
-  keep(path: string): void {
+  /** Keeps the image that was examined last, to examine it again: as it was before, and as it is now. */
+  keep(cut: PowerCut, path: string): void {
     rmSync(path, { recursive: true, force: true });
-    cpSync(this.#folder, path, { recursive: true });
+    cpSync(this.#image, join(path, 'image'), { recursive: true });
+    writeImage(cut, join(path, 'original'), join(path, 'identities'));
+    writeFileSync(join(path, 'assignment.json'), JSON.stringify(assignmentOf(cut, this.#image)));
   }
 
   end(): void {
@@ -97,13 +88,20 @@ export class Examiner {
   }
 }
 
+function assignmentOf({ scenario, recorded, point, seed }: PowerCut, folder: string): Assignment {
+  const { secret, requested } = recorded;
+  const claims = recorded.claims.filter(({ at }) => at <= point).map(({ claim }) => claim);
+  return { scenario: scenario.name, folder, seed, secret, claims, requested };
+}
+
 /** Writes the files of an image, and what passes them off as the original ones. */
-function writeImage(image: Image, root: string, folder: string, identities: string): void {
+function writeImage({ image, recorded }: PowerCut, folder: string, identities: string): void {
+  mkdirSync(folder, { recursive: true });
   const original: bigint[] = [];
   const paths = [...image].sort(([one], [other]) => one.length - other.length);
   const written = new Set<bigint>();
   for (const [path, file] of paths) {
-    const target = join(folder, relative(root, path));
+    const target = join(folder, relative(recorded.root, path));
     if (file === undefined) {
       mkdirSync(target, { recursive: true, mode: 0o700 });
       continue;

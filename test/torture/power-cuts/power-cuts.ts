@@ -26,7 +26,9 @@ export const powerCuts: Part = {
     for (const scenario of SCENARIOS.filter(({ name }) => isChosen(name, only))) {
       const root = newRoot(folder, scenario.name.replaceAll(' ', '-'));
       const found = await scenario.record(root, shim.path);
-      report(`${scenario.name}: ${found.entries.length} entries, ${found.claims.length} claims`);
+      report(
+        `${scenario.name}: ${found.entries.length - found.from} entries, ${found.claims.length} claims`,
+      );
       recorded.push([scenario, found]);
     }
     const cuts = cutsOf(recorded, seed);
@@ -41,7 +43,7 @@ export const powerCuts: Part = {
         const finding = await examiner.examine(cut);
         if (finding === undefined) continue;
         const kept = join(process.cwd(), 'torture-findings', `${seed}-${findings.length + 1}`);
-        examiner.keep(kept);
+        examiner.keep(cut, kept);
         findings.push(`${name}, entry ${cut.point}, ${cut.fate}: ${finding}\n  kept in ${kept}`);
       }
       examiner.end();

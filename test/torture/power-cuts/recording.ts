@@ -18,6 +18,8 @@ const PROCESS_LIMIT_MS = 100_000;
 export interface Recorded {
   readonly root: string;
   readonly entries: readonly Entry[];
+  /** The index of the first entry after which the power may fail. */
+  readonly from: number;
   /** The claims by the index of the entry at which they were made; those that hold from the beginning have -1. */
   readonly claims: readonly { readonly at: number; readonly claim: Claim }[];
   readonly requested: readonly string[];
@@ -38,6 +40,7 @@ export class Recording {
   /** Claims by what marks them in the record: a request id, a process, or a text that was printed. */
   readonly #claims: { readonly mark: string | undefined; readonly claim: Claim }[] = [];
   #requests = 0;
+  #from = 0;
 
   /** @param root its present content is durable; no other program may change it from now on */
   constructor(root: string, shim: string, secret: string) {
@@ -52,6 +55,11 @@ export class Recording {
   /** Claims what was acknowledged before the record, or from the moment when the record has `mark`. */
   claim(claim: Claim, mark?: string): void {
     this.#claims.push({ mark, claim });
+  }
+
+  /** The power fails only from now on. */
+  beginCuts(): void {
+    this.#from = readRecord(this.#record).length;
   }
 
   /** Notes that a change may be found, whether or not it is acknowledged. */
@@ -166,6 +174,7 @@ export class Recording {
     return {
       root: this.root,
       entries,
+      from: this.#from,
       claims,
       requested: [...this.#requested],
       secret: this.#secret,
