@@ -78,6 +78,7 @@ const HUNTS: Readonly<Record<string, Hunt>> = {
   'paused-webhook-delivers': [...ON_SQLITE, 'paused'],
   'period-begins-late': ON_SQLITE,
   'placement-recorded-later': ON_SQLITE,
+  'position-read-last': ON_POSTGRESQL,
   'repetition-grows': ON_SQLITE,
   'restore-not-synced': ['power-cuts', 'a restore', 0.8],
   'restore-removes-first': ['power-cuts', 'a restore', 0.8],
@@ -94,6 +95,7 @@ const HUNTS: Readonly<Record<string, Hunt>> = {
   'unknown-as-refused': [...ON_SQLITE, 'syncs that fail'],
   'unread-streams-stay': ['hostile', 'streams of changes', 1],
   'webhook-moves-before-the-answer': [...ON_SQLITE, 'kill'],
+  'webhook-read-before-its-lock': [...ON_POSTGRESQL, 'a new secret'],
 };
 
 /** The faults that are planted, each as a patch with its description. */

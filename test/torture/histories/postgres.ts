@@ -20,7 +20,7 @@ const LONG_MS = 3_000;
 const OFF_MS = 14_000;
 /** Longer than a client waits for an answer. */
 const HANGS_MS = 6_000;
-/** Of the way from the servers to the first node. */
+/** Of the way between the servers and the first node: see relay. */
 const FAR_MS = 5;
 const LOST = 0.05;
 /** Each may come between a commit and its confirmation. */
@@ -206,7 +206,7 @@ function urlOf(addresses: readonly Address[]): string {
   return `postgres://postgres@${hosts.join(',')}/${DATABASE}`;
 }
 
-/** A network to the servers that is slow, so that what one node does happens between the steps of another. */
+/** A network to the servers that is slow, so that what one node does happens between the steps and statements of another. */
 class FarNetwork {
   readonly url: string;
   loses = () => false;

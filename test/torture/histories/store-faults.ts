@@ -10,7 +10,7 @@ import { DAY_S } from './node-faults.ts';
 import type { Receiver } from './receivers.ts';
 import { listedOf } from './record.ts';
 import { textOf } from './timeline.ts';
-import type { Key, Workplace } from './worker.ts';
+import type { Key, Target, Workplace } from './worker.ts';
 
 const AGAIN_MS = 20;
 /** Any request, whatever the service is doing. */
@@ -36,6 +36,8 @@ const EXPORTS = 3;
 const NOTICED_MS = 2_000;
 /** A delivery that was refused is repeated after 5 s and 30 s. */
 const BEGINS_WITHIN_MS = 40_000;
+/** Changes of a description by each node. */
+const DESCRIPTIONS = 20;
 /** Time in which a paused webhook must get nothing. */
 const PAUSED_MS = 1_000;
 /**
@@ -43,7 +45,7 @@ const PAUSED_MS = 1_000;
  * (256 KiB) and the systems at both ends buffer (about 400 KB).
  */
 const BURST_ORDERS = 500;
-const BURST_WITHIN_MS = 20_000;
+const BURST_WITHIN_MS = 60_000;
 
 /** What operators and clients do to a store, on any database. */
 export interface Operated {
@@ -267,10 +269,12 @@ async function pauseWebhook({ webhooks, command, find }: Operated): Promise<void
   await command(['webhooks', 'resume', id]);
 }
 
-/** Deliveries are signed with a new secret, also while they do not end. */
-async function rotateSecret({ webhooks, command, place }: Operated): Promise<void> {
+/** Deliveries are signed with a new secret, also while they do not end; changes of the description before do not disturb them. */
+async function rotateSecret(store: Operated): Promise<void> {
+  const { webhooks, command, place } = store;
   const [webhook] = webhooks as [Receiver];
   const id = await idOf(webhook, command);
+  await describeWebhook(store, id);
   place.isBurst = true;
   try {
     const secret = await command(['webhooks', 'rotate', id]);
@@ -280,6 +284,21 @@ async function rotateSecret({ webhooks, command, place }: Operated): Promise<voi
   } finally {
     place.isBurst = false;
   }
+}
+
+/** Every node changes the description of a webhook, again and again. */
+async function describeWebhook({ deployment, newKey, find }: Operated, id: string): Promise<void> {
+  const { secret } = await newKey(`describing ${performance.now()}`);
+  const describe = async ({ name, host, port }: Target) => {
+    for (let time = 1; time <= DESCRIPTIONS; time += 1) {
+      const body = JSON.stringify({ description: `${name} ${time}` });
+      const call = { method: 'PATCH', path: `/v2/webhooks/${id}`, secret, body };
+      const { status } = await send({ host, port, agent, limitMs: ANSWERED_MS }, call);
+      // A busy machine does not answer in time.
+      if (status !== 200 && status !== 503) find(`${name} answered ${call.path} with ${status}`);
+    }
+  };
+  await Promise.all(deployment.nodes.map(describe));
 }
 
 /** A webhook gets again what it had, as something new. */

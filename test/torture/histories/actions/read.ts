@@ -7,6 +7,11 @@ import type { Action, Target, Worker } from '../worker.ts';
 import { cancelV2 } from './change.ts';
 import { aShipDate } from './place.ts';
 
+/** Share of the reads of changes after which the next ones are read at once. */
+const READ_AGAIN = 0.5;
+/** Share of the reads of changes that begin where the last one has ended, and not after now. */
+const BEHIND = 0.8;
+
 /** Reads an order; the one that was read last only if it has changed. */
 export const readOrder: Action = async (worker) => {
   const { lastRead, place } = worker;
@@ -232,10 +237,17 @@ function someChanges({ place: { random }, lastPlaced, key }: Worker): ChangeFilt
   ]);
 }
 
-/** Reads the changes after the last ones that were read, all or some. */
+/** Reads the changes after the last ones that were read, or after now, and often again at once, when there are few or none. */
 export const readChanges: Action = async (worker) => {
-  const { cursor } = worker;
-  const after = cursor?.text ?? 'start';
+  do await readNextChanges(worker);
+  while (worker.place.random.chance(READ_AGAIN));
+};
+
+/** Reads a page of changes, all or some. */
+async function readNextChanges(worker: Worker): Promise<void> {
+  const isBehind = worker.place.random.chance(BEHIND);
+  const cursor = isBehind ? worker.cursor : undefined;
+  const after = cursor?.text ?? (isBehind ? 'start' : 'now');
   const only = someChanges(worker);
   const query = parametersOf({
     ...{ limit: '100', after, type: only.type },
@@ -255,11 +267,12 @@ export const readChanges: Action = async (worker) => {
       const found = parse(body);
       worker.cursor = { text: found.next, of: observed };
       const [upTo, head] = found.next.split('-');
+      const from = { start: 0, now: upTo }[after] ?? after.split('-')[0];
       return {
-        ...{ type: 'feed', after: after === 'start' ? 0 : Number(after.split('-')[0]) },
-        ...{ upTo: Number(upTo), head, now: Number(found.revision), only },
+        ...{ type: 'feed', after: Number(from), upTo: Number(upTo), head },
+        ...{ now: Number(found.revision), only },
         changes: found.changes.map((each: Json) => textOf(changeOf(each))).join(' '),
       };
     },
   });
-};
+}
