@@ -4,7 +4,10 @@ import type { Entry } from './record.ts';
 import type { Recorded } from './recording.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Points that are cut in one pass through a record, spread over all of it: the next passes cut the points between them, then all again with other fates. */
+/**
+ * Points that are cut in one pass through a record, spread over all of it: the next passes cut the points between them, then all again with
+ * other fates. The seed chooses the first pass, so that short runs with different seeds do not all cut the same points.
+ */
 const POINTS_PER_PASS = 50;
 
 /** A moment of a record: what the disk may have, and what was acknowledged. */
@@ -33,7 +36,7 @@ function* cutsOfOne(scenario: Scenario, recorded: Recorded, seed: number): Gener
   );
   const stride = Math.ceil(points.length / POINTS_PER_PASS);
   for (let pass = 0; ; pass += 1) {
-    const chosen = new Set(points.filter((_, index) => index % stride === pass % stride));
+    const chosen = new Set(points.filter((_, index) => index % stride === (seed + pass) % stride));
     const disk = recorded.begin();
     for (const [point, entry] of recorded.entries.entries()) {
       disk.apply(entry);
