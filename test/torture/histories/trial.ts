@@ -35,6 +35,8 @@ const LOST = 0.15;
 /** For so long at most, connections are refused after it has lost something: longer than a client waits before its first repetition. */
 const REFUSED_MS = 400;
 const STARTS_WITHIN_MS = 30_000;
+/** What is late by more than this does not come any more. */
+const NEVER_MS = 30_000;
 /** After a fault has ended, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
 /** Webhooks must get deliveries again after this time: a node that cannot hand them over has a lease of them. */
@@ -268,16 +270,12 @@ export class Trial {
     nodes: readonly Target[] = this.#deployment.nodes,
   ): Promise<void> {
     const began = performance.now();
-    const attempts = nodes.map(async (node) => {
-      while (!(await works(prober, node))) {
-        // Never is another finding than late, which a busy machine can be the reason for.
-        if (performance.now() - began > withinMs + STARTS_WITHIN_MS)
-          return `${node.name} has stopped working after ${after}`;
-        await pause(AGAIN_MS);
-      }
-      const isLate = performance.now() - began > withinMs;
-      return isLate ? `${node.name} did not work ${withinMs} ms after ${after}` : undefined;
-    });
+    const attempts = nodes.map((node) =>
+      whetherInTime(() => works(prober, node), withinMs, {
+        late: `${node.name} did not work ${withinMs} ms after ${after}`,
+        never: `${node.name} has stopped working after ${after}`,
+      }),
+    );
     const failed = (await Promise.all(attempts)).filter((each) => each !== undefined);
     this.#findings.push(...failed);
     if (withinMs !== STARTS_WITHIN_MS)
@@ -286,17 +284,14 @@ export class Trial {
 
   /** Webhooks get deliveries again; one of them may wait, since its endpoint has refused a delivery. */
   async #expectDeliveries(after: string, withinMs: number): Promise<void> {
-    const began = performance.now();
     const before = this.#webhooks.map(({ revision }) => revision());
-    while (this.#webhooks.every(({ revision }, index) => revision() <= before[index]!)) {
-      if (performance.now() - began > withinMs + STARTS_WITHIN_MS) {
-        this.#findings.push(`deliveries of webhooks have stopped after ${after}`);
-        return;
-      }
-      await pause(AGAIN_MS);
-    }
-    if (performance.now() - began > withinMs)
-      this.#findings.push(`no webhook got a delivery ${withinMs} ms after ${after}`);
+    const delivers = async () =>
+      this.#webhooks.some(({ revision }, index) => revision() > before[index]!);
+    const finding = await whetherInTime(delivers, withinMs, {
+      late: `no webhook got a delivery ${withinMs} ms after ${after}`,
+      never: `deliveries of webhooks have stopped after ${after}`,
+    });
+    if (finding !== undefined) this.#findings.push(finding);
   }
 
   /** See During. */
@@ -390,6 +385,23 @@ export class Trial {
     const { database, env } = this.#deployment;
     return succeed([...args, '--database', database], { env });
   }
+}
+
+/**
+ * Waits until something is so. Never is another finding than late, which a busy machine can be the reason for.
+ * @returns the finding, if there is one
+ */
+async function whetherInTime(
+  isSo: () => Promise<boolean>,
+  withinMs: number,
+  { late, never }: { readonly late: string; readonly never: string },
+): Promise<string | undefined> {
+  const began = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - began > withinMs + NEVER_MS) return never;
+    await pause(AGAIN_MS);
+  }
+  return performance.now() - began > withinMs ? late : undefined;
 }
 
 /** Whether a node answers reads of every kind, places orders, and changes several at once. */
