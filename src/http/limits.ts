@@ -35,7 +35,7 @@ export const LINGER_MS = 5_000;
 export const DRAIN_LINGER_MS = 1_000;
 /** Shutdown: how long a partly received request may take to arrive. */
 export const DRAIN_REQUESTS_MS = 2_000;
-/** Shutdown: how long a newly accepted connection may take to send its first request. */
+/** Shutdown: how long a connection that was opened before may take to send its first request. */
 export const DRAIN_FIRST_REQUEST_MS = 500;
 /** Shutdown: how often idle connections are closed. */
 export const DRAIN_CHECK_INTERVAL_MS = 50;

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Handle } from '../../src/http/exchange.ts';
+import { DRAIN_FIRST_REQUEST_MS } from '../../src/http/limits.ts';
 import { send } from '../../src/http/responses.ts';
 import { Router } from '../../src/http/router.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -110,5 +111,28 @@ test('responses sent during shutdown have Connection: close', async (t) => {
   for (const socket of [underWay, justOpened]) {
     assert.match(await ended(socket), /\r\nconnection: close\r\n/i);
   }
+  await closed;
+});
+
+test('a connection that was opened long before shutdown may still send its first request', async (t) => {
+  const { server, connected } = await startServer(t, ok);
+  const socket = connected();
+  await once(socket, 'connect');
+  await pause(DRAIN_FIRST_REQUEST_MS + 100);
+  const closed = server.close();
+  socket.write(GET);
+  assert.match(await ended(socket), /^HTTP\/1.1 200 /);
+  await closed;
+});
+
+test('requests that arrive while the process stalls during shutdown are answered', async (t) => {
+  const { server, connected } = await startServer(t, ok);
+  const socket = connected();
+  await once(socket, 'connect');
+  const closed = server.close();
+  // The stall begins before the request is read, and is longer than the time for a first request.
+  socket.write(GET);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, DRAIN_FIRST_REQUEST_MS + 100);
+  assert.match(await ended(socket), /^HTTP\/1.1 200 /);
   await closed;
 });

@@ -30,29 +30,32 @@ export function prepareShutdown(
     // Node assigns the socket to a response when all earlier ones have been sent.
     return answer.socket !== null && !answer.headersSent && !answer.req.complete;
   };
-  const acceptedAt = new WeakMap<Socket, number>();
-  server.on('connection', (socket: Socket) => acceptedAt.set(socket, performance.now()));
-  /** Whether the first request of the connection may still arrive. */
-  const isNew = (socket: Socket): boolean =>
-    socket.bytesRead === 0 && performance.now() - acceptedAt.get(socket)! < DRAIN_FIRST_REQUEST_MS;
+  /** Until when connections that have not sent anything yet may send their first request; set when the shutdown begins. */
+  let firstRequestsUntil = 0;
+  const awaitsFirstRequest = (socket: Socket): boolean =>
+    socket.bytesRead === 0 && performance.now() < firstRequestsUntil;
   // Node also destroys as idle: connections whose response is ended but not yet read by the client, those in a
   // lingering close, and those that have not sent a request yet. So close none while there is such a connection.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if (pending().length > 0) return;
-    if (![...sockets].some((socket) => socket.writableEnded || isNew(socket))) closeIdle();
+    if (![...sockets].some((socket) => socket.writableEnded || awaitsFirstRequest(socket)))
+      closeIdle();
   };
   return () => {
     for (const answer of pending()) {
       answer.shouldKeepAlive = false;
       whenClosed(answer, () => lingeringClose(answer.req.socket, DRAIN_LINGER_MS));
     }
-    const until = performance.now() + DRAIN_REQUESTS_MS;
-    const timer = setInterval(() => {
+    const begun = performance.now();
+    firstRequestsUntil = begun + DRAIN_FIRST_REQUEST_MS;
+    const closeExpired = () => {
       server.closeIdleConnections();
-      if (performance.now() < until) return;
+      if (performance.now() < begun + DRAIN_REQUESTS_MS) return;
       for (const socket of sockets) if (isStillSending(socket)) socket.destroy();
-    }, DRAIN_CHECK_INTERVAL_MS);
+    };
+    // Timers run before sockets are read. After a stall of the process, requests that have arrived meanwhile come first.
+    const timer = setInterval(() => setImmediate(closeExpired), DRAIN_CHECK_INTERVAL_MS);
     return new Promise((resolve) => {
       // For a server that never listened, the callback gets an error, which is ignored.
       server.close(() => {
