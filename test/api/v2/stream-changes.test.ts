@@ -413,6 +413,33 @@ test('a stream that is behind the others when it is opened misses nothing', asyn
   assert.deepEqual(briefly(await second.take(3)), ['placed 1', 'placed 2', 'placed 3']);
 });
 
+test('a stream that is ahead of the others when it is opened gets no change again', async (t) => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let [isHolding, isHeld] = [false, false];
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    feed: async (after, limit) => {
+      const page = await store.feed(after, limit);
+      if (after === 'start' || !isHolding) return page;
+      // What was read for the live streams reaches them only when another one has later changes.
+      isHeld = true;
+      await held;
+      return page;
+    },
+  }));
+  await place(service.store, pending(1n));
+  const first = await open(t, service, '?after=now');
+  isHolding = true;
+  while (!isHeld) await new Promise(setImmediate);
+  await place(service.store, pending(2n));
+  const second = await open(t, service, '?after=start');
+  assert.deepEqual(briefly(await second.take(2)), ['placed 1', 'placed 2']);
+  release();
+  assert.deepEqual(briefly(await first.take(1)), ['placed 2']);
+  await place(service.store, pending(3n));
+  assert.deepEqual(briefly(await second.take(1)), ['placed 3']);
+});
+
 test('a stream that is opened while the service stops ends at once', async (t) => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
