@@ -1,89 +1,15 @@
 import assert from 'node:assert/strict';
-import { channel } from 'node:diagnostics_channel';
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { type TestContext, test } from 'node:test';
-import {
-  IDLE_TIMEOUT_MS,
-  MAX_STREAM_BACKLOG_BYTES,
-  MAX_STREAMS_PER_KEY,
-} from '../../../src/http/limits.ts';
+import { test } from 'node:test';
+import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
 import { digestOf, newSecret } from '../../../src/keys/api-key.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
-import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
+import { pending, place, startService, testService } from '../../http/harness.ts';
 import { queryDatabase } from '../../store/engines.ts';
+import { type Event, openStream, STREAM, type Stream } from './open-stream.ts';
 
 const CHANGES = '/v2/store/changes';
-const STREAM = `${CHANGES}/stream`;
-
-interface Event {
-  readonly id: string | undefined;
-  readonly type: string;
-  readonly data: { readonly revision: number; readonly order: { readonly id: number } };
-}
-
-/** An open stream, read event by event. */
-class Stream {
-  readonly response: Response;
-  readonly #events: AsyncGenerator<Event>;
-  readonly #controller: AbortController;
-
-  constructor(response: Response, controller: AbortController) {
-    this.response = response;
-    this.#controller = controller;
-    this.#events = eventsIn(response);
-  }
-
-  /** The next events, as many as asked for; fewer if the stream ends. */
-  async take(count: number): Promise<Event[]> {
-    const taken: Event[] = [];
-    while (taken.length < count) {
-      const { value, done } = await this.#events.next();
-      if (done) break;
-      taken.push(value);
-    }
-    return taken;
-  }
-
-  close(): void {
-    this.#controller.abort();
-  }
-}
-
-async function* eventsIn(response: Response): AsyncGenerator<Event> {
-  let text = '';
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-      const fields = Object.fromEntries(
-        text
-          .slice(0, end)
-          .split('\n')
-          .map((line) => line.split(/: (.*)/s).slice(0, 2)),
-      );
-      text = text.slice(end + 2);
-      if (fields.data === undefined) continue;
-      yield { id: fields.id, type: fields.event, data: JSON.parse(fields.data) };
-    }
-  }
-}
-
-async function open(
-  t: TestContext,
-  { port, secret }: Pick<Service, 'port' | 'secret'>,
-  query = '',
-  headers: Record<string, string> = {},
-): Promise<Stream> {
-  const controller = new AbortController();
-  t.after(() => controller.abort());
-  const response = await fetch(`http://127.0.0.1:${port}${STREAM}${query}`, {
-    headers: { authorization: `Bearer ${secret}`, ...headers },
-    signal: controller.signal,
-  });
-  return new Stream(response, controller);
-}
 
 const briefly = (events: readonly Event[]) =>
   events.map(({ type, data }) => `${type} ${data.order.id}`);
@@ -91,7 +17,7 @@ const briefly = (events: readonly Event[]) =>
 testService('a stream begins with the recorded changes, and continues with new ones', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));
-  const stream = await open(t, service);
+  const stream = await openStream(t, service);
   assert.equal(stream.response.headers.get('content-type'), 'text/event-stream');
   assert.equal(stream.response.headers.get('cache-control'), 'no-store');
   const begun = await stream.take(2);
@@ -115,7 +41,7 @@ testService('a stream resumes after its last event, without gap or repetition', 
   for (let round = 1n; round <= 5n; round += 1n) {
     // One change while no stream is open, and one while it is.
     await place(service.store, pending(2n * round));
-    const stream = await open(t, service, '?after=start', { 'last-event-id': lastEventId });
+    const stream = await openStream(t, service, '?after=start', { 'last-event-id': lastEventId });
     const [missed] = await stream.take(1);
     await place(service.store, pending(2n * round + 1n));
     const [live] = await stream.take(1);
@@ -138,7 +64,7 @@ testService(
       await place(service.store, ...orders.slice(from, from + 100));
     }
     const streams = await Promise.all(
-      ['start', 'now', 'start', 'now'].map((after) => open(t, service, `?after=${after}`)),
+      ['start', 'now', 'start', 'now'].map((after) => openStream(t, service, `?after=${after}`)),
     );
     for (let from = 0n; from < 10n; from += 1n) {
       await service.store.apply([{ type: 'cancel', id: from + 1n }]);
@@ -164,7 +90,7 @@ test('a stream for which there is no history is 410, and one without a cursor 40
     [`1-${'f'.repeat(64)}`, 410],
     ['x', 400],
   ] as const) {
-    const { response } = await open(t, service, '', { 'last-event-id': id });
+    const { response } = await openStream(t, service, '', { 'last-event-id': id });
     assert.equal(response.status, status);
     await response.arrayBuffer();
   }
@@ -175,7 +101,7 @@ test('a path is a page or a stream, whatever Accept says', async (t) => {
   for (const accept of ['', '*/*', 'application/json', 'text/event-stream']) {
     const { headers } = await call('GET', CHANGES, { accept });
     assert.equal(headers['content-type'], 'application/json', accept);
-    const stream = await open(t, { port, secret }, '', { accept });
+    const stream = await openStream(t, { port, secret }, '', { accept });
     assert.equal(stream.response.headers.get('content-type'), 'text/event-stream', accept);
     stream.close();
   }
@@ -184,7 +110,10 @@ test('a path is a page or a stream, whatever Accept says', async (t) => {
 testService('a key that is revoked ends its streams, and no others', async (t) => {
   const service = await startService(t);
   const secret = await service.newKey({});
-  const [doomed, other] = [await open(t, { ...service, secret }), await open(t, service)];
+  const [doomed, other] = [
+    await openStream(t, { ...service, secret }),
+    await openStream(t, service),
+  ];
   const { id } = (await service.store.keys()).find((key) => key.id !== service.key.id)!;
   await service.store.apply([{ type: 'revokeKey', id }]);
   assert.deepEqual(await doomed.take(1), []);
@@ -195,16 +124,17 @@ testService('a key that is revoked ends its streams, and no others', async (t) =
 test('the streams of a key are bounded', async (t) => {
   const service = await startService(t);
   const streams: Stream[] = [];
-  for (let count = 0; count < MAX_STREAMS_PER_KEY; count += 1) streams.push(await open(t, service));
-  const refused = await open(t, service);
+  for (let count = 0; count < MAX_STREAMS_PER_KEY; count += 1)
+    streams.push(await openStream(t, service));
+  const refused = await openStream(t, service);
   assert.equal(refused.response.status, 503);
   assert.match(await refused.response.text(), /"too_many_streams"/);
   const another = { ...service, secret: await service.newKey({}) };
-  assert.equal((await open(t, another)).response.status, 200);
+  assert.equal((await openStream(t, another)).response.status, 200);
   streams[0]!.close();
   // The place is free once the server has seen the client leave.
   for (;;) {
-    const { response } = await open(t, service);
+    const { response } = await openStream(t, service);
     if (response.status === 200) break;
     await response.arrayBuffer();
   }
@@ -212,62 +142,12 @@ test('the streams of a key are bounded', async (t) => {
 
 test('shutdown ends streams gracefully', async (t) => {
   const service = await startService(t);
-  const stream = await open(t, service);
+  const stream = await openStream(t, service);
   await place(service.store, pending(1n));
   await stream.take(1);
   const closed = service.server.close();
   assert.deepEqual(await stream.take(1), []);
   await closed;
-});
-
-test('a client that does not read its stream does not delay shutdown', async (t) => {
-  const service = await startService(t);
-  for (let from = 1n; from <= 20_000n; from += 1_000n) {
-    await place(
-      service.store,
-      ...Array.from({ length: 1_000 }, (_, i) => pending(from + BigInt(i))),
-    );
-  }
-  const socket = connect(service.port, '127.0.0.1');
-  t.after(() => socket.destroy());
-  socket.on('error', () => {});
-  socket.write(
-    `GET ${STREAM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`,
-  );
-  await once(socket, 'readable');
-  const closed = once(socket, 'close');
-  await service.server.close();
-  socket.resume();
-  await closed;
-});
-
-test('a client that does not read delays no other, and gets all changes when it reads again', async (t) => {
-  const service = await startService(t);
-  const socket = connect(service.port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(
-    `GET ${STREAM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`,
-  );
-  await once(socket, 'readable');
-  const reader = await open(t, service);
-  const count = 20_000;
-  for (let from = 1; from <= count; from += 1_000) {
-    const ids = Array.from({ length: 1_000 }, (_, index) => BigInt(from + index));
-    await place(service.store, ...ids.map(pending));
-  }
-  assert.equal((await reader.take(count)).length, count);
-  let text = '';
-  socket.setEncoding('utf8');
-  socket.on('data', (chunk: string) => {
-    text += chunk;
-  });
-  const received = () => [...text.matchAll(/"order":\{"id":(\d+)/g)].map(([, id]) => Number(id));
-  while (received().length < count) await once(socket, 'data');
-  socket.destroy();
-  assert.deepEqual(
-    received(),
-    Array.from({ length: count }, (_, index) => index + 1),
-  );
 });
 
 test('while the store is unavailable, streams stay open without events, and then continue', async (t) => {
@@ -281,7 +161,7 @@ test('while the store is unavailable, streams stay open without events, and then
     keys: (digests) =>
       isDown ? Promise.reject(new StoreUnavailable('down', 'unreachable')) : store.keys(digests),
   }));
-  const stream = await open(t, service);
+  const stream = await openStream(t, service);
   await place(service.store, pending(1n));
   await stream.take(1);
   isDown = true;
@@ -296,7 +176,7 @@ test('while the store is unavailable, streams stay open without events, and then
 
 test('once the store was moved, streams end, and no request is answered from it', async (t) => {
   const service = await startService(t);
-  const stream = await open(t, service, '?after=now');
+  const stream = await openStream(t, service, '?after=now');
   await queryDatabase(service.url, "UPDATE store SET moved_to = 'elsewhere'");
   assert.deepEqual(await stream.take(1), []);
   for (const path of ['/v2/key', '/v2/store/summary', `${STREAM}?after=now`]) {
@@ -311,7 +191,7 @@ test('Last-Event-ID takes the place of the cursor in the query, and is sent once
   await place(service.store, pending(1n));
   const { next } = JSON.parse((await service.call('GET', CHANGES)).body);
   await place(service.store, pending(2n));
-  const stream = await open(t, service, '?after=now', { 'last-event-id': next });
+  const stream = await openStream(t, service, '?after=now', { 'last-event-id': next });
   assert.deepEqual(briefly(await stream.take(1)), ['placed 2']);
   const socket = connect(service.port, '127.0.0.1');
   socket.write(
@@ -338,14 +218,14 @@ test('a stream begins with the id of its beginning, for clients that get no even
     ['start', 2n, ['placed 1', 'placed 2']],
     ['now', 3n, ['placed 3']],
   ] as const) {
-    const { response } = await open(t, service, `?after=${after}`);
+    const { response } = await openStream(t, service, `?after=${after}`);
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     while (!text.includes('\n\n')) text += (await reader.read()).value;
     await reader.cancel();
     const id = /^id: (.*)$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];
     await place(service.store, pending(later));
-    const resumed = await open(t, service, '', { 'last-event-id': id! });
+    const resumed = await openStream(t, service, '', { 'last-event-id': id! });
     assert.deepEqual(briefly(await resumed.take(expected.length)), expected, after);
   }
 });
@@ -366,7 +246,7 @@ testService(
   async (t) => {
     const service = await startService(t);
     await place(service.store, pending(1n));
-    const stream = await open(t, service);
+    const stream = await openStream(t, service);
     await place(service.store, pending(2n));
     const [, lost] = await stream.take(2);
     // As after a failover to a server that did not have the last transaction.
@@ -378,7 +258,7 @@ testService(
       await queryDatabase(service.url, sql);
     }
     assert.deepEqual(await stream.take(1), []);
-    const { response } = await open(t, service, '', { 'last-event-id': lost!.id! });
+    const { response } = await openStream(t, service, '', { 'last-event-id': lost!.id! });
     assert.equal(response.status, 410);
     await response.arrayBuffer();
   },
@@ -401,8 +281,8 @@ test('a stream that is behind the others when it is opened misses nothing', asyn
     },
   }));
   await place(service.store, pending(1n));
-  const first = await open(t, service, '?after=now');
-  const opening = open(t, service, '?after=start');
+  const first = await openStream(t, service, '?after=now');
+  const opening = openStream(t, service, '?after=start');
   while (reading === undefined) await new Promise(setImmediate);
   await reading;
   await place(service.store, pending(2n));
@@ -428,11 +308,11 @@ test('a stream that is ahead of the others when it is opened gets no change agai
     },
   }));
   await place(service.store, pending(1n));
-  const first = await open(t, service, '?after=now');
+  const first = await openStream(t, service, '?after=now');
   isHolding = true;
   while (!isHeld) await new Promise(setImmediate);
   await place(service.store, pending(2n));
-  const second = await open(t, service, '?after=start');
+  const second = await openStream(t, service, '?after=start');
   assert.deepEqual(briefly(await second.take(2)), ['placed 1', 'placed 2']);
   release();
   assert.deepEqual(briefly(await first.take(1)), ['placed 2']);
@@ -454,7 +334,7 @@ test('a stream that is opened while the service stops ends at once', async (t) =
       return store.feed(after, limit);
     },
   }));
-  const opening = open(t, service);
+  const opening = openStream(t, service);
   while (!isReading) await new Promise(setImmediate);
   const closed = service.server.close();
   release();
@@ -480,7 +360,7 @@ test('a stream whose client has left or got a 503 is not read for any more', asy
     [503, 503, 503],
   );
   release();
-  const stream = await open(t, service, '?after=now');
+  const stream = await openStream(t, service, '?after=now');
   assert.deepEqual(reads, ['start', 'now']);
   stream.close();
 });
@@ -496,7 +376,7 @@ test('keys are checked, too, while live streams catch up with the store', async 
       return page && (isBehind ? { ...page, isMore: true } : page);
     },
   }));
-  const stream = await open(t, service, '?after=now');
+  const stream = await openStream(t, service, '?after=now');
   await place(service.store, pending(1n));
   assert.deepEqual(briefly(await stream.take(1)), ['placed 1']);
   isBehind = true;
@@ -523,131 +403,14 @@ test('a stream that is opened while the keys of others are checked is not ended'
       return keys;
     },
   }));
-  const first = await open(t, service, '?after=now');
+  const first = await openStream(t, service, '?after=now');
   const secret = await service.newKey({});
   isHeld = true;
   while (checks === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  const other = await open(t, { ...service, secret }, '?after=now');
+  const other = await openStream(t, { ...service, secret }, '?after=now');
   isHeld = false;
   release();
   await place(service.store, pending(1n));
   assert.deepEqual(briefly(await other.take(1)), ['placed 1']);
   assert.deepEqual(briefly(await first.take(1)), ['placed 1']);
-});
-
-test('little memory is used for a client that does not read, wherever its stream begins', async (t) => {
-  const service = await startService(t);
-  const [count, atOnce] = [40_000, 2_000];
-  const placeFrom = async (from: number) => {
-    const ids = Array.from({ length: atOnce }, (_, index) => BigInt(from + index));
-    await place(service.store, ...ids.map(pending));
-  };
-  for (let from = 1; from <= count; from += atOnce) await placeFrom(from);
-  // One client begins with what has happened, the other with what happens.
-  const responses = [
-    await openUnread(t, service, '?after=start'),
-    await openUnread(t, service, '?after=now'),
-  ];
-  const reader = await open(t, service, '?after=now');
-  for (let from = count + 1; from <= 2 * count; from += atOnce) {
-    await placeFrom(from);
-    await reader.take(atOnce);
-    for (const { writableLength } of responses) {
-      assert.ok(writableLength < 4 * MAX_STREAM_BACKLOG_BYTES, `${writableLength} bytes wait`);
-    }
-  }
-});
-
-/** Opens a stream whose client does not read it, and returns its response in the server. */
-async function openUnread(
-  t: TestContext,
-  { port, secret }: Pick<Service, 'port' | 'secret'>,
-  query = '',
-): Promise<ServerResponse> {
-  const started = channel('http.server.request.start');
-  let response: ServerResponse | undefined;
-  const onRequest = (message: unknown) => {
-    response ??= (message as { response: ServerResponse }).response;
-  };
-  started.subscribe(onRequest);
-  const socket = connect(port, '127.0.0.1');
-  t.after(() => socket.destroy());
-  socket.on('error', () => {});
-  socket.write(
-    `GET ${STREAM}${query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
-  );
-  await once(socket, 'readable');
-  started.unsubscribe(onRequest);
-  return response!;
-}
-
-// Without the check of keys, the connection would be closed only when it counts as stalled: IDLE_TIMEOUT_MS.
-const SOON = { timeout: IDLE_TIMEOUT_MS / 2 };
-
-test(
-  'a key that is revoked ends its stream also if the client does not read it',
-  SOON,
-  async (t) => {
-    const service = await startService(t);
-    // More than the buffers of the connection take.
-    for (let from = 1n; from <= 60_000n; from += 2_000n) {
-      const ids = Array.from({ length: 2_000 }, (_, index) => from + BigInt(index));
-      await place(service.store, ...ids.map(pending));
-    }
-    const secret = await service.newKey({});
-    const { id } = (await service.store.keys()).find((key) => key.id !== service.key.id)!;
-    const response = await openUnread(t, { ...service, secret });
-    for (let before = 0; before === 0 || before !== response.writableLength; ) {
-      before = response.writableLength;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    const closed = once(response, 'close');
-    await service.store.apply([{ type: 'revokeKey', id }]);
-    await closed;
-    assert.equal(response.writableFinished, false, 'the client has read everything');
-  },
-);
-
-test('a client that closes its side of the connection ends its stream', async (t) => {
-  const service = await startService(t);
-  const socket = connect(service.port, '127.0.0.1');
-  socket.write(
-    `GET ${STREAM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`,
-  );
-  await once(socket, 'data');
-  const closed = once(socket, 'close');
-  socket.end();
-  await closed;
-});
-
-test(
-  'requests after the one for a stream are never begun, and do not hide that the client closes its side',
-  SOON,
-  async (t) => {
-    const service = await startService(t);
-    await place(service.store, pending(1n));
-    const head = `Host: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
-    const cancel = `DELETE /v1/store/orders/1 HTTP/1.1\r\n${head}`;
-    const socket = connect(service.port, '127.0.0.1');
-    socket.write(`GET ${STREAM} HTTP/1.1\r\n${head}${cancel}`);
-    await once(socket, 'data');
-    const closed = once(socket, 'close');
-    socket.end(cancel);
-    await closed;
-    const { body } = await service.call('GET', '/v1/store/orders');
-    assert.equal(JSON.parse(body).length, 1);
-  },
-);
-
-test('a stream that is refused is the last response of its connection too', async (t) => {
-  const service = await startService(t);
-  await place(service.store, pending(1n));
-  const head = `Host: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
-  const lost = `${STREAM}?after=9-${'0'.repeat(64)}`;
-  const [answer, ...others] = await service.answersTo(
-    `GET ${lost} HTTP/1.1\r\n${head}DELETE /v1/store/orders/1 HTTP/1.1\r\n${head}`,
-  );
-  assert.deepEqual([answer!.status, answer!.headers.connection, others], [410, 'close', []]);
-  const { body } = await service.call('GET', '/v1/store/orders');
-  assert.equal(JSON.parse(body).length, 1);
 });
