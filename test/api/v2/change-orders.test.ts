@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import type { Answer } from '../../http/contract-check.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
@@ -167,36 +168,21 @@ testService(
     assert.equal(answer.status, 200);
     assert.equal((await service.store.status()).orders.cancelled, 1_000n);
     assert.ok(answer.body.includes(`{"id":${ids[999]},"order":{"id":${ids[999]},`));
-    // Beyond the limit of other bodies, and with a Content-Length.
-    const large = `{"orders":[{"id":${ids[0]}}]${' '.repeat(1_500 * 1024)}}`;
-    assert.equal((await post(service, 'cancellations', large)).status, 200);
-    const pointless = `{"orders":[${'1,'.repeat(700_000)}1]}`;
-    const refused = await post(service, 'cancellations', pointless);
-    assert.deepEqual(JSON.parse(refused.body).errors, [
-      { pointer: '/orders', detail: 'must have at most 1000 items' },
-    ]);
-    const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
-    assert.equal((await post(service, 'cancellations', huge)).status, 413);
   },
 );
 
-testService('requests for many orders leave room for others', async (t) => {
+test('a request for many orders may have 1.5 MiB, more than other bodies', async (t) => {
   const service = await startService(t);
-  const ids = Array.from({ length: 15_000 }, (_, index) => BigInt(index + 1));
-  for (let from = 0; from < ids.length; from += 1_000) {
-    await place(service.store, ...ids.slice(from, from + 1_000).map(pending));
-  }
-  const many = Array.from({ length: 14 }, (_, part) => {
-    const orders = ids.slice(part * 1_000, part * 1_000 + 1_000).map((id) => ({ id: Number(id) }));
-    return post(service, 'cancellations', { orders });
-  });
-  const single = ids.slice(14_000, 14_060).map((id) => {
-    return service.call('POST', `/v2/store/orders/${id}/cancel`);
-  });
-  const statuses = async (answers: Promise<Answer>[]) =>
-    new Set((await Promise.all(answers)).map(({ status }) => status));
-  assert.deepEqual(await statuses(single), new Set([200]));
-  for (const status of await statuses(many)) assert.ok([200, 503].includes(status));
+  await place(service.store, pending(1n));
+  const large = `{"orders":[{"id":1}]${' '.repeat(1_500 * 1024)}}`;
+  assert.equal((await post(service, 'cancellations', large)).status, 200);
+  const pointless = `{"orders":[${'1,'.repeat(700_000)}1]}`;
+  const refused = await post(service, 'cancellations', pointless);
+  assert.deepEqual(JSON.parse(refused.body).errors, [
+    { pointer: '/orders', detail: 'must have at most 1000 items' },
+  ]);
+  const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
+  assert.equal((await post(service, 'cancellations', huge)).status, 413);
 });
 
 testService(

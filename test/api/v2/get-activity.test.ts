@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { MAX_EVENTS_COUNTED } from '../../../src/store/activity.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,29 +28,6 @@ testService('activity counts what happened in each period, and cancels by key', 
   ]);
   assert.deepEqual(cancels, [{ by: key.id, name: key.name, cancelled: 1 }]);
   assert.deepEqual([next, revision], [undefined, 3]);
-});
-
-test('activity of more events than one request counts continues with a cursor', async (t) => {
-  const service = await startService(t);
-  const many = Array.from({ length: MAX_EVENTS_COUNTED + 3 }, (_, id) => pending(BigInt(id)));
-  await place(service.store, ...many);
-  const boundaries = hoursFromNow(-1, 1);
-  const first = await activity(service, `boundaries=${boundaries}`);
-  const second = await activity(service, `boundaries=${boundaries}&cursor=${first.next}`);
-  assert.deepEqual([first.periods[0].placed, second.periods[0].placed], [MAX_EVENTS_COUNTED, 3]);
-  assert.equal(second.next, undefined);
-  const parts = JSON.parse(Buffer.from(first.next, 'base64url').toString());
-  const cursor = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');
-  const refusalOf = async (query: string) =>
-    JSON.parse((await service.call('GET', `${ACTIVITY}?${query}`)).body).code;
-  assert.deepEqual(
-    [
-      await refusalOf(`boundaries=${hoursFromNow(-2, 1)}&cursor=${first.next}`),
-      await refusalOf(`boundaries=${boundaries}&cursor=${cursor([...parts, '\0'])}`),
-      await refusalOf(`boundaries=${boundaries}&cursor=${cursor(parts.with(2, 'f'.repeat(16)))}`),
-    ],
-    ['cursor_invalid', 'cursor_invalid', 'changes_gone'],
-  );
 });
 
 testService('invalid boundaries of periods are refused', async (t) => {

@@ -231,26 +231,3 @@ testService('a page is 304 while no order has changed', async (t) => {
   await service.store.apply([{ type: 'cancel', id: 9n }]);
   assert.equal((await service.call('GET', `${ORDERS}?limit=2`, ifNoneMatch)).status, 200);
 });
-
-testService(
-  'a filter that matches nothing among many orders ends after bounded pages',
-  async (t) => {
-    const service = await startService(t);
-    const orders = Array.from({ length: 55_000 }, (_, index) => pending(BigInt(index + 1)));
-    for (let from = 0; from < orders.length; from += 5_000) {
-      await place(service.store, ...orders.slice(from, from + 5_000));
-    }
-    for (const query of [
-      'status=shipped',
-      'shipDateFrom=1970-01-01T00:00:00.001Z',
-      'shipDateBefore=1970-01-01T00:00:00Z',
-    ]) {
-      const pages = await walk(service, query);
-      assert.deepEqual(pages.flat(), []);
-      assert.equal(pages.length, 2, query);
-    }
-    await service.store.apply([{ type: 'ship', id: 30_000n, at: 1 }]);
-    assert.deepEqual((await walk(service, 'status=shipped')).flat(), [30_000]);
-    assert.deepEqual((await walk(service, 'status=shipped&order=desc')).flat(), [30_000]);
-  },
-);
