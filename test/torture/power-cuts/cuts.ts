@@ -20,20 +20,37 @@ export interface PowerCut {
   readonly image: Image;
 }
 
-/** The cuts of all records, one of each in turn. */
+/** The cuts of all records, in turn, so that all of their points are cut equally often, however long a record is. Never ends. */
 export function* cutsOf(
   recorded: readonly [Scenario, Recorded][],
   seed: number,
 ): Generator<PowerCut> {
-  const all = recorded.map(([scenario, found]) => cutsOfOne(scenario, found, seed));
-  for (;;) for (const cuts of all) yield cuts.next().value as PowerCut;
+  const all = recorded.map(([scenario, found]) => {
+    const points = pointsOf(found);
+    return { cuts: cutsOfOne(scenario, found, { points, seed }), points: points.length, made: 0 };
+  });
+  for (;;) {
+    const next = all.reduce((least, each) =>
+      each.made / each.points < least.made / least.points ? each : least,
+    );
+    next.made += 1;
+    yield next.cuts.next().value as PowerCut;
+  }
+}
+
+/** Where the power may be cut: after the entries that change the disk or the claims. */
+function pointsOf(recorded: Recorded): number[] {
+  return recorded.entries.flatMap((entry, at) =>
+    at >= recorded.from && matters(entry, at, recorded) ? [at] : [],
+  );
 }
 
 /** Cuts the power at the points of a record, in passes from its beginning to its end, again and again with other fates. Never ends. */
-function* cutsOfOne(scenario: Scenario, recorded: Recorded, seed: number): Generator<PowerCut> {
-  const points = recorded.entries.flatMap((entry, at) =>
-    at >= recorded.from && matters(entry, at, recorded) ? [at] : [],
-  );
+function* cutsOfOne(
+  scenario: Scenario,
+  recorded: Recorded,
+  { points, seed }: { readonly points: readonly number[]; readonly seed: number },
+): Generator<PowerCut> {
   const stride = Math.ceil(points.length / POINTS_PER_PASS);
   for (let pass = 0; ; pass += 1) {
     const chosen = new Set(points.filter((_, index) => index % stride === (seed + pass) % stride));
