@@ -30,25 +30,22 @@ export function prepareShutdown(
     // Node assigns the socket to a response when all earlier ones have been sent.
     return answer.socket !== null && !answer.headersSent && !answer.req.complete;
   };
-  /** Until when connections that have not sent anything yet may send their first request; set when the shutdown begins. */
-  let firstRequestsUntil = 0;
-  const awaitsFirstRequest = (socket: Socket): boolean =>
-    socket.bytesRead === 0 && performance.now() < firstRequestsUntil;
-  // Node also destroys as idle: connections whose response is ended but not yet read by the client, those in a
-  // lingering close, and those that have not sent a request yet. So close none while there is such a connection.
-  const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => {
-    if (pending().length > 0) return;
-    if (![...sockets].some((socket) => socket.writableEnded || awaitsFirstRequest(socket)))
-      closeIdle();
-  };
   return () => {
     for (const answer of pending()) {
       answer.shouldKeepAlive = false;
       whenClosed(answer, () => lingeringClose(answer.req.socket, DRAIN_LINGER_MS));
     }
     const begun = performance.now();
-    firstRequestsUntil = begun + DRAIN_FIRST_REQUEST_MS;
+    const awaitsFirstRequest = (socket: Socket): boolean =>
+      socket.bytesRead === 0 && performance.now() < begun + DRAIN_FIRST_REQUEST_MS;
+    // Called by server.close, too. Node also destroys as idle: connections whose response is ended but not yet read by the client,
+    // those in a lingering close, and those that have not sent a request yet. So close none while there is such a connection.
+    const closeIdle = server.closeIdleConnections.bind(server);
+    server.closeIdleConnections = () => {
+      if (pending().length > 0) return;
+      if ([...sockets].some((socket) => socket.writableEnded || awaitsFirstRequest(socket))) return;
+      closeIdle();
+    };
     const closeExpired = () => {
       server.closeIdleConnections();
       if (performance.now() < begun + DRAIN_REQUESTS_MS) return;
