@@ -2,33 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { orderJson } from '../../src/orders/order.ts';
 import { MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
+import { ACTIVITY, activity, hoursFromNow } from '../api/v2/activity.ts';
+import { ORDERS, walk } from '../api/v2/walk.ts';
 import type { Answer } from '../http/contract-check.ts';
-import {
-  pending,
-  place,
-  placeInBatches,
-  type Service,
-  startService,
-  testService,
-} from '../http/harness.ts';
+import { pending, place, placeInBatches, startService, testService } from '../http/harness.ts';
 
 const LIST = '/v1/store/orders';
-const PAGES = '/v2/store/orders';
 const COUNTS = '/v2/store/counts';
-const ACTIVITY = '/v2/store/activity';
-
-const HOUR_MS = 3_600_000;
-const hoursFromNow = (...hours: readonly number[]) =>
-  hours.map((each) => new Date(Date.now() + each * HOUR_MS).toISOString()).join();
 
 const orders = (count: number) =>
-  Array.from({ length: count }, (_, index) => pending(BigInt(index + 1)));
-
-async function read({ call }: Service, path: string) {
-  const { status, body } = await call('GET', path);
-  assert.equal(status, 200, body);
-  return JSON.parse(body);
-}
+  Array.from({ length: count }, (_, index) => pending(BigInt(index)));
 
 testService('a list of 20,000 orders arrives complete', async (t) => {
   const { call, store } = await startService(t);
@@ -44,25 +27,16 @@ testService(
   async (t) => {
     const service = await startService(t);
     await placeInBatches(service.store, orders(55_000));
-    const pagesOf = async (query: string) => {
-      const pages: number[][] = [];
-      for (let cursor = ''; ; ) {
-        const page = await read(service, `${PAGES}?${query}${cursor}`);
-        pages.push(page.orders.map(({ id }: { id: number }) => id));
-        if (page.next === undefined) return pages;
-        cursor = `&cursor=${page.next}`;
-      }
-    };
     for (const query of [
       'status=shipped',
       'shipDateFrom=1970-01-01T00:00:00.001Z',
       'shipDateBefore=1970-01-01T00:00:00Z',
     ]) {
-      assert.deepEqual(await pagesOf(query), [[], []], query);
+      assert.deepEqual(await walk(service, query), [[], []], query);
     }
     await service.store.apply([{ type: 'ship', id: 30_000n, at: 1 }]);
-    assert.deepEqual((await pagesOf('status=shipped')).flat(), [30_000]);
-    assert.deepEqual((await pagesOf('status=shipped&order=desc')).flat(), [30_000]);
+    assert.deepEqual((await walk(service, 'status=shipped')).flat(), [30_000]);
+    assert.deepEqual((await walk(service, 'status=shipped&order=desc')).flat(), [30_000]);
   },
 );
 
@@ -72,11 +46,12 @@ testService('beyond 50,000 orders that were examined, counts are not exact', asy
     service.store,
     orders(54_000).map((order) => ({ ...order, shipDate: 5 })),
   );
-  const some = await read(service, `${COUNTS}?shipDateBefore=1970-01-02T00:00:00Z`);
+  const count = async (path: string) => JSON.parse((await service.call('GET', path)).body);
+  const some = await count(`${COUNTS}?shipDateBefore=1970-01-02T00:00:00Z`);
   assert.equal(some.isExact, false);
-  const { pending } = some.orders;
-  assert.ok(pending >= 50_000 && pending < 54_000, `${pending} orders`);
-  const all = await read(service, COUNTS);
+  const counted = some.orders.pending;
+  assert.ok(counted >= 50_000 && counted < 54_000, `${counted} orders`);
+  const all = await count(COUNTS);
   assert.deepEqual([all.orders.pending, all.isExact], [54_000, true]);
 });
 
@@ -92,7 +67,7 @@ testService('requests for many orders leave room for others', async (t) => {
   });
   const single = all
     .slice(14_000, 14_060)
-    .map(({ id }) => service.call('POST', `${PAGES}/${id}/cancel`));
+    .map(({ id }) => service.call('POST', `${ORDERS}/${id}/cancel`));
   const statuses = async (answers: readonly Promise<Answer>[]) =>
     new Set((await Promise.all(answers)).map(({ status }) => status));
   assert.deepEqual(await statuses(single), new Set([200]));
@@ -104,8 +79,8 @@ test('activity of more events than one request counts continues with a cursor', 
   // In one revision, which the cursor divides.
   await place(service.store, ...orders(MAX_EVENTS_COUNTED + 3));
   const boundaries = hoursFromNow(-1, 1);
-  const first = await read(service, `${ACTIVITY}?boundaries=${boundaries}`);
-  const second = await read(service, `${ACTIVITY}?boundaries=${boundaries}&cursor=${first.next}`);
+  const first = await activity(service, `boundaries=${boundaries}`);
+  const second = await activity(service, `boundaries=${boundaries}&cursor=${first.next}`);
   assert.deepEqual([first.periods[0].placed, second.periods[0].placed], [MAX_EVENTS_COUNTED, 3]);
   assert.equal(second.next, undefined);
   const parts = JSON.parse(Buffer.from(first.next, 'base64url').toString());

@@ -1,17 +1,6 @@
 import assert from 'node:assert/strict';
-import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
-
-const HOUR_MS = 3_600_000;
-const ACTIVITY = '/v2/store/activity';
-
-const hoursFromNow = (...hours: readonly number[]) =>
-  hours.map((each) => new Date(Date.now() + each * HOUR_MS).toISOString()).join();
-
-async function activity({ call }: Service, query: string) {
-  const answer = await call('GET', `${ACTIVITY}?${query}`);
-  assert.equal(answer.status, 200, answer.body);
-  return JSON.parse(answer.body);
-}
+import { pending, place, startService, testService } from '../../http/harness.ts';
+import { ACTIVITY, activity, hoursFromNow } from './activity.ts';
 
 testService('activity counts what happened in each period, and cancels by key', async (t) => {
   const service = await startService(t);

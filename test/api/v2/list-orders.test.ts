@@ -2,35 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
-
-const ORDERS = '/v2/store/orders';
-
-interface Page {
-  readonly orders: readonly { readonly id: number; readonly status: string }[];
-  readonly next?: string;
-  readonly store: string;
-  readonly revision: number;
-  readonly changes: string;
-}
-
-async function page({ call }: Service, query: string): Promise<Page> {
-  const answer = await call('GET', `${ORDERS}?${query}`);
-  assert.equal(answer.status, 200, answer.body);
-  const { next } = JSON.parse(answer.body);
-  assert.equal(answer.headers.link === undefined, next === undefined);
-  return JSON.parse(answer.body);
-}
-
-/** The ids of a whole walk, page by page. */
-async function walk(service: Service, query: string): Promise<number[][]> {
-  const pages: number[][] = [];
-  for (let cursor = ''; ; ) {
-    const { orders, next } = await page(service, query + cursor);
-    pages.push(orders.map(({ id }) => id));
-    if (next === undefined) return pages;
-    cursor = `&cursor=${next}`;
-  }
-}
+import { ORDERS, page, walk } from './walk.ts';
 
 /** Orders 1 to 9: 1 to 3 shipped, 4 to 6 cancelled, with pets 0 to 2 in turn and a ship date of their id. */
 async function withOrders(service: Service): Promise<void> {

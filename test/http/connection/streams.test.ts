@@ -135,10 +135,10 @@ test(
   async (t) => {
     const service = await startService(t);
     await place(service.store, pending(1n));
-    const head = `Host: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
-    const cancel = `DELETE /v1/store/orders/1 HTTP/1.1\r\n${head}`;
+    const request = requestsOf(service);
+    const cancel = request('DELETE', '/v1/store/orders/1');
     const socket = connect(service.port, '127.0.0.1');
-    socket.write(`GET ${STREAM} HTTP/1.1\r\n${head}${cancel}`);
+    socket.write(request('GET', STREAM) + cancel);
     await once(socket, 'data');
     const closed = once(socket, 'close');
     socket.end(cancel);
@@ -151,10 +151,10 @@ test(
 test('a stream that is refused is the last response of its connection too', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
-  const head = `Host: x\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
+  const request = requestsOf(service);
   const lost = `${STREAM}?after=9-${'0'.repeat(64)}`;
   const [answer, ...others] = await service.answersTo(
-    `GET ${lost} HTTP/1.1\r\n${head}DELETE /v1/store/orders/1 HTTP/1.1\r\n${head}`,
+    request('GET', lost) + request('DELETE', '/v1/store/orders/1'),
   );
   assert.deepEqual([answer!.status, answer!.headers.connection, others], [410, 'close', []]);
   const { body } = await service.call('GET', '/v1/store/orders');
