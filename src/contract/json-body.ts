@@ -7,6 +7,12 @@ import { escaped, type Validated } from './validation.ts';
 /** application/json, with UTF-8 as the only permitted charset (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
 
+/**
+ * A body with more JSON values than this is refused, since 1,000 orders have a few thousand. Each value takes a microsecond to read and
+ * can have a problem of its own, so a million of them would keep the other requests waiting for a second.
+ */
+const MAX_VALUES = 20_000;
+
 /** Returns whether the headers of a request declare its body as JSON that is not compressed. */
 export function isPlainJson(headers: IncomingHttpHeaders): boolean {
   const { 'content-type': type, 'content-encoding': coding = 'identity' } = headers;
@@ -22,10 +28,12 @@ export function readJsonBody<T>(
     problems: [{ pointer: '', detail }],
   });
   if (!isUtf8(bytes)) return whole('is not valid UTF-8');
+  const text = bytes.toString('utf8');
   let json: ExactJson;
   try {
+    if (!hasFewValues(text)) return whole(`has more than ${MAX_VALUES} JSON values`);
     // Other numbers become JavaScript numbers, which no schema accepts; an OtherNumber would pass as an object.
-    json = parseExactJson(bytes.toString('utf8'), Number);
+    json = parseExactJson(text, Number);
   } catch {
     return whole('is not valid JSON');
   }
@@ -38,6 +46,26 @@ export function readJsonBody<T>(
     return { problems: [{ pointer: unstorable, detail }] };
   }
   return validate(json.value);
+}
+
+/**
+ * Whether a JSON text has at most MAX_VALUES in its objects and arrays. Takes a hundredth of the time of `parseExactJson`.
+ * @throws SyntaxError
+ */
+function hasFewValues(text: string): boolean {
+  // A value has at least one character, and a comma.
+  if (text.length <= 2 * MAX_VALUES) return true;
+  let count = 0;
+  const waiting: unknown[] = [JSON.parse(text)];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const inside = Object.values(next);
+    count += inside.length;
+    if (count > MAX_VALUES) return false;
+    for (const each of inside) waiting.push(each);
+  }
+  return true;
 }
 
 /** Returns the pointer to text that PostgreSQL or UTF-8 cannot store; undefined if there is none. */

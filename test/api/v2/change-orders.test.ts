@@ -176,13 +176,23 @@ test('a request for many orders may have 1.5 MiB, more than other bodies', async
   await place(service.store, pending(1n));
   const large = `{"orders":[{"id":1}]${' '.repeat(1_500 * 1024)}}`;
   assert.equal((await post(service, 'cancellations', large)).status, 200);
-  const pointless = `{"orders":[${'1,'.repeat(700_000)}1]}`;
-  const refused = await post(service, 'cancellations', pointless);
-  assert.deepEqual(JSON.parse(refused.body).errors, [
-    { pointer: '/orders', detail: 'must have at most 1000 items' },
-  ]);
   const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
   assert.equal((await post(service, 'cancellations', huge)).status, 413);
+});
+
+test('a body has at most 20,000 JSON values', async (t) => {
+  const service = await startService(t);
+  const problemsOf = async (values: number) => {
+    const body = `{"orders":[${Array(values - 1).fill(1)}]}`;
+    const { status, body: answer } = await post(service, 'cancellations', body);
+    assert.equal(status, 400);
+    return JSON.parse(answer).errors;
+  };
+  const tooMany = [{ pointer: '', detail: 'has more than 20000 JSON values' }];
+  assert.deepEqual(await problemsOf(20_001), tooMany);
+  assert.deepEqual(await problemsOf(700_000), tooMany);
+  const [first] = await problemsOf(20_000);
+  assert.deepEqual(first, { pointer: '/orders', detail: 'must have at most 1000 items' });
 });
 
 testService(

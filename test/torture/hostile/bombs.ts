@@ -11,9 +11,9 @@ const MOST_MIB = 128;
 /** A body whose end is awaited is as wrong as one that is accepted. */
 const ANSWERED_WITHIN_MS = 10_000;
 
-/** Bodies that would be large in memory: compressed, deeply nested, or without a length and an end. */
+/** Bodies that would be large in memory: compressed, deeply nested, of very many values, or without a length and an end. */
 export const bombs: Attack = {
-  name: `${REQUESTS} bodies of ${BYTES / 1_000_000} MB, compressed to kilobytes or in chunks, or nested 30,000 deep`,
+  name: `${REQUESTS} bodies of ${BYTES / 1_000_000} MB, compressed to kilobytes or in chunks, nested 30,000 deep, or of 700,000 values`,
   mustHold: `all are refused with 400, 413 or 415 within ${ANSWERED_WITHIN_MS / 1_000} s; the process grows by at most ${MOST_MIB} MiB`,
   make: async ({ folder, random }) => {
     const zeros = Buffer.alloc(BYTES, 48);
@@ -23,6 +23,7 @@ export const bombs: Attack = {
       ['identity', Buffer.from('['.repeat(30_000))],
       ['identity', Buffer.from(`{"orders":${'['.repeat(30_000)}`)],
       ['identity', Buffer.from(`{"petId":1${'0'.repeat(60_000)}}`)],
+      ['identity', Buffer.from(`{"orders":[${'1,'.repeat(700_000)}1]}`)],
       ['chunked', zeros],
     ] as const;
     const { server, secret } = await serveNew(folder, 10);
