@@ -19,6 +19,8 @@ const SLOW = 0.1;
 const REFUSED = 0.01;
 /** That of an endpoint that receives few changes: when a delivery is repeated, more of them would have room in it. */
 const REFUSED_OF_FEW = 0.06;
+/** In a row: after a third one, the delivery would be repeated only after two minutes. */
+const MAX_REFUSED = 2;
 const REFUSALS = [302, 404, 429, 500, 503];
 
 /** The endpoint of a webhook. */
@@ -54,6 +56,7 @@ export async function receiveWebhook(
   const secrets: string[] = [];
   let rotatedIn: Observed | undefined;
   const refused = only === 'shipped' ? REFUSED_OF_FEW : REFUSED;
+  let refusedInARow = 0;
   /** What was delivered, by webhook-id; the revision of the store in a repetition is a later one. */
   const contents = new Map<string, string>();
   /** The webhook-id of what follows a cursor, in the history that is served. */
@@ -105,9 +108,13 @@ export async function receiveWebhook(
     });
     if (place.isBurst || place.random.chance(SLOW)) await pause(place.random.below(SLOW_MS));
     const fate = place.random.next();
-    if (fate < refused / 2) request.socket.resetAndDestroy();
-    else if (fate < refused) response.writeHead(place.random.pick(REFUSALS)).end();
-    if (fate < refused) return;
+    if (fate < refused && refusedInARow < MAX_REFUSED) {
+      refusedInARow += 1;
+      if (fate < refused / 2) request.socket.resetAndDestroy();
+      else response.writeHead(place.random.pick(REFUSALS)).end();
+      return;
+    }
+    refusedInARow = 0;
     if (cursor === undefined || notes.isOfAnotherHistory) {
       notes.begin(revisionOf(after), only);
       cursor = String(after);
