@@ -27,8 +27,8 @@ const LOST = 0.05;
 const TERMINATIONS = 8;
 /** While the standby is not connected, this much is written that a failover then loses. */
 const LOST_MS = 1_500;
-/** How often the sessions that wait for a standby are ended. */
-const UNCONFIRMED = 3;
+/** How often the sessions that wait for a standby are ended; each time, their changes are requested again. */
+const UNCONFIRMED = 6;
 
 /** Three nodes on PostgreSQL with streaming replication; one of them in a network of its own, if that is permitted. */
 export async function onPostgres({
@@ -178,7 +178,7 @@ class Servers {
     await pause(LOST_MS);
     for (let times = 0; isSynchronous && times < UNCONFIRMED; times += 1) {
       await this.endSessions();
-      await pause(LOST_MS);
+      await pause(SHORT_MS);
     }
     await this.#primary.stop('kill');
     return async () => {

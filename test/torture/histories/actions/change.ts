@@ -12,12 +12,15 @@ import {
   type Worker,
 } from '../worker.ts';
 
+/** Share of the changes without an answer, or answered 5xx, that are requested once more, at any node. */
+const AGAIN = 0.5;
+
 /** Version 1: DELETE. */
 export const cancelV1: Action = async (worker) => {
   const order = worker.anOrder();
   const by = worker.key.id;
   const call = { method: 'DELETE', path: `/v1/store/orders/${order}` };
-  await worker.request(`cancel order ${order} by v1`, call, {
+  await requestChange(worker, `cancel order ${order} by v1`, call, {
     changes: [{ type: 'cancelled', of: order, by }],
     effectOf: ({ status, body }) => {
       if (status === 204) return { type: 'changed', order, change: 'cancelled', by };
@@ -66,6 +69,16 @@ export const changeIfUnchanged: Action = async (worker) => {
   });
 };
 
+/** Requests a change and, as clients do, some of those that are not answered once more. */
+async function requestChange(
+  worker: Worker,
+  ...[what, call, meaning]: Parameters<Worker['request']>
+): Promise<void> {
+  const answer = await worker.request(what, call, meaning);
+  if (answer !== undefined || worker.place.random.chance(1 - AGAIN)) return;
+  await worker.request(what, call, meaning);
+}
+
 async function changeOrder(
   worker: Worker,
   order: string,
@@ -77,7 +90,7 @@ async function changeOrder(
   const requested = { type: change, of: order, by } as const;
   const read = worker.lastRead;
   const call = { method: 'POST', path: `/v2/store/orders/${order}/${verb}`, headers };
-  await worker.request(`${verb} order ${order} by v2`, call, {
+  await requestChange(worker, `${verb} order ${order} by v2`, call, {
     changes: [requested],
     effectOf: (answer) => {
       if (answer.status === 200) {
