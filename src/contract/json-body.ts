@@ -49,7 +49,7 @@ export function readJsonBody<T>(
 }
 
 /**
- * Whether a JSON text has at most MAX_VALUES in its objects and arrays. Takes a hundredth of the time of `parseExactJson`.
+ * Whether a JSON text has at most MAX_VALUES in its objects and arrays. Takes a fiftieth of the time of `parseExactJson`.
  * @throws SyntaxError
  */
 function hasFewValues(text: string): boolean {
