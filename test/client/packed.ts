@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,12 @@ export function npm(args: readonly string[], cwd: string): void {
 
 /** Packs the client and installs it in `folder`, which is empty. */
 export function installPacked(folder: string): void {
-  npm(['pack', '--pack-destination', folder], CLIENT);
+  // A copy is packed, since a build removes the one before, which another test may be packing.
+  const copy = join(folder, 'client');
+  cpSync(CLIENT, copy, { recursive: true });
+  symlinkSync(join(CLIENT, '../node_modules'), join(copy, 'node_modules'));
+  npm(['pack', '--pack-destination', folder], copy);
+  rmSync(copy, { recursive: true });
   const [tarball] = readdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   npm(['install', '--offline', `./${tarball}`], folder);
