@@ -53,7 +53,7 @@ export function readJsonBody<T>(
  * @throws SyntaxError
  */
 function hasFewValues(text: string): boolean {
-  // A value has at least one character, and a comma.
+  // A value has at least two characters: brackets or quotes, or a digit and a comma.
   if (text.length <= 2 * MAX_VALUES) return true;
   let count = 0;
   const waiting: unknown[] = [JSON.parse(text)];

@@ -75,8 +75,8 @@ async function requestChange(
   ...[what, call, meaning]: Parameters<Worker['request']>
 ): Promise<void> {
   const answer = await worker.request(what, call, meaning);
-  if (answer !== undefined || worker.place.random.chance(1 - AGAIN)) return;
-  await worker.request(what, call, meaning);
+  const isRepeated = answer === undefined && worker.place.random.chance(AGAIN);
+  if (isRepeated) await worker.request(what, call, meaning);
 }
 
 async function changeOrder(
