@@ -27,7 +27,7 @@ const LOST = 0.05;
 const TERMINATIONS = 8;
 /** While the standby is not connected, this much is written that a failover then loses. */
 const LOST_MS = 1_500;
-/** How often the sessions that wait for a standby are ended; each time, their changes are requested again. */
+/** How often the sessions that wait for a standby are ended; each time, some of their changes are requested again. */
 const UNCONFIRMED = 6;
 
 /** Three nodes on PostgreSQL with streaming replication; one of them in a network of its own, if that is permitted. */
