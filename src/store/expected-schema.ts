@@ -16,12 +16,13 @@ export function schemaDifferences(engine: Engine['name'], found: readonly string
   const expected = expectedSchema(engine);
   const missing = expected.filter((line) => !found.includes(line));
   const tables = new Set(expected.map(tableOf));
-  const isColumn = (line: string) => line.startsWith('column ');
+  const instead = found.filter((line) => tables.has(INSTEAD.exec(line)?.[1] ?? ''));
   const unknown = found.filter(
-    (line) => isColumn(line) && tables.has(tableOf(line)) && !expected.includes(line),
+    (line) => line.startsWith('column ') && tables.has(tableOf(line)) && !expected.includes(line),
   );
   return [
     ...missing.map((line) => `${LACKS} ${line}`),
+    ...instead.map((line) => `the schema has instead: ${line}`),
     ...unknown.map((line) => `the schema has an unknown column: ${line}`),
   ].slice(0, MAX_NAMED);
 }
@@ -39,6 +40,9 @@ export function expectedSchema(engine: Engine['name']): string[] {
   const path = new URL(`migrations/schema.${engine}.txt`, import.meta.url);
   return readFileSync(path, 'utf8').trim().split('\n');
 }
+
+/** What is in the place of a table. */
+const INSTEAD = /^(?:unlogged table|foreign table|view) (\w+)$/;
 
 /** column orders.id bigint -> orders */
 function tableOf(line: string): string | undefined {

@@ -116,7 +116,19 @@ export interface StoreSizes {
   readonly log?: number;
   /** Left on the disk of an SQLite database. */
   readonly free?: number;
+  /** PostgreSQL: how many transactions the server cannot forget, by what holds their snapshot. */
+  readonly heldBack?: Readonly<Record<SnapshotHolder, number>>;
 }
+
+/**
+ * What keeps a PostgreSQL server from removing old versions of rows, which makes each change of the row of `store` slower: a session
+ * (pg_dump, a forgotten transaction), a prepared transaction, or a replication slot.
+ */
+export const SNAPSHOT_HOLDERS = ['session', 'prepared_transaction', 'replication_slot'] as const;
+export type SnapshotHolder = (typeof SNAPSHOT_HOLDERS)[number];
+
+/** Transactions that may be held back; beyond them, reads of the row of `store` take about a millisecond longer. */
+export const MAX_HELD_BACK = 20_000;
 
 /** The database engine, and the number of schema migrations in this release. */
 export interface Engine {

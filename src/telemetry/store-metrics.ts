@@ -2,7 +2,7 @@ import { Gauge, type Registry } from '@prometheus-io/client';
 import { withTimeout } from '../concurrency/timeout.ts';
 import { idsLeft } from '../orders/ids.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
-import type { Store, StoreSizes, StoreStatus } from '../store/store.ts';
+import { SNAPSHOT_HOLDERS, type Store, type StoreSizes, type StoreStatus } from '../store/store.ts';
 
 /** Timeout of a read of the store in a scrape. */
 const READ_WITHIN_MS = 1_000;
@@ -47,6 +47,18 @@ export function registerStore(registry: Registry, database: string, store: Store
     help: 'Free space on the disk of an SQLite database.',
     size: 'free',
   });
+  new Gauge({
+    name: 'store_orders_held_back_transactions',
+    help: 'PostgreSQL: transactions whose old rows cannot be removed, since something has an older snapshot, by what that is.',
+    labelNames: ['holder'] as const,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const heldBack = (await sizes())?.heldBack;
+      if (heldBack === undefined) return;
+      for (const holder of SNAPSHOT_HOLDERS) this.set({ holder }, heldBack[holder]);
+    },
+  });
   registerStatus(registry, status, {
     name: 'store_orders_ids_left',
     help: 'Ids that are left for new orders.',
@@ -88,7 +100,7 @@ function sharedRead<T>(
 function registerSize(
   registry: Registry,
   sizes: SharedRead<StoreSizes>,
-  { name, help, size }: { name: string; help: string; size: keyof StoreSizes },
+  { name, help, size }: { name: string; help: string; size: 'database' | 'log' | 'free' },
 ): void {
   new Gauge({
     name,

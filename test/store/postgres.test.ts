@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { readConfig } from '../../src/config/config.ts';
 import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import { isSameMoment } from '../../src/orders/heads.ts';
+import { checkStore, diagnoseDatabase } from '../../src/store/maintenance/inspect.ts';
 import { openStore } from '../../src/store/open.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
+import { SESSION_SETTINGS } from '../../src/store/postgres/database/session-settings.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
+import { MAX_HELD_BACK } from '../../src/store/store.ts';
 import { eventually, query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { newPostgresDatabase, open } from './engines.ts';
@@ -49,6 +52,61 @@ test('three nodes that cancel the same orders concurrently cancel each order onc
   assert.equal((await stores[0]!.status()).orders.cancelled, 2_000n);
 });
 
+test('rows that row-level security hides are an error, and never missing orders', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  await store.apply([place(1n)]);
+  const { url: roleUrl, role } = await newRole(t, url);
+  await query(url, `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+  const limited = await open(t, roleUrl, 'read');
+  await query(url, 'ALTER TABLE orders ENABLE ROW LEVEL SECURITY');
+  const reads = [
+    () => limited.find([1n]),
+    () => limited.record(1n),
+    () => limited.changes(undefined, () => {}),
+    () => limited.scan(async () => undefined),
+    () => limited.apply([{ type: 'cancel', id: 1n } as const]),
+    () => checkStore(roleUrl),
+    () => openStore(roleUrl, { create: false, purpose: 'read' }),
+  ];
+  for (const read of reads)
+    await assert.rejects(read(), /row-level security hides rows from this role: .* BYPASSRLS/);
+  const findings = await diagnoseDatabase(roleUrl);
+  const { found, advice } = findings.find(({ subject }) => subject === 'rights')!;
+  assert.equal(found, 'row-level security hides rows from this role in orders');
+  assert.match(advice!, /owns the tables.*FORCE ROW LEVEL SECURITY/);
+  await query(url, `ALTER ROLE ${role} BYPASSRLS`);
+  assert.equal((await (await open(t, roleUrl, 'read')).find([1n])).length, 1);
+});
+
+for (const [what, change] of [
+  [
+    'a foreign table',
+    'CREATE EXTENSION postgres_fdw; CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw; ALTER TABLE pets RENAME TO gone; CREATE FOREIGN TABLE pets (id bigint NOT NULL, name text, tag text) SERVER other',
+  ],
+  ['a view', 'ALTER TABLE pets RENAME TO gone; CREATE VIEW pets AS SELECT * FROM gone'],
+  ['an unlogged table, which a crash empties', 'ALTER TABLE pets SET UNLOGGED'],
+] as const) {
+  test(`a store is not served if one of its tables is ${what}`, async (t) => {
+    const url = await newPostgresDatabase(t);
+    await (await open(t, url)).close();
+    for (const sql of change.split(';')) await query(url, sql);
+    const opened = openStore(url, { create: false, purpose: 'service' });
+    await assert.rejects(opened, /the schema lacks: table pets/);
+    const { schemaDifferences } = await checkStore(url);
+    assert.ok(schemaDifferences.some((each) => /^the schema has instead: .* pets$/.test(each)));
+  });
+}
+
+test('a search path without an existing schema is named as such', async (t) => {
+  const url = `${await newPostgresDatabase(t)}?options=-c%20search_path%3Dnowhere`;
+  const opened = openStore(url, { create: true, purpose: 'service' });
+  await assert.rejects(opened, /no schema of the search path exists/);
+  const findings = await diagnoseDatabase(url);
+  const rights = findings.find(({ subject }) => subject === 'rights')!;
+  assert.equal(rights.found, 'no schema of the search path exists: nowhere');
+});
+
 test('settings of the database do not affect the store', async (t) => {
   const url = await newPostgresDatabase(t);
   const name = new URL(url).pathname.slice(1);
@@ -61,7 +119,11 @@ test('settings of the database do not affect the store', async (t) => {
     ['datestyle', 'German'],
     ['timezone', 'Asia/Kathmandu'],
     ['standard_conforming_strings', 'on'],
-    ['bytea_output', 'escape'],
+    ['quote_all_identifiers', 'on'],
+    ['idle_session_timeout', '200ms'],
+    ['transform_null_equals', 'on'],
+    ['session_replication_role', 'replica'],
+    ['row_security', 'on'],
   ]) {
     await query(url, `ALTER DATABASE ${name} SET ${setting} = '${value}'`);
   }
@@ -88,6 +150,24 @@ test('settings of the database do not affect the store', async (t) => {
     (await store.history(2n)).map(({ by }) => by),
     [undefined, undefined],
   );
+  const { schemaDifferences } = await checkStore(url);
+  assert.deepEqual(schemaDifferences, []);
+  const session = await newSession(url, COMMAND);
+  t.after(() => session.destroy());
+  const settings = await session.query(
+    'SELECT name, setting FROM pg_settings WHERE name = ANY ($1::text[])',
+    [`{${Object.keys(SESSION_SETTINGS).join()}}`],
+  );
+  const actual = Object.fromEntries(settings);
+  for (const [setting, value] of Object.entries(SESSION_SETTINGS)) {
+    if (/^[$C]/.test(value)) continue;
+    assert.equal(actual[setting], value, setting);
+  }
+  assert.equal(actual.synchronous_commit, 'on');
+  const documented = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  for (const setting of Object.keys(SESSION_SETTINGS)) {
+    assert.match(documented, new RegExp(`^\\|.*\`${setting}\`.* \\|`, 'm'));
+  }
 });
 
 test('after tables are replaced, a running node fails one read and then recovers', async (t) => {
@@ -316,3 +396,41 @@ test('after a failed transaction the next one succeeds', async (t) => {
   assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
   assert.equal((await store.keys()).length, 1);
 });
+
+test('doctor names what holds back the removal of old rows, and a metric counts it', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  const forgotten = new Client({ connectionString: url, application_name: 'forgotten' });
+  await forgotten.connect();
+  await forgotten.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+  await query(url, 'CREATE TABLE t (x integer)');
+  // An exception's block is a transaction of its own, with an id once it has written.
+  await query(
+    url,
+    `DO $$ BEGIN FOR i IN 1..${MAX_HELD_BACK + 100} LOOP
+      BEGIN INSERT INTO t VALUES (i); EXCEPTION WHEN division_by_zero THEN NULL; END;
+    END LOOP; END $$`,
+  );
+  const { heldBack } = await store.sizes();
+  assert.ok(heldBack!.session > MAX_HELD_BACK);
+  assert.equal(heldBack!.replication_slot, 0);
+  const named = async () =>
+    (await diagnoseDatabase(url)).find(({ subject }) => subject === 'snapshots')!;
+  assert.match(
+    (await named()).found,
+    /session \d+ \(forgotten, role postgres\) since 2\d{4} transactions/,
+  );
+  await forgotten.end();
+  await eventually(async () => assert.equal((await named()).level, 'ok'));
+});
+
+/** Creates a role that may connect, dropped after the test, and the URL of the database for it. */
+async function newRole(t: TestContext, url: string) {
+  const own = new URL(url);
+  const role = `role_${own.pathname.slice(1)}`;
+  await query(url, `CREATE ROLE ${role} LOGIN`);
+  // By then the database is dropped, and with it all privileges of the role.
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${role}`));
+  own.username = role;
+  return { role, url: own.href };
+}

@@ -90,7 +90,7 @@ async function readInOneSnapshot(
  * @throws StoreUnavailable if the store was moved to another database
  */
 function momentAfter(since: Moment, row: Row | undefined): Moment | undefined {
-  const [head, ...position] = requireStoreRow(row).slice(-4);
+  const [head, ...position] = requireStoreRow(row).slice(-5);
   const moment = positionFromRow(position);
   return isPast(since, moment, headFromColumn(head)) ? moment : undefined;
 }

@@ -12,6 +12,7 @@ import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
+import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 
 /** Changes per query. */
 const BATCH = 2_000;
@@ -63,10 +64,11 @@ export async function isInPast(session: Session, moment: Moment, now: Moment): P
 }
 
 /** The columns expected by `positionFromRow`, from `store`. */
-export const POSITION_COLUMNS = 'store.revision, store.head, store.moved_to';
+export const POSITION_COLUMNS = `store.revision, store.head, store.moved_to, ${ON_STANDBY}`;
 
-/** @throws StoreUnavailable if the store was moved to another database */
-export function positionFromRow([revision, head, movedTo]: Row): Moment {
+/** @throws StoreUnavailable if the store was moved to another database, or a standby has read it */
+export function positionFromRow([revision, head, movedTo, onStandby]: Row): Moment {
+  expectOnPrimary(onStandby);
   expectNotMovedAway(movedTo);
   return momentFromRow([revision!, head!]);
 }

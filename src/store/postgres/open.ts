@@ -10,7 +10,7 @@ import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts'
 import { readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readCounters, readRevisionAt, readStatus, requireStoreHere } from '../tables/store-row.ts';
+import { readCounters, readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
@@ -19,6 +19,7 @@ import { describeSchema } from './database/catalog.ts';
 import { Connection, newSession } from './database/connection.ts';
 import { completeHeads } from './database/heads.ts';
 import { Origin } from './database/origin.ts';
+import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
 import { hasSchema, KNOWN_MIGRATIONS, migrate, withMigrationLock } from './database/schema.ts';
 import type { Session } from './database/session.ts';
 import {
@@ -29,7 +30,7 @@ import {
   SERVICE_WRITES,
   type TimeLimits,
 } from './database/time-limits.ts';
-import { readFeed } from './feed.ts';
+import { readFeed, readPosition } from './feed.ts';
 import { findOrders, orderHistory } from './orders.ts';
 import { countOrders, readPage, readRecord, readRecords } from './pages.ts';
 import { scanOrders } from './scan.ts';
@@ -51,7 +52,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const origin = new Origin();
   const connect = (own: TimeLimits = limits, prepare = async (_: Session) => {}) =>
     new Connection(() => parseAddress(currentUrl()), own, {
-      welcome: async (session) => {
+      welcome: async (session, openAnother) => {
+        await expectOwnBackendBehindProxy(session, openAnother);
         await origin.confirm(session);
         await prepare(session);
       },
@@ -66,7 +68,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   /** For reads without a guard in their own statement, which is sent after the guard, without waiting for it. */
   const served = async <T>(read: (session: Session) => Promise<T>): Promise<T> => {
     const session = await reading.session();
-    const [, found] = await Promise.all([requireStoreHere(session), read(session)]);
+    const [, found] = await Promise.all([readPosition(session), read(session)]);
     return found;
   };
   let closing: Promise<unknown> | undefined;

@@ -14,6 +14,7 @@ import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/stor
 import { arrayOf } from './database/arrays.ts';
 import { sqlState, WAS_CHANGED } from './database/errors.ts';
 import type { Session } from './database/session.ts';
+import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
 
@@ -160,7 +161,8 @@ interface KnownOrders {
 
 async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf(ids)]);
-  const [movedTo, isSynchronous] = requireStoreRow(rows[0]).slice(ORDER_WIDTH + 1);
+  const [movedTo, isSynchronous, onStandby] = requireStoreRow(rows[0]).slice(ORDER_WIDTH + 1);
+  expectOnPrimary(onStandby);
   // If none of the orders exists, the LEFT JOIN returns one row without an order.
   const found = rows.filter(([id]) => id !== null);
   const orders = found.map((row) => ({
@@ -171,7 +173,8 @@ async function readOrders(session: Session, ids: readonly OrderId[]): Promise<Kn
 }
 
 const SQL = {
-  read: `SELECT known.*, store.moved_to, current_setting('synchronous_standby_names') <> '' FROM store LEFT JOIN
+  read: `SELECT known.*, store.moved_to, current_setting('synchronous_standby_names') <> '',
+      ${ON_STANDBY} FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   history: `SELECT revision, type, at, by FROM order_events WHERE order_id = $1
     ORDER BY revision, at, type = 'placed' DESC`,

@@ -16,15 +16,11 @@ import {
 import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
-import {
-  expectNotMovedAway,
-  readCounters,
-  requireStoreHere,
-  requireStoreRow,
-} from '../tables/store-row.ts';
+import { expectNotMovedAway, readCounters, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
-import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
+import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
+import { POSITION_COLUMNS, positionFromRow, readPosition } from './feed.ts';
 
 /** See Store.record. */
 export async function readRecord(
@@ -33,6 +29,7 @@ export async function readRecord(
   { evenIfMoved }: MovedOption = { evenIfMoved: false },
 ): Promise<OrderRecord | undefined> {
   const row = requireStoreRow((await session.query(RECORD, [id]))[0]);
+  expectOnPrimary(row[RECORD_WIDTH + 1]);
   if (!evenIfMoved) expectNotMovedAway(row[RECORD_WIDTH]);
   return row[0] === null ? undefined : recordFromRow(row);
 }
@@ -43,7 +40,9 @@ export async function readRecords(
   ids: readonly OrderId[],
 ): Promise<OrderRecord[]> {
   const rows = await session.query(RECORDS, [arrayOf(ids)]);
-  expectNotMovedAway(requireStoreRow(rows[0])[RECORD_WIDTH]);
+  const [movedTo, onStandby] = requireStoreRow(rows[0]).slice(RECORD_WIDTH);
+  expectOnPrimary(onStandby);
+  expectNotMovedAway(movedTo);
   return rows.filter(([id]) => id !== null).map(recordFromRow);
 }
 
@@ -76,7 +75,7 @@ export async function countOrders(session: Session, filter: OrderFilter): Promis
   const sort = narrowestSort(filter);
   if (sort === undefined) {
     const [, { orders, position }] = await Promise.all([
-      requireStoreHere(session),
+      readPosition(session),
       readCounters(session),
     ]);
     return { orders: countsOf(filter, orders), isExact: true, position };
@@ -121,7 +120,7 @@ const RECORDS = recordsStatement('id = ANY ($1::bigint[])');
 
 /** In one statement with the guard; a row of NULLs if there is no order. */
 function recordsStatement(condition: string): string {
-  return `SELECT found.*, store.moved_to FROM store
+  return `SELECT found.*, store.moved_to, ${ON_STANDBY} FROM store
     LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE ${condition}) AS found ON true`;
 }
 

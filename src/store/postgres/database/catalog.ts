@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 /** Returns the lines of `schemaDifferences` for the schema that has the table store. */
 export async function describeSchema(session: Session): Promise<string[]> {
   const lines: string[] = [];
-  for (const text of [COLUMNS, INDEXES, TRIGGERS, FUNCTIONS]) {
+  for (const text of [COLUMNS, INDEXES, TRIGGERS, FUNCTIONS, TABLES]) {
     const rows = await session.query(text);
     lines.push(...rows.map(([line]) => line as string));
   }
@@ -12,12 +12,17 @@ export async function describeSchema(session: Session): Promise<string[]> {
 
 const HERE = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
 
+/** "table orders", or what else has its name: a foreign table or a view keeps no promise, and a crash empties an unlogged table. */
+const TABLES = `SELECT CASE WHEN relpersistence <> 'p' THEN 'unlogged table ' WHEN relkind = 'f' THEN 'foreign table '
+    WHEN relkind IN ('v', 'm') THEN 'view ' ELSE 'table ' END || relname AS line
+  FROM pg_class WHERE relnamespace = ${HERE} AND relkind IN ('r', 'p', 'f', 'v', 'm') ORDER BY line`;
+
 const COLUMNS = `SELECT 'column ' || t.relname || '.' || c.attname || ' ' || format_type(c.atttypid, c.atttypmod)
     || CASE WHEN c.attnotnull THEN ' not null' ELSE '' END
     || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
   FROM pg_class AS t JOIN pg_attribute AS c ON c.attrelid = t.oid
     LEFT JOIN pg_attrdef AS d ON d.adrelid = t.oid AND d.adnum = c.attnum
-  WHERE t.relnamespace = ${HERE} AND t.relkind IN ('r', 'p') AND c.attnum > 0 AND NOT c.attisdropped
+  WHERE t.relnamespace = ${HERE} AND t.relkind IN ('r', 'p', 'f', 'v', 'm') AND c.attnum > 0 AND NOT c.attisdropped
   ORDER BY t.relname, c.attnum`;
 
 /** Without indexes whose creation has not ended. */

@@ -1,6 +1,7 @@
 import type { OpenOptions } from '../../open-options.ts';
 import { isTransient, StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { type Address, parseAddress } from './address.ts';
+import { expectOwnBackend } from './own-backend.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -13,8 +14,11 @@ const RETRY_PAUSE_MS = 100;
 
 /** Callbacks for the sessions of a connection. */
 export interface ConnectionListeners {
-  /** Called with every new session before it is used for anything else. */
-  readonly welcome?: (session: Session) => Promise<void>;
+  /**
+   * Called with every new session before it is used for anything else.
+   * @param openAnother opens a further session at the same address
+   */
+  readonly welcome?: (session: Session, openAnother: () => Promise<Session>) => Promise<void>;
   readonly onConnection?: OpenOptions['onConnection'];
 }
 
@@ -93,7 +97,8 @@ export class Connection {
     const attempts = hosts.map(async (host) => {
       const session = await Session.open(host, this.#limits, connectMs);
       try {
-        await this.#listeners.welcome?.(session);
+        const openAnother = () => Session.open(host, this.#limits, connectMs);
+        await this.#listeners.welcome?.(session, openAnother);
         return session;
       } catch (error) {
         session.destroy();
@@ -146,7 +151,11 @@ export async function newSession(
 ): Promise<Session> {
   const address = parseAddress(url);
   try {
-    return await new Connection(() => address, limits, { welcome: prepare }).session();
+    const welcome = async (session: Session, openAnother: () => Promise<Session>) => {
+      await expectOwnBackend(session, openAnother);
+      await prepare(session);
+    };
+    return await new Connection(() => address, limits, { welcome }).session();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     const message = `cannot use the database ${address.label}: ${error.message}`;

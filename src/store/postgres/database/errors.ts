@@ -21,12 +21,31 @@ function messageOf(error: unknown): string {
   return message || code || String(error);
 }
 
+export const USE_NO_POOLER =
+  'a pooler shares the connections to PostgreSQL among its clients, so settings, locks and commits of a session would be those of ' +
+  'others: connect to PostgreSQL directly, or through a pooler in session mode';
+
+/** Advice for errors whose own message does not show what to do, by SQLSTATE or by the function of PostgreSQL that reports it. */
+const ADVICE: Readonly<Record<string, string>> = {
+  // A prepared statement exists already, or does not exist; a pooler does not support transactions, or a parameter of the URL.
+  '42P05': USE_NO_POOLER,
+  '26000': USE_NO_POOLER,
+  '08P01': USE_NO_POOLER,
+  '3F000': 'no schema of the search path exists; create it, or name another one in the URL',
+  check_enable_rls:
+    'row-level security hides rows from this role: use a role that owns the tables or has BYPASSRLS, or disable it for these tables',
+};
+
 /** Maps a driver error to StoreUnavailable. */
 export function unavailable(error: unknown): StoreUnavailable {
   const message = messageOf(error);
+  const { code = '', routine = '' } = error as { code?: string; routine?: string };
+  const advice = ADVICE[code] ?? ADVICE[routine];
   const words = isPasswordMissing(message)
     ? 'it requires a password; set one in the URL, PGPASSWORD or PGPASSFILE'
-    : message;
+    : advice === undefined
+      ? message
+      : `${message}: ${advice}`;
   return new StoreUnavailable(`PostgreSQL: ${words}`, faultOf(error, message), { cause: error });
 }
 

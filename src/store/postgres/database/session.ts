@@ -4,6 +4,8 @@ import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
 import type { Host } from './address.ts';
 import { unavailable } from './errors.ts';
+import { APPLY_SESSION_SETTINGS } from './session-settings.ts';
+import { expectOnPrimary, ON_STANDBY } from './standby.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** Limit for closing a connection gracefully. */
@@ -11,6 +13,8 @@ const END_MS = 2_000;
 /** Time allowed for the server's own timeouts to reach the client; after that the query is failed. */
 const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
+/** Reads of a new session that must all be answered by the primary: a proxy can choose a server for each. */
+const READS_TRIED = 4;
 
 const SUCCESSFUL = '00000';
 
@@ -108,11 +112,17 @@ export class Session implements TableSession {
   async #setUp(limits: TimeLimits, withinMs: number): Promise<void> {
     const { lock, statement, idleInTransaction, transaction } = limits;
     const values = [lock, statement, idleInTransaction, transaction];
-    const { rows } = await this.#send({ text: SET_UP, values, query_timeout: withinMs });
+    const [{ rows }, ...readers] = await Promise.all([
+      this.#send({ text: SET_UP, values: values.map(String), query_timeout: withinMs }),
+      ...Array.from({ length: READS_TRIED }, () =>
+        this.#send({ text: `SELECT ${ON_STANDBY}`, query_timeout: withinMs }),
+      ),
+    ]);
     const [isStandby, version, encoding] = rows[0] as unknown as Row;
     if (isStandby === 1n) {
       throw new StoreUnavailable('PostgreSQL: this server is a standby', 'unreachable');
     }
+    for (const { rows: answer } of readers) expectOnPrimary((answer[0] as unknown as Row)[0]);
     this.server = { host: this.#client.host, version: version as string };
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
@@ -126,6 +136,20 @@ export class Session implements TableSession {
 
   get isLost(): boolean {
     return this.#isLost;
+  }
+
+  /** Id of the process that the server, or a program that answers in its place, has named for this connection. */
+  get announcedPid(): bigint {
+    // Not in the driver's types.
+    const { processID } = this.#client as unknown as { processID: number | null };
+    return BigInt(processID ?? 0);
+  }
+
+  /** Returns the id of the process that executes a statement. Not prepared: a pooler may not know the statement. */
+  async backendPid(withinMs: number): Promise<bigint> {
+    const text = 'SELECT pg_backend_pid()';
+    const { rows } = await this.#send({ text, query_timeout: withinMs });
+    return (rows[0] as unknown as Row)[0] as bigint;
   }
 
   /**
@@ -223,24 +247,9 @@ function newClient(config: ClientConfig): Client {
   }
 }
 
-/**
- * Sets timeouts, keepalives to detect clients that vanished, and settings that an operator may have changed for the
- * role or the database: read committed isolation, commits on disk before they are acknowledged, warnings sent, value
- * formats as PARSERS expects, and no JIT compilation of statements that take a millisecond.
- */
-const SET_UP = `SELECT pg_is_in_recovery(), current_setting('server_version_num'),
-      current_setting('server_encoding'),
-      set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false),
-      set_config('idle_in_transaction_session_timeout', $3, false),
-      (SELECT set_config(name, $4, false) FROM pg_settings WHERE name = 'transaction_timeout'),
-      set_config('tcp_keepalives_idle', '5', false),
-      set_config('tcp_keepalives_interval', '1', false),
-      set_config('default_transaction_isolation', 'read committed', false),
-      set_config('synchronous_commit', CASE current_setting('synchronous_commit')
-        WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
-      set_config('client_min_messages', 'warning', false),
-      set_config('bytea_output', 'hex', false), set_config('array_nulls', 'on', false),
-      set_config('jit', 'off', false)`;
+/** Sets up a session; see SESSION_SETTINGS. */
+const SET_UP = `SELECT pg_is_in_recovery(), current_setting('server_version_num'), current_setting('server_encoding'),
+    ${APPLY_SESSION_SETTINGS}`;
 
 /** Begins a read-only transaction whose statements all see the same snapshot, until COMMIT. */
 export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

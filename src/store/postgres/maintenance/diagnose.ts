@@ -5,6 +5,7 @@ import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
 import { newSession } from '../database/connection.ts';
 import type { Session } from '../database/session.ts';
+import { oldSnapshots } from '../database/snapshots.ts';
 import { COMMAND } from '../database/time-limits.ts';
 
 /** A request makes up to four round trips one after another. */
@@ -31,6 +32,7 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
       await commitCost(session),
       clockOf(settings.now),
       connectionsOf(settings),
+      await snapshotsOf(session),
       ...(await rightsOf(session)),
     ];
   } finally {
@@ -113,14 +115,34 @@ function connectionsOf({ free }: Settings): Finding {
   return warning('connections', found, advice);
 }
 
+async function snapshotsOf(session: Session): Promise<Finding> {
+  const old = await oldSnapshots(session);
+  if (old.length === 0) return ok('snapshots', 'no old snapshot slows down changes');
+  const found = `the server cannot remove old versions of rows, which makes each change slower: held by ${old.join('; ')}`;
+  const advice =
+    'end the session (pg_terminate_backend), finish the transaction (COMMIT PREPARED or ROLLBACK PREPARED), or drop the slot if its standby is gone';
+  return warning('snapshots', found, advice);
+}
+
 /** Checks whether the role has permission to write the tables or, if they do not exist, to create them. */
 async function rightsOf(session: Session): Promise<Finding[]> {
-  const [[readOnly, hasTables] = []] = await session.query(
-    "SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL",
+  const [[readOnly, hasTables, schema, searchPath] = []] = await session.query(
+    `SELECT current_setting('transaction_read_only'), to_regclass('store') IS NOT NULL, current_schema(),
+      current_setting('search_path')`,
   );
   if (readOnly === 'on') {
     const advice = 'turn default_transaction_read_only off for this role and database';
     return [problem('rights', 'the database is read-only', advice)];
+  }
+  if (schema === null) {
+    const advice =
+      'create the schema, or name another one in the URL (options=-c%20search_path%3D…)';
+    return [problem('rights', `no schema of the search path exists: ${searchPath}`, advice)];
+  }
+  const hiding = hasTables === 1n ? await session.query(HIDING) : [];
+  if (hiding.length > 0) {
+    const found = `row-level security hides rows from this role in ${hiding.map(([name]) => name).join(', ')}`;
+    return [problem('rights', found, RLS_ADVICE)];
   }
   const [[may] = []] = await session.query(hasTables === 1n ? MAY_WRITE : MAY_CREATE);
   if (may === 1n) return [ok('rights', 'the role has the permissions that it needs')];
@@ -131,9 +153,18 @@ async function rightsOf(session: Session): Promise<Finding[]> {
   return [problem('rights', found, 'see "Roles" in docs/operating.md')];
 }
 
+const RLS_ADVICE =
+  'use a role that has BYPASSRLS, or that owns the tables unless they have FORCE ROW LEVEL SECURITY, or disable it: ' +
+  'ALTER TABLE … DISABLE ROW LEVEL SECURITY';
+
+/** The tables of the store. */
+const TABLES_HERE = `relname IN (${['store', 'webhook_lease', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
+    AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
+
+const HIDING = `SELECT relname FROM pg_class WHERE ${TABLES_HERE} AND row_security_active(oid) ORDER BY relname`;
+
 const MAY_WRITE = `SELECT coalesce(bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
     AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')), false)
-  FROM pg_class WHERE relname IN (${['store', 'webhook_lease', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
-    AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
+  FROM pg_class WHERE ${TABLES_HERE}`;
 
 const MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";

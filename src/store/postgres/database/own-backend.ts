@@ -1,0 +1,48 @@
+import { StoreNotUsable } from '../../store.ts';
+import { USE_NO_POOLER } from './errors.ts';
+import type { Session } from './session.ts';
+
+/** Limit for each statement. */
+const WITHIN_MS = 3_000;
+/** A pooler with several idle connections may give a session the same one again by chance. */
+const ROUNDS = 3;
+
+/**
+ * Checks that all statements of a session are executed by one process of the server, which no other session uses. A pooler that
+ * switches connections between transactions would apply settings to one process and commit in another.
+ * @param openAnother opens a further session at the same address; it has a transaction while `session` is used
+ * @throws StoreNotUsable
+ */
+export async function expectOwnBackend(
+  session: Session,
+  openAnother: () => Promise<Session>,
+): Promise<void> {
+  const other = await openAnother();
+  try {
+    const own = await session.backendPid(WITHIN_MS);
+    const expectSame = async () => {
+      if ((await session.backendPid(WITHIN_MS)) !== own) throw new StoreNotUsable(USE_NO_POOLER);
+    };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await other.run('BEGIN');
+      if ((await other.backendPid(WITHIN_MS)) === own) throw new StoreNotUsable(USE_NO_POOLER);
+      await expectSame();
+      await other.run('COMMIT');
+      await expectSame();
+    }
+  } finally {
+    other.destroy();
+  }
+}
+
+/**
+ * Like `expectOwnBackend`, but opens no further session if the server itself has answered: a program between names another process
+ * for the connection than the one that executes its statements.
+ */
+export async function expectOwnBackendBehindProxy(
+  session: Session,
+  openAnother: () => Promise<Session>,
+): Promise<void> {
+  if (session.announcedPid === (await session.backendPid(WITHIN_MS))) return;
+  await expectOwnBackend(session, openAnother);
+}

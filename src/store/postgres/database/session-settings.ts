@@ -1,0 +1,48 @@
+/**
+ * Settings of every session, whatever is set for the server, the database or the role. docs/operating.md lists them. Everything else
+ * that can be set stays as it is configured, `default_transaction_read_only` and the search path among it.
+ */
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  // The limits are those of a request or a command (TimeLimits), and connections in use are idle for long.
+  lock_timeout: '$1',
+  statement_timeout: '$2',
+  idle_in_transaction_session_timeout: '$3',
+  transaction_timeout: '$4',
+  idle_session_timeout: '0',
+  // Ends sessions of clients that have vanished, and releases their locks.
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '1',
+  // What a transaction sees and what a commit means: on disk before it is acknowledged.
+  default_transaction_isolation: 'read committed',
+  synchronous_commit:
+    "CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END",
+  // A policy that hides rows is an error; rows that are hidden would look like orders that do not exist.
+  row_security: 'off',
+  // Triggers keep ids from being given twice.
+  session_replication_role: 'origin',
+  // An unconfirmed commit is reported by a warning.
+  client_min_messages: 'warning',
+  // Text as the program writes and reads it.
+  standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
+  bytea_output: 'hex',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  // Statements take a millisecond, less than it takes to compile them.
+  jit: 'off',
+};
+
+/** Values that are SQL, or a parameter of the statement; the others are text. */
+const IS_SQL = /^(?:\$\d|CASE )/;
+
+const WANTED = Object.entries(SESSION_SETTINGS)
+  .map(([name, value]) => `('${name}', ${IS_SQL.test(value) ? value : `'${value}'`})`)
+  .join();
+
+/**
+ * An expression that sets all of SESSION_SETTINGS, with the time limits $1 to $4. Settings that the version of the server does not have
+ * are left out, as are those that have the value already: some may be changed by a superuser only.
+ */
+export const APPLY_SESSION_SETTINGS = `(SELECT count(set_config(name, wanted.value, false))
+    FROM (VALUES ${WANTED}) AS wanted (name, value) JOIN pg_settings USING (name)
+    WHERE setting <> wanted.value)`;

@@ -1,0 +1,37 @@
+import { MAX_HELD_BACK, SNAPSHOT_HOLDERS, type StoreSizes } from '../../store.ts';
+import type { Session } from './session.ts';
+
+/** Old snapshots that are named; there can be any number. */
+const MAX_NAMED = 5;
+
+/** Returns how many transactions the oldest snapshot of each kind holds back; 0 without one. */
+export async function readHeldBack(session: Session): Promise<NonNullable<StoreSizes['heldBack']>> {
+  const held = new Map((await session.query(LARGEST)) as [string, bigint][]);
+  const [sessions, prepared, slots] = SNAPSHOT_HOLDERS.map((kind) => Number(held.get(kind) ?? 0));
+  return { session: sessions!, prepared_transaction: prepared!, replication_slot: slots! };
+}
+
+/** Describes the snapshots that hold back more than MAX_HELD_BACK transactions, the oldest first. */
+export async function oldSnapshots(session: Session): Promise<string[]> {
+  const rows = await session.query(NAMED, [MAX_HELD_BACK, MAX_NAMED]);
+  return rows.map(([name, transactions]) => `${name} since ${transactions} transactions`);
+}
+
+/**
+ * A transaction that has written holds back as much as a snapshot. Sessions in other databases do not, but those that send the log to a
+ * standby with hot_standby_feedback do. https://www.postgresql.org/docs/current/routine-vacuuming.html
+ */
+const HELD = `SELECT 'session' AS kind, age(coalesce(backend_xmin, backend_xid)) AS transactions,
+      concat('session ', pid, ' (', nullif(application_name, '') || ', ', 'role ', usename, ')') AS name
+    FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND (datname = current_database() OR backend_type = 'walsender')
+  UNION ALL
+  SELECT 'prepared_transaction', age(transaction), concat('prepared transaction ', gid)
+    FROM pg_prepared_xacts WHERE database = current_database()
+  UNION ALL
+  SELECT 'replication_slot', age(xmin), concat('replication slot ', slot_name) FROM pg_replication_slots`;
+
+const LARGEST = `SELECT kind, max(transactions) FROM (${HELD}) AS held GROUP BY kind`;
+
+const NAMED = `SELECT name, transactions FROM (${HELD}) AS held WHERE transactions > $1
+  ORDER BY transactions DESC LIMIT $2`;
