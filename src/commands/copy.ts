@@ -38,7 +38,7 @@ function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | 
     throw new UsageError(`give either ${flag} or ${flag}-file`);
   }
   if (url !== undefined) warnOfPassword(flag, url);
-  const found = url ?? contentOf(file!);
+  const found = url?.trim() ?? contentOf(file!);
   if (found === undefined) throw new UsageError(`${flag}-file must be a readable file`);
   const problem = databaseUrlProblem(found);
   if (problem === undefined) return found;

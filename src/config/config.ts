@@ -8,7 +8,7 @@ import {
   type WebhookKeyFile,
   WebhookKeyUnusable,
 } from '../webhooks/key.ts';
-import { readDatabaseUrl, urlSource } from './database-url.ts';
+import { readDatabaseUrl, type UrlSource, urlSource } from './database-url.ts';
 import {
   COUNT,
   DURATION,
@@ -74,7 +74,7 @@ export interface Config {
   /** The file that the URL is read from. */
   readonly databaseUrlFile: string | undefined;
   /** Returns the current URL; if it is read from a file, the password may have changed. */
-  readonly currentDatabaseUrl: () => string;
+  readonly currentDatabaseUrl: UrlSource;
   readonly environment: Environment;
   /** URL at which integrators reach this service; base URLs are this URL followed by /v1 or /v2. */
   readonly rootUrl: string;

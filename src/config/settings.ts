@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { invisibleIn } from '../store/url.ts';
 
 /** Values by variable name: the process environment, or flags under the names of their variables. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
@@ -10,10 +11,12 @@ export type Settings = Readonly<Partial<Record<string, string>>>;
  * @throws ConfigError
  */
 export function readEnvironment(environment: Settings): Settings {
-  const path = environment.SETTINGS_FILE || undefined;
-  if (path === undefined) return environment;
+  const path = environment.SETTINGS_FILE?.trim() ?? '';
+  if (path === '') return environment;
   try {
-    return { ...environment, ...parseEnv(readFileSync(path, 'utf8')) };
+    // Editors on Windows put a byte order mark before the first name.
+    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return { ...environment, ...parseEnv(text) };
   } catch (error) {
     throw new ConfigError([`SETTINGS_FILE must be a readable file: ${(error as Error).message}`]);
   }
@@ -44,9 +47,18 @@ export class SettingsReader<Variable extends string> {
     this.#defaults = defaults;
   }
 
-  /** Returns the value from flags or environment. An empty value counts as not set, as in `PORT= npm start`. */
+  /**
+   * Returns the value from flags or environment, without white space around it, such as the CR of a line of a Windows file. An
+   * empty value counts as not set, as in `PORT= npm start`, and so does one with characters that cannot be seen, which is recorded as a
+   * problem.
+   */
   given(variable: Variable): string | undefined {
-    return this.#settings[variable] || undefined;
+    const text = this.#settings[variable]?.trim() ?? '';
+    const invisible = invisibleIn(text);
+    if (invisible === undefined) return text || undefined;
+    const problem = `${this.nameOf(variable)} must not contain ${invisible}`;
+    if (!this.problems.includes(problem)) this.problems.push(problem);
+    return undefined;
   }
 
   isSet(variable: Variable): boolean {
@@ -68,8 +80,7 @@ export class SettingsReader<Variable extends string> {
     parse: (text: string) => T | undefined,
     expected: string,
   ): T | undefined {
-    const source = this.isSet(variable) ? this.#settings : this.#defaults;
-    const text = source[variable] ?? '';
+    const text = this.given(variable) ?? this.#defaults[variable] ?? '';
     const value = parse(text);
     if (value === undefined) {
       this.problems.push(`${this.nameOf(variable)} must be ${expected}, not "${text}"`);

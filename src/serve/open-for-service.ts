@@ -23,7 +23,10 @@ export async function openForService(
   const store = await openStore(config.databaseUrl, {
     create: true,
     purpose: 'service',
-    currentUrl: config.currentDatabaseUrl,
+    currentUrl: () =>
+      config.currentDatabaseUrl((reason) =>
+        logger.warn({ file: config.databaseUrlFile, reason }, 'the database URL is not used'),
+      ),
     onMigrated: (from, to) => {
       steps = `schema ${from} → ${to}`;
       if (from === 0) onMade();

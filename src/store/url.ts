@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import {
   filesIn,
   isPostgresUrl,
@@ -6,31 +5,38 @@ import {
   postgresUrlProblem,
   withoutCredentials,
 } from './postgres/database/address.ts';
-import { SQLITE, sqlitePath } from './sqlite/database/connection.ts';
+import { SQLITE, sqlitePath, sqlitePathProblem } from './sqlite/database/connection.ts';
+
+/** Control characters, and those that have no width or look like a blank: Unicode's categories, and what fonts leave out. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+
+/** Names the first character of a text that cannot be seen; undefined if there is none. */
+export function invisibleIn(text: string): string | undefined {
+  const [found] = INVISIBLE.exec(text) ?? [];
+  if (found === undefined) return undefined;
+  const code = found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  return `control or invisible characters, such as U+${code} after ${INVISIBLE.exec(text)!.index} characters`;
+}
 
 /** Returns the problem with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {
+  const invisible = invisibleIn(url);
+  if (invisible !== undefined) return `must not contain ${invisible}`;
   if (isPostgresUrl(url)) return postgresUrlProblem(url);
   if (!url.startsWith(SQLITE)) {
     return 'must be sqlite:PATH, such as sqlite:data/store-orders.db, or a postgres:// URL';
   }
-  const path = sqlitePath(url);
-  // SQLite does not treat ":memory:" and "file:…" as plain paths.
-  if (path === '' || /^(?::|file:)/i.test(path) || path.endsWith('/')) {
-    return 'must name a database file, such as sqlite:data/store-orders.db';
-  }
-  if (/[?#\0]/.test(path)) return 'must be a plain path, without parameters';
-  return undefined;
+  return sqlitePathProblem(url);
 }
 
 /** Returns the name of a database for messages: without password, and independent of the working directory. */
 export function databaseLabel(url: string): string {
-  return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${resolve(sqlitePath(url))}`;
+  return isPostgresUrl(url) ? parseAddress(url).label : `${SQLITE}${sqlitePath(url)}`;
 }
 
 /** Returns the path of an SQLite database; undefined for another one. */
 export function fileOf(url: string): string | undefined {
-  return isPostgresUrl(url) ? undefined : resolve(sqlitePath(url));
+  return isPostgresUrl(url) ? undefined : sqlitePath(url);
 }
 
 /** Returns whether two URLs differ at most in user and password. */

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { readConfig, readDatabaseConfig } from '../../src/config/config.ts';
 import { needRestart } from '../../src/config/need-restart.ts';
-import { ConfigError } from '../../src/config/settings.ts';
+import { ConfigError, readEnvironment } from '../../src/config/settings.ts';
 import { misspelt, VARIABLES } from '../../src/config/similar-names.ts';
+import { parseAddress } from '../../src/store/postgres/database/address.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -75,7 +77,7 @@ const INVALID: readonly (readonly [string, string])[] = [
   ['PET_LOOKUP_DEPRECATED_AT', '2026-13-01'],
   ['PET_LOOKUP_SUNSET_AT', 'never'],
   ['OPERATIONS_PORT', 'x'],
-  ['OPERATIONS_HOST', ' '],
+  ['OPERATIONS_HOST', 'a b'],
   ['DRAIN_SECONDS', '-1'],
   ['DRAIN_SECONDS', '1.5'],
   ['STOP_LIMIT_SECONDS', '3601'],
@@ -207,4 +209,154 @@ test('another database, file or password needs a restart; a password in the same
   };
   assert.deepEqual(needRestart(withFile('a', one), withFile('a', other)), []);
   assert.deepEqual(needRestart(withFile('a', one), withFile('b', other)), ['DATABASE_URL_FILE']);
+});
+
+test('white space around a setting is ignored, as a line of a Windows file or a copied value has it', (t) => {
+  const database = 'sqlite:/data/orders.db';
+  for (const space of ['\r', ' ', '\t', '\u00A0', '\uFEFF', '\u2003', '\r\n']) {
+    const { databaseUrl, port } = readConfig({
+      DATABASE_URL: `${database}${space}`,
+      PORT: `${space}9000`,
+    });
+    assert.equal(databaseUrl, database);
+    assert.equal(port, 9_000);
+    const path = join(temporaryFolder(t), 'url');
+    writeFileSync(path, `${space}${database}${space}`);
+    assert.equal(readConfig({ DATABASE_URL_FILE: `${path}${space}` }).databaseUrl, database);
+  }
+  assert.equal(readConfig({ PORT: ' \r' }).port, 8_080);
+});
+
+test('a settings file may begin with a byte order mark, and have lines of Windows', (t) => {
+  const path = join(temporaryFolder(t), 'settings');
+  writeFileSync(path, '\uFEFFDATABASE_URL=sqlite:/data/orders.db\r\nPORT=9000\r\n');
+  const settings = readEnvironment({ SETTINGS_FILE: path });
+  const { databaseUrl, port } = readConfig(settings);
+  assert.deepEqual([databaseUrl, port], ['sqlite:/data/orders.db', 9_000]);
+  assert.deepEqual(Object.keys(settings).sort(), ['DATABASE_URL', 'PORT', 'SETTINGS_FILE']);
+});
+
+for (const [what, code] of [
+  ['a zero-width space', 0x200b],
+  ['a no-break space', 0xa0],
+  ['a byte order mark', 0xfeff],
+  ['a soft hyphen', 0xad],
+  ['an escape', 0x1b],
+  ['a Hangul filler', 0x3164],
+  ['a CR', 13],
+] as const) {
+  test(`${what} within a setting is refused, and named by its code`, (t) => {
+    const character = String.fromCodePoint(code);
+    const expected = new RegExp(`U\\+${code.toString(16).toUpperCase().padStart(4, '0')}`);
+    const url = `sqlite:/data/or${character}ders.db`;
+    for (const [variable, value] of [
+      ['DATABASE_URL', url],
+      ['HOST', `127.0.${character}0.1`],
+      ['BACKUP_DIR', `/back${character}up`],
+      ['WEBHOOK_KEY_FILE', `/k${character}ey`],
+      ['CORS_ORIGINS', `https://a${character}.example`],
+    ] as const) {
+      const [problem, ...others] = problemsOf({ [variable]: value });
+      assert.match(problem!, new RegExp(`^${variable} must not contain control or invisible`));
+      assert.match(problem!, expected);
+      assert.ok(!problem!.includes(character));
+      assert.deepEqual(others, []);
+    }
+    const path = join(temporaryFolder(t), 'url');
+    writeFileSync(path, `postgres://u:se${character}cret@h/d`);
+    const [problem] = problemsOf({ DATABASE_URL_FILE: path });
+    assert.match(problem!, expected);
+    assert.doesNotMatch(problem!, /cret/);
+  });
+}
+
+test('a password with "/", "?", "#" or "@" that is not encoded is refused, and shown nowhere', async () => {
+  for (const url of [
+    'postgres://app:12/34hidden@db.example/orders',
+    'postgres://app:12#34hidden@db.example/orders',
+    'postgres://app:12?34hidden@db.example/orders',
+    'postgres://app:12/34?hidden@db.example/orders',
+    'postgres://app:12?sslmode=hidden@db.example/orders',
+    'postgres://app:12?password=hidden@db.example/orders',
+    'postgres://app:#hidden@db.example/orders',
+    'postgres://app:/hidden@db.example/orders',
+    'postgres://app:100%hidden@db.example/orders',
+    'postgres://app:%zzhidden@db.example/orders',
+    'postgres://db.example/orders#hidden',
+  ]) {
+    const problems = problemsOf({ DATABASE_URL: url });
+    assert.match(problems.join(), /^DATABASE_URL must be postgres:.* percent-encoding/, url);
+    assert.doesNotMatch(problems.join(), /hidden|db\.example/);
+    const { code, stdout, stderr } = await run(['list', '--database', url]);
+    assert.equal(code, 2);
+    assert.doesNotMatch(stdout + stderr, /hidden/);
+  }
+  for (const url of [
+    'postgres://app:12%2F34%3F%23%40@db.example/orders',
+    'postgres://app%40tenant:x@db.example/orders',
+    'postgres://db.example/orders?user=app@tenant&password=a@b',
+  ]) {
+    assert.deepEqual(problemsOf({ DATABASE_URL: url }), []);
+  }
+});
+
+test('a parameter of a URL that is refused is named, unless it may be a part of a password', () => {
+  const [named] = problemsOf({ DATABASE_URL: 'postgres://h/d?connect_timeout=5' });
+  assert.match(named!, /no parameters other than .* \(not connect_timeout\)$/);
+  const [hidden] = problemsOf({ DATABASE_URL: 'postgres://h/d?Se-cret=5' });
+  assert.doesNotMatch(hidden!, /cret/);
+});
+
+test('the name of a database may have every character, in percent-encoding', () => {
+  const name = 'a#b/c?d&e+f%g h';
+  const { hosts } = parseAddress(`postgres://u@h/${encodeURIComponent(name)}`);
+  assert.equal(hosts[0]!.config().database, name);
+});
+
+test('PGSSLMODE and PGSSLROOTCERT have their usual meaning for URLs that do not set them', (t) => {
+  const set = (name: string, value: string) => {
+    process.env[name] = value;
+    t.after(() => delete process.env[name]);
+  };
+  set('PGSSLMODE', 'verify-full');
+  set('PGSSLROOTCERT', fileURLToPath(new URL('../tls/server.crt', import.meta.url)));
+  const [own, other] = ['postgres://h/d', 'postgres://h/d?sslmode=require&sslrootcert='].map(
+    (url) => parseAddress(url).hosts[0]!.config().ssl as Record<string, unknown>,
+  );
+  assert.match(String(own!.ca), /BEGIN CERTIFICATE/);
+  assert.equal(own!.rejectUnauthorized, undefined);
+  assert.equal(other!.ca, undefined);
+  assert.equal(other!.rejectUnauthorized, false);
+  set('PGSSLMODE', 'allow');
+  assert.match(problemsOf({ DATABASE_URL: 'postgres://h/d' })[0]!, /sslmode of .* \(PGSSLMODE/);
+});
+
+test('sqlite:~ without a folder, or without a home, is refused', (t) => {
+  for (const url of ['sqlite:~', 'sqlite:~kim/orders.db']) {
+    assert.match(problemsOf({ DATABASE_URL: url })[0]!, /must begin with ~\//);
+  }
+  const home = process.env.HOME;
+  t.after(() => {
+    process.env.HOME = home;
+  });
+  process.env.HOME = '';
+  assert.match(problemsOf({ DATABASE_URL: 'sqlite:~/orders.db' })[0]!, /no home folder/);
+});
+
+test('a URL file that names another database is reported once, and not used', (t) => {
+  const path = join(temporaryFolder(t), 'url');
+  writeFileSync(path, 'postgres://a:1@db.example/o');
+  const { currentDatabaseUrl } = readConfig({ DATABASE_URL_FILE: path });
+  const ignored: string[] = [];
+  const read = () => currentDatabaseUrl((reason) => ignored.push(reason));
+  writeFileSync(path, 'postgres://a:2@db.example/o');
+  assert.equal(read(), 'postgres://a:2@db.example/o');
+  writeFileSync(path, 'postgres://a:3@other.example/o');
+  assert.equal(read(), 'postgres://a:2@db.example/o');
+  read();
+  rmSync(path);
+  read();
+  assert.equal(ignored.length, 2);
+  assert.match(ignored[0]!, /names another database/);
+  assert.match(ignored[1]!, /cannot be read/);
 });

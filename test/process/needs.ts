@@ -9,6 +9,20 @@ function canUnshare(): boolean {
   return spawnSync('unshare', [...spaces, ...mount], { stdio: 'ignore' }).status === 0;
 }
 
+/** Starts a program as a user without rights of its own. */
+export const AS_NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+
+/** Why a test with another user is skipped; that user must be able to read this folder, too. */
+export const NEEDS_OTHER_USER = canRunAsNobody()
+  ? false
+  : 'needs root, in a folder that others can read';
+
+function canRunAsNobody(): boolean {
+  const [setpriv, ...options] = AS_NOBODY;
+  const program = [process.execPath, import.meta.filename];
+  return spawnSync(setpriv!, [...options, ...program], { stdio: 'ignore' }).status === 0;
+}
+
 /** Why a test of a Python program is skipped. */
 export const NEEDS_PYTHON = isThere('python3', '--version') ? false : 'needs python3';
 

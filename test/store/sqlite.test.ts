@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { backupStore } from '../../src/store/maintenance/backup.ts';
+import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
+import { diagnoseDatabase } from '../../src/store/maintenance/inspect.ts';
 import { openStore } from '../../src/store/open.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/database/connection.ts';
+import { checkSqlite } from '../../src/store/sqlite/maintenance/check.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { momentAt } from './engines.ts';
@@ -200,4 +211,69 @@ test('migrating a database of release 1.0.0 keeps the history of every order', a
     changed.push(...orders.map(({ id }) => id));
   });
   assert.deepEqual(changed, [1n, 2n, 3n]);
+});
+
+test('a database with a second name (a hard link) is not written, by a service, a command or a restore', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, other] = [join(folder, 'a.db'), join(folder, 'b.db')];
+  const store = await openStore(`sqlite:${path}`, OPTIONS);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
+  await store.close();
+  const backup = join(folder, 'backup.db');
+  await backupStore(`sqlite:${path}`, backup);
+  linkSync(path, other);
+  for (const name of [path, other]) {
+    const url = `sqlite:${name}`;
+    for (const purpose of ['service', 'migration', 'write'] as const) {
+      await assert.rejects(
+        openStore(url, { create: true, purpose }),
+        /it has 2 names \(hard links\)/,
+      );
+    }
+    await assert.rejects(
+      restoreStore(url, backup, () => {}),
+      /it has 2 names/,
+    );
+    const findings = await diagnoseDatabase(url);
+    assert.match(findings.find(({ subject }) => subject === 'files')!.found, /it has 2 names/);
+    const reading = await openStore(url, { create: false, purpose: 'read' });
+    assert.equal((await reading.find([1n])).length, 1);
+    await reading.close();
+  }
+  rmSync(other);
+  symlinkSync(path, other);
+  await (await openStore(`sqlite:${other}`, OPTIONS)).close();
+});
+
+test('the second name that an interrupted restore leaves does not keep the database from use', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  const kept = `${path}.before-2026-11-26T00-00-00-000Z`;
+  linkSync(path, kept);
+  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  await assert.rejects(openStore(`sqlite:${kept}`, OPTIONS), /it has 2 names/);
+});
+
+test('file names that SQLite would read as URIs are names of files, for backups, restores and checks', async (t) => {
+  const folder = temporaryFolder(t);
+  const before = process.cwd();
+  process.chdir(folder);
+  t.after(() => process.chdir(before));
+  const url = 'sqlite:a.db';
+  const store = await openStore(url, OPTIONS);
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
+  await store.close();
+  const names = ['file:b.db', 'file:///c.db', ':memory:', 'file::memory:', 'file:d.db?mode=memory'];
+  for (const name of names) {
+    if (name.includes('/')) mkdirSync('file:');
+    const { findings, bytes } = await backupStore(url, name);
+    assert.equal(findings.orders.pending, 1n, name);
+    assert.equal(statSync(join(folder, name)).size, bytes);
+    await restoreStore(`sqlite:restored-${names.indexOf(name)}.db`, name, () => {});
+    assert.equal((await checkSqlite(name)).orders.pending, 1n);
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name === 'b.db'),
+    [],
+  );
 });

@@ -32,12 +32,12 @@ export function userOf(): Finding[] {
 }
 
 /** Checks for valid settings that may be unintended, or do not fit each other. */
-export function configurationOf(config: Config, urlFile: string | undefined): Finding[] {
+export function configurationOf(config: Config): Finding[] {
   const { environment, databaseUrl, drainMs, stopLimitMs } = config;
   return [
     ok('configuration', `${environment}, ${databaseLabel(databaseUrl)}`),
     ...exposureOf(config),
-    ...rightsOf(urlFile),
+    ...rightsOf(config.databaseUrlFile),
     stopOf((drainMs + stopLimitMs) / 1_000),
   ];
 }

@@ -56,17 +56,11 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   }
   const { databaseUrl } = config;
   return [
-    ...[programOf(), ...userOf(), ...configurationOf(config, urlFileOf(flags))],
+    ...[programOf(), ...userOf(), ...configurationOf(config)],
     ...namesOf(environment),
     ...(await portsOf(config)),
     ...(await diagnoseDatabase(databaseUrl)),
     ...backupsOf(config),
     ...(await storeOf(config)),
   ];
-}
-
-/** The file that the URL is read from, unless a flag names the database. */
-function urlFileOf({ database, databaseFile }: DatabaseFlags): string | undefined {
-  if (database !== undefined) return undefined;
-  return databaseFile ?? (terminal().env.DATABASE_URL_FILE || undefined);
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Action, actionOf } from '../audit.ts';
 import { isPostgresUrl } from '../postgres/database/address.ts';
 import { sqlitePath } from '../sqlite/database/connection.ts';
@@ -20,7 +21,7 @@ import { copyStore } from './copy.ts';
  * @throws StoreNotUsable, also if the store does not pass the check
  */
 export async function backupStore(url: string, file: string): Promise<Backup> {
-  return makeBackup(file, async (partial) => {
+  return makeBackup(resolve(file), async (partial) => {
     if (!isPostgresUrl(url)) copySqlite(sqlitePath(url), partial);
     else await copyStore(url, `sqlite:${partial}`, { isMove: false, onProgress: () => {} });
   });

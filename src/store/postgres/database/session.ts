@@ -73,12 +73,12 @@ export class Session implements TableSession {
    */
   static async open(host: Host, limits: TimeLimits, connectMs: number): Promise<Session> {
     try {
-      return await Session.#open(host.config, limits, connectMs);
+      return await Session.#open(host.config(), limits, connectMs);
     } catch (error) {
       // The driver reports this without an error code.
       const hasNoTls = /does not support SSL/.test((error as Error).message);
       if (!hasNoTls || host.fallback === undefined) throw error;
-      return Session.#open(host.fallback, limits, connectMs);
+      return Session.#open(host.fallback(), limits, connectMs);
     }
   }
 
@@ -88,7 +88,7 @@ export class Session implements TableSession {
     connectMs: number,
   ): Promise<Session> {
     const session = new Session(
-      newClient({
+      new Client({
         ...config,
         application_name: APPLICATION,
         connectionTimeoutMillis: connectMs,
@@ -232,18 +232,6 @@ export class Session implements TableSession {
       connection: { stream: { destroy(): void } };
     };
     connection.stream.destroy();
-  }
-}
-
-/**
- * Creates a client.
- * @throws StoreNotUsable if a certificate named in the URL is missing or unreadable
- */
-function newClient(config: ClientConfig): Client {
-  try {
-    return new Client(config);
-  } catch (error) {
-    throw new StoreNotUsable((error as Error).message, { cause: error });
   }
 }
 

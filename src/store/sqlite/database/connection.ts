@@ -1,18 +1,46 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreNotUsable } from '../../store.ts';
-import { isBusy, isCannotOpen } from './errors.ts';
+import { isBusy, isCannotOpen, isReadOnly } from './errors.ts';
+import { expectOneName } from './one-name.ts';
 
 export const SQLITE = 'sqlite:';
 
-/** Returns the file of a `sqlite:PATH` URL: sqlite:relative/path, sqlite:///absolute/path, or sqlite:~/path in the home folder. */
+/**
+ * Returns the file of a `sqlite:PATH` URL: sqlite:relative/path, sqlite:///absolute/path, or sqlite:~/path in the home folder. The path is
+ * absolute, since SQLite reads a name that begins with "file:" as a URI.
+ */
 export function sqlitePath(url: string): string {
   const path = url.slice(SQLITE.length);
   if (path.startsWith('~/')) return join(homedir(), path.slice(2));
-  return path.startsWith('//') ? path.slice(2) : path;
+  return resolve(path.startsWith('//') ? path.slice(2) : path);
+}
+
+/** Returns what is wrong with the path of a `sqlite:PATH` URL, or undefined. */
+export function sqlitePathProblem(url: string): string | undefined {
+  const path = url.slice(SQLITE.length);
+  // Users expect more of ":memory:" and "file:…" than a file of that name.
+  if (path === '' || /^(?::|file:)/i.test(path) || path.endsWith('/')) {
+    return 'must name a database file, such as sqlite:data/store-orders.db';
+  }
+  if (/[?#\0]/.test(path)) return 'must be a plain path, without parameters';
+  if (!path.startsWith('~')) return undefined;
+  if (!path.startsWith('~/'))
+    return 'must begin with ~/ for a file in the home folder of this user';
+  return hasHome()
+    ? undefined
+    : 'must be an absolute path, since this user has no home folder (HOME)';
+}
+
+function hasHome(): boolean {
+  try {
+    return isAbsolute(homedir());
+  } catch {
+    return false;
+  }
 }
 
 /** Older versions can lose a commit when two processes restart the write-ahead log at the same time. */
@@ -31,8 +59,9 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
   } else expectExists(path);
   if (!existsSync(path)) throw new StoreNotUsable('it is a link to a file that does not exist');
   if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
+  expectOneName(path);
   const file = fileIdentity(path);
-  return { db: new DatabaseSync(path, { timeout: 0, readBigInts: true }), file };
+  return { db: new DatabaseSync(resolve(path), { timeout: 0, readBigInts: true }), file };
 }
 
 /**
@@ -91,7 +120,7 @@ export function makeFile(path: string): void {
  * @param returnArrays whether rows are arrays rather than objects
  */
 export function openForReading(location: Location, returnArrays = true): DatabaseSync {
-  return new DatabaseSync(location, {
+  return new DatabaseSync(typeof location === 'string' ? resolve(location) : location, {
     readOnly: true,
     timeout: 0,
     readBigInts: true,
@@ -114,6 +143,10 @@ export function expectExists(path: string): void {
   if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
 }
 
+/** In one line, for commands that only read. */
+const READ_AS_OWNER =
+  'while no service uses it, reading it creates files in its folder, for which this user lacks permission; run the command as its owner';
+
 /** Location of a database for SQLite to open: a path, or a URL with parameters. */
 export type Location = string | URL;
 
@@ -121,7 +154,7 @@ export type Location = string | URL;
  * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files
  * that readers share, and must be told that no other process can write the database.
  * https://sqlite.org/uri.html#uriimmutable
- * @throws StoreNotUsable if there is no file at `path`
+ * @throws StoreNotUsable if there is no file at `path`, or this user may not create the files that readers share
  */
 export function readableLocation(path: string): Location {
   expectExists(path);
@@ -130,6 +163,7 @@ export function readableLocation(path: string): Location {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     return path;
   } catch (error) {
+    if (isReadOnly(error)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
     if (!isCannotOpen(error) || existsSync(`${path}-wal`)) throw error;
     return new URL(`${pathToFileURL(path)}?immutable=1`);
   } finally {

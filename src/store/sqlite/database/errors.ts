@@ -97,6 +97,11 @@ export function isFull(error: unknown): boolean {
   return isCode || isFull(error.cause);
 }
 
+/** Returns whether a file or folder could not be written. */
+export function isReadOnly(error: unknown): boolean {
+  return resultCode(error) === SQLITE_READONLY;
+}
+
 /** Returns whether a file could not be opened or created. */
 export function isCannotOpen(error: unknown): boolean {
   return resultCode(error) === SQLITE_CANTOPEN;

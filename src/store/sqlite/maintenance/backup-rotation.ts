@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from '../database/errors.ts';
 import {
@@ -48,7 +48,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
   const { folder } = rotation;
   expectFolder(folder);
   if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
-  const lock = new DatabaseSync(join(folder, '.store-orders-backup-lock'), { timeout: 0 });
+  const lock = new DatabaseSync(resolve(folder, '.store-orders-backup-lock'), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     // Another process may have made one meanwhile.

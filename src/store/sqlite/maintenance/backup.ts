@@ -16,6 +16,7 @@ import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import {
+  fileIdentity,
   makeFile,
   makeFolder,
   readableLocation,
@@ -36,7 +37,7 @@ export interface Backup {
 }
 
 /**
- * Makes a backup at `target`, which must not exist, in a folder that must: a missing one can be a disk that is not mounted.
+ * Makes a backup at `target`, an absolute path, which must not exist, in a folder that must: a missing one can be a disk that is not mounted.
  * `copy` writes the database to a temporary file beside it, which is checked, and renamed to `target` once it is complete and
  * synced.
  * @param mustBeSound whether a store that fails the check is refused
@@ -47,7 +48,7 @@ export async function makeBackup(
   copy: (partial: string) => Promise<void>,
   mustBeSound = true,
 ): Promise<Backup> {
-  const folder = dirname(resolve(target));
+  const folder = dirname(target);
   if (existsSync(target)) throw new StoreNotUsable(`${target} already exists`);
   expectFolder(folder);
   const leftovers = partialsIn(folder);
@@ -117,7 +118,13 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
     makeFile(partial);
     await write(partial);
     syncToDisk(partial);
+    const written = fileIdentity(partial);
     putInPlace(partial);
+    if (fileIdentity(target) !== written) {
+      throw new StoreNotUsable(
+        `${target} is not the file that was written; another program has replaced it`,
+      );
+    }
     syncToDisk(dirname(target));
   } catch (error) {
     const failure = error instanceof StoreNotUsable && !isFull(error) ? error : cannotWrite(error);
@@ -149,7 +156,7 @@ export function copySqlite(path: string, target: string): void {
       if (db.prepare('SELECT 1 FROM store').get() === undefined) {
         throw new StoreNotUsable(COPY_NOT_COMPLETE);
       }
-      db.prepare('VACUUM INTO ?').run(target);
+      db.prepare('VACUUM INTO ?').run(resolve(target));
     }),
   );
 }
@@ -174,7 +181,7 @@ export function makeUsable(path: string): void {
 }
 
 function changeDatabase(path: string, change: (db: DatabaseSync) => void): void {
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(resolve(path));
   try {
     change(db);
   } finally {

@@ -7,6 +7,7 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  realpathSync,
   statfsSync,
   statSync,
   unlinkSync,
@@ -14,21 +15,30 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
+import { mountOf } from '../database/mounts.ts';
+import { namesProblem } from '../database/one-name.ts';
 import { partialsIn } from './backup.ts';
 
 /** A cancel waits for one sync, as long as no others wait with it. */
 const SLOW_SYNC_MS = 20;
 const LEAST_FREE_BYTES = 1 << 30;
 const NO_FREE_BYTES = 100 << 20;
-/** From linux/magic.h: file systems on which locks or syncs cannot be relied on, or that a restart empties. */
-const UNSUITABLE: Readonly<Record<number, string>> = {
-  26985: 'NFS',
-  20859: 'SMB',
-  4283649346: 'CIFS',
-  4266872130: 'SMB2',
-  16914836: 'tmpfs, which is lost when the machine restarts',
-  2240043254: 'ramfs, which is lost when the machine restarts',
-};
+/** File systems by type: those on which locks and syncs do not work or that a restart empties, and those that depend on their host. */
+const UNSUITABLE: readonly (readonly [RegExp, string])[] = [
+  [/^nfs/, 'NFS'],
+  [/^(?:cifs|smb)/, 'SMB'],
+  [/^(?:tmpfs|ramfs)$/, 'a file system in memory, which is lost when the machine restarts'],
+];
+const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:overlay|aufs)$/,
+    "overlayfs, as a container's own files are, which are lost with the container",
+  ],
+  [
+    /^(?:fuse|virtiofs|9p|vboxsf|prl_fs|grpcfuse|fakeowner)/,
+    'shared with another machine or provided by a program',
+  ],
+];
 
 /** Checks the file of a database, which may not exist yet, and its folder. Briefly writes a file to the folder. */
 export async function diagnoseSqlite(path: string): Promise<Finding[]> {
@@ -37,6 +47,9 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
     const wrong = wrongKindOf(file);
     if (wrong !== undefined) return [problem('files', wrong, 'name another file in DATABASE_URL')];
     const folder = existingFolder(file);
+    const names = existsSync(file) ? namesProblem(file) : undefined;
+    if (names !== undefined)
+      return [problem('files', `${file}: ${names}`, 'use one name, and the folder')];
     const findings = [rightsOf(file, folder), diskOf(file, folder), ...leftoversIn(folder)];
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;
@@ -96,11 +109,18 @@ function mayUse(path: string, mode: number): boolean {
 }
 
 function diskOf(file: string, folder: string): Finding {
-  const { type, bavail, bsize } = statfsSync(folder);
-  const unsuitable = UNSUITABLE[type];
-  if (unsuitable !== undefined) {
-    const advice = 'put the database on a local disk, or use PostgreSQL';
-    return problem('disk', `${folder} is on ${unsuitable}`, advice);
+  const { bavail, bsize } = statfsSync(folder);
+  const { type = '' } = mountOf(realpathSync(folder)) ?? {};
+  const advice = 'put the database on a local disk (in a container: a volume), or use PostgreSQL';
+  const among = (types: typeof UNSUITABLE) => types.find(([pattern]) => pattern.test(type))?.[1];
+  const [unsuitable, doubtful] = [among(UNSUITABLE), among(DOUBTFUL)];
+  if (unsuitable !== undefined) return problem('disk', `${folder} is on ${unsuitable}`, advice);
+  if (doubtful !== undefined) {
+    return warning(
+      'disk',
+      `${folder} is on ${type}: ${doubtful}; locks and syncs may not work`,
+      advice,
+    );
   }
   const free = bavail * bsize;
   const size = existsSync(file) ? statSync(file).size : 0;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ALL_IDS, type FreeIds, leapAbove } from '../../../orders/ids.ts';
 import type { OrderId } from '../../../orders/order.ts';
@@ -14,7 +15,7 @@ export function beginHistory(
   given: readonly FreeIds[],
   { command, user, host, what }: Action,
 ): OrderId {
-  const db = new DatabaseSync(path, { readBigInts: true });
+  const db = new DatabaseSync(resolve(path), { readBigInts: true });
   try {
     const own = freeIdsOf(db);
     const highest = [own, ...given].map((ids) => (ids.highest > own.last ? 0n : ids.highest));

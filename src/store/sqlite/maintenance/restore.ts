@@ -21,6 +21,7 @@ import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from '../database/errors.ts';
+import { expectOneName } from '../database/one-name.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { copySqlite, expectSound, makeUsable, timeForName, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
@@ -63,7 +64,12 @@ export async function restoreSqlite(
     throw new StoreNotUsable('the backup and the database are the same file');
   }
   const kept = `${path}.before-${timeForName()}`;
-  if (wasThere) withOpenErrors(path, () => refuseOther(path, source));
+  if (wasThere) {
+    withOpenErrors(path, () => {
+      expectOneName(path);
+      refuseOther(path, source);
+    });
+  }
   let nextId: OrderId | undefined;
   await writeWhole(path, {
     write: async (partial) => {
@@ -140,7 +146,7 @@ function refuseOtherStore(db: DatabaseSync, source: Findings): void {
  * @throws StoreNotUsable if there are other connections
  */
 function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void {
-  const db = new DatabaseSync(path, { timeout: 0, readBigInts: true });
+  const db = new DatabaseSync(resolve(path), { timeout: 0, readBigInts: true });
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../temporary.ts';
+import { AS_NOBODY, NEEDS_NAMESPACES, NEEDS_OTHER_USER } from './needs.ts';
+import { run } from './program.ts';
+
+test('a database file that is mounted alone is not written, and doctor says so', {
+  skip: NEEDS_NAMESPACES,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const [file, data] = [join(folder, 'o.db'), join(folder, 'data')];
+  assert.equal((await run(['migrate', '--database', `sqlite:${file}`])).code, 0);
+  mkdirSync(data);
+  const mounted = (args: string) => {
+    const script = `touch ${data}/o.db && mount --bind ${file} ${data}/o.db && exec "$@"`;
+    const wrapper = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', script, 'sh'];
+    return run([...args.split(' '), '--database', `sqlite:${data}/o.db`], { wrapper });
+  };
+  for (const args of [
+    'serve --port 0 --operations-port 0',
+    'ship 1',
+    'keys create --name x',
+    'migrate',
+  ]) {
+    const { code, stderr, stdout } = await mounted(args);
+    assert.equal(code, 1, args);
+    assert.match(stderr + stdout, /it is mounted alone, without its log/);
+  }
+  const { stdout } = await mounted('doctor');
+  assert.match(stdout, /^files +problem +.*it is mounted alone/m);
+});
+
+test('a user without write permission is told in one line how to read a store that no service uses', {
+  skip: NEEDS_OTHER_USER,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const database = join(folder, 'o.db');
+  assert.equal((await run(['migrate', '--database', `sqlite:${database}`])).code, 0);
+  for (const path of [folder, database]) chmodSync(path, 0o755);
+  rmSync(`${database}-ids`, { force: true });
+  for (const args of [
+    'export',
+    'list',
+    'show 1',
+    'check',
+    'keys list',
+    'audit',
+    'ids',
+    'imports',
+  ]) {
+    const { code, stderr } = await run([...args.split(' '), '--database', `sqlite:${database}`], {
+      wrapper: AS_NOBODY,
+    });
+    assert.equal(code, 1, args);
+    assert.match(stderr, /^.*this user lacks permission; run the command as its owner\n$/);
+  }
+});
