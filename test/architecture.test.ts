@@ -54,7 +54,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/concurrency/': [],
   'src/json/': [],
   'src/listing/': ['orders'],
-  'src/webhooks/delivering/': [...DOMAIN, ...STORE, 'api', 'webhooks', 'version'],
+  'src/webhooks/delivering/': [...DOMAIN, ...STORE, 'api', 'json', 'webhooks', 'version'],
   'src/webhooks/': ['orders', 'concurrency'],
   'src/store/store.ts': [
     ...DOMAIN,
@@ -87,7 +87,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/store/postgres/maintenance/': [...ENGINE, 'store/postgres/database'],
   'src/store/postgres/': ENGINE,
-  'src/store/': [...DOMAIN, 'store'],
+  'src/store/': [...DOMAIN, 'json', 'store'],
   'src/config/': ['keys', 'orders', 'store/url', 'webhooks'],
   'src/files/': ['orders', 'pets', 'json'],
   'src/telemetry/': [...DOMAIN, ...STORE, 'version'],

@@ -1,4 +1,5 @@
-import { NO_REVISION, orderEtag } from '../api/v2/responses.ts';
+import { orderEtag } from '../api/etags.ts';
+import { NO_REVISION } from '../api/preconditions.ts';
 import { MAX_BATCH, nameOf } from '../orders/batch.ts';
 import { type ChangeCommand, MAX_CHANGES_AT_ONCE } from '../orders/change-all.ts';
 import { type OrderId, parseInt64 } from '../orders/order.ts';

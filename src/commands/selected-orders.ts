@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import { orderEtag } from '../api/etags.ts';
 import { orderRecordJson } from '../api/v2/records.ts';
-import { orderEtag } from '../api/v2/responses.ts';
 import { InputProblem, openInput } from '../files/input.ts';
 import { parseExactJson } from '../json/exact-json.ts';
 import { ORDER_STATUSES, type OrderId, type OrderStatus, parseInt64 } from '../orders/order.ts';

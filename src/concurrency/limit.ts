@@ -1,23 +1,59 @@
-/** Bounds the number of tasks that run at the same time. Further tasks are refused at once instead of queued. */
+/** Tasks that wait for others to end. */
+export interface Waiting {
+  readonly max: number;
+  /** How long each waits, in milliseconds. */
+  readonly limitMs: number;
+}
+
+interface Waiter {
+  readonly since: number;
+  readonly begin: () => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/** Bounds the number of tasks that run at the same time. A bounded number of further ones wait; others are refused. */
 export class ConcurrencyLimit {
   readonly #max: number;
   readonly #refusal: () => Error;
+  readonly #waiting: Waiting;
+  readonly #waiters: Waiter[] = [];
   #running = 0;
 
-  /** @param refusal makes the error for tasks beyond `max` */
-  constructor(max: number, refusal: () => Error) {
+  /** @param refusal makes the error for tasks that neither run nor wait, or have waited for too long */
+  constructor(max: number, refusal: () => Error, waiting: Waiting = { max: 0, limitMs: 0 }) {
     this.#max = max;
     this.#refusal = refusal;
+    this.#waiting = waiting;
   }
 
-  /** @throws the error of `refusal` if `max` tasks are running; also whatever `task` throws */
+  /** @throws the error of `refusal`; also whatever `task` throws */
   async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#max) throw this.#refusal();
-    this.#running += 1;
+    if (this.#running < this.#max) this.#running += 1;
+    else await this.#turn();
     try {
       return await task();
     } finally {
-      this.#running -= 1;
+      this.#end();
     }
+  }
+
+  /** Resolves when a task has ended whose place the next one takes. */
+  #turn(): Promise<void> {
+    if (this.#waiters.length >= this.#waiting.max) return Promise.reject(this.#refusal());
+    return new Promise((begin, refuse) => {
+      this.#waiters.push({ since: performance.now(), begin, refuse });
+    });
+  }
+
+  #end(): void {
+    for (let next = this.#waiters.shift(); next !== undefined; next = this.#waiters.shift()) {
+      if (performance.now() - next.since < this.#waiting.limitMs) {
+        next.begin();
+        return;
+      }
+      // Its client has been answered.
+      next.refuse(this.#refusal());
+    }
+    this.#running -= 1;
   }
 }

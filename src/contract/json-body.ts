@@ -2,10 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestProblem } from '../http/errors.ts';
 import { type ExactJson, type JsonValue, parseExactJson } from '../json/exact-json.ts';
+import { cut } from '../json/to-json.ts';
 import { escaped, type Validated } from './validation.ts';
 
-/** application/json, with UTF-8 as the only permitted charset (RFC 8259, section 8.1). */
-const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
+/** RFC 9110, section 5.6.6: a parameter with a token or a quoted string. */
+const PARAMETER = /[!#$%&'*+.^`|~\w-]+=(?:[!#$%&'*+.^`|~\w-]+|"(?:[^"\\]|\\.)*")/;
+/** A media type and its parameters, some of which may be empty. Linear: no blank can be read in two ways. */
+const JSON_TYPE = new RegExp(
+  `^application/json[\\t ]*(?:;[\\t ]*(?:${PARAMETER.source}[\\t ]*)?)*$`,
+  'i',
+);
+const PARAMETERS = new RegExp(PARAMETER, 'g');
+/** UTF-8 is the only charset of JSON (RFC 8259, section 8.1). */
+const OTHER_CHARSET = /^charset=(?!"?utf-8"?$)/i;
 
 /**
  * A body with more JSON values than this is refused, since 1,000 orders have a few thousand. Each value takes a microsecond to read and
@@ -13,10 +22,12 @@ const JSON_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset="?utf-8"?[\t ]*)?$/
  */
 const MAX_VALUES = 20_000;
 
-/** Returns whether the headers of a request declare its body as JSON that is not compressed. */
+/** Returns whether the headers of a request declare its body as JSON that is not compressed. Unknown parameters are ignored. */
 export function isPlainJson(headers: IncomingHttpHeaders): boolean {
-  const { 'content-type': type, 'content-encoding': coding = 'identity' } = headers;
-  return type !== undefined && JSON_TYPE.test(type.trim()) && coding === 'identity';
+  const { 'content-type': type = '', 'content-encoding': coding = '' } = headers;
+  if (!JSON_TYPE.test(type.trim())) return false;
+  if (type.match(PARAMETERS)?.some((each) => OTHER_CHARSET.test(each))) return false;
+  return coding.split(',').every((each) => ['', 'identity'].includes(each.trim().toLowerCase()));
 }
 
 /** The JSON value of a body, with every digit of its integers, as `validate` accepts it. */
@@ -38,7 +49,7 @@ export function readJsonBody<T>(
     return whole('is not valid JSON');
   }
   if (json.repeatedName !== undefined) {
-    return whole(`has the field ${JSON.stringify(json.repeatedName.slice(0, 40))} twice`);
+    return whole(`has the field ${JSON.stringify(cut(json.repeatedName, 40))} twice`);
   }
   const unstorable = unstorableText(json.value);
   if (unstorable !== undefined) {

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { RequestProblem } from '../http/errors.ts';
 import { INTEGER } from '../json/exact-json.ts';
+import { cut } from '../json/to-json.ts';
 import { parseTimestamp } from '../orders/timestamp.ts';
 import type { Parameter, Schema } from './openapi.ts';
 
@@ -155,10 +156,12 @@ function textValue(text: string, schema: Schema): unknown {
     return text.split(',').map((item) => textValue(item, schema.items as Schema));
   }
   if (schema.type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';
+  // The "+" of an offset, which is a blank unless it is encoded: 2026-11-26T10:00:00+01:00.
+  if (schema.format === 'date-time') return text.replace(/ (?=\d\d:\d\d$)/, '+');
   return schema.type === 'integer' && INTEGER.test(text) ? BigInt(text) : text;
 }
 
-/** Reads `name=value` pairs: names must be known and unique, and percent-encoding valid; "+" is literal (RFC 3986). */
+/** Reads `name=value` pairs as forms send them: names must be known and unique, percent-encoding valid, and "+" is a blank. */
 function readQuery(
   query: string,
   known: ReadonlySet<string>,
@@ -170,7 +173,7 @@ function readQuery(
     const equals = pair.indexOf('=');
     const name = decoded(equals === -1 ? pair : pair.slice(0, equals));
     const value = decoded(equals === -1 ? '' : pair.slice(equals + 1));
-    const parameter = (name ?? pair).slice(0, MAX_ECHO);
+    const parameter = cut(name ?? pair, MAX_ECHO);
     if (name === undefined || value === undefined) {
       problems.push({ parameter, detail: 'has malformed percent-encoding' });
     } else if (!known.has(name)) problems.push({ parameter, detail: 'is not a known parameter' });
@@ -181,7 +184,7 @@ function readQuery(
 
 function decoded(text: string): string | undefined {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
     return undefined;
   }
@@ -190,7 +193,13 @@ function decoded(text: string): string | undefined {
 function pointerOf({ instancePath, keyword, params }: ErrorObject): { pointer: string } {
   const name = keyword === 'required' ? params.missingProperty : params.additionalProperty;
   const pointer = name === undefined ? instancePath : `${instancePath}/${escaped(name)}`;
-  return { pointer: pointer.slice(0, MAX_ECHO) };
+  return { pointer: cutPointer(pointer) };
+}
+
+/** Without half of an escape at its end. */
+function cutPointer(pointer: string): string {
+  const short = cut(pointer, MAX_ECHO);
+  return short.length < pointer.length ? short.replace(/~$/, '') : short;
 }
 
 /** RFC 6901, section 3. */

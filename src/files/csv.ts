@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { INTEGER } from '../json/exact-json.ts';
+import { cut } from '../json/to-json.ts';
 import { CsvPositions } from './csv-positions.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
 
@@ -111,7 +112,7 @@ function headerProblem(header: readonly string[], columns: Columns): string | un
   }
   const unknown = header.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    const names = unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ');
+    const names = unknown.map((name) => JSON.stringify(cut(name, 40))).join(', ');
     return `is not a valid header: unknown columns ${names}; known columns are ${known.join(', ')}`;
   }
   const isTwice = new Set(header).size < header.length;

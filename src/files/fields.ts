@@ -1,4 +1,5 @@
 import { INTEGER, OtherNumber } from '../json/exact-json.ts';
+import { cut } from '../json/to-json.ts';
 import {
   isInt64,
   isReference,
@@ -64,7 +65,7 @@ class FieldReader {
     this.#fields = fields;
     for (const name of Object.keys(fields)) {
       if (Object.hasOwn(columns, name)) continue;
-      this.problems.push(`has an unknown field ${JSON.stringify(name.slice(0, 40))}`);
+      this.problems.push(`has an unknown field ${JSON.stringify(cut(name, 40))}`);
     }
   }
 
@@ -138,7 +139,7 @@ class FieldReader {
   }
 
   #refuse(name: string, expected: string, value: Value): void {
-    this.problems.push(`${name} must be ${expected}; it is ${display(value).slice(0, 60)}`);
+    this.problems.push(`${name} must be ${expected}; it is ${cut(display(value), 60)}`);
   }
 }
 

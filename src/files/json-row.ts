@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type ExactJson, parseExactJson } from '../json/exact-json.ts';
+import { cut } from '../json/to-json.ts';
 import type { Row, Value } from './row.ts';
 
 /** Reads the JSON text of one object as a row; integers keep every digit. */
@@ -16,7 +17,7 @@ export function jsonRow(at: string, bytes: Buffer): Row {
     return { at, problem: 'is not a JSON object' };
   }
   if (repeatedName !== undefined) {
-    return { at, problem: `has the field ${JSON.stringify(repeatedName.slice(0, 40))} twice` };
+    return { at, problem: `has the field ${JSON.stringify(cut(repeatedName, 40))} twice` };
   }
   return { at, fields: value as Record<string, Value> };
 }

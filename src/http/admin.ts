@@ -38,7 +38,11 @@ export function buildAdmin(parts: AdminParts): Admin {
   const router = adminRoutes(parts);
   const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});
-  const options = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 0 };
+  const options = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: 0,
+    insecureHTTPParser: false,
+  };
   const server = createServer(options, (request, response) => {
     dispatch(new Exchange(request, response, find), fail);
   });

@@ -4,7 +4,7 @@ import type { Authentication, KeyRing } from '../keys/key-ring.ts';
 import { Batcher } from '../store/batcher.ts';
 import { headerCount } from './connection/well-formed.ts';
 import { inTime } from './deadline.ts';
-import type { ErrorCode } from './errors.ts';
+import { type ErrorCode, scopeChallenge } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { ErrorHandler } from './failures.ts';
 import { sendError } from './responses.ts';
@@ -41,7 +41,7 @@ export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authentica
       }
       const { scope } = exchange.route;
       if (scope !== undefined && !isAllowed(key, scope)) {
-        sendError(exchange, 'scope_missing');
+        sendError(exchange, 'scope_missing', scopeChallenge(scope));
         return;
       }
       exchange.apiKey = key;

@@ -44,6 +44,10 @@ const ERRORS = {
     'This cursor is no longer valid: the store was restored or lost changes. Read all orders again.',
   ],
   order_changed: [412, 'The order has changed since the ETag in If-Match was read.'],
+  precondition_failed: [
+    412,
+    'Nothing was changed: If-None-Match names the present state, or If-Match names a state that this resource does not have.',
+  ],
   reference_differs: [412, 'The order does not have the reference in If-Reference-Match.'],
   body_too_large: [413, 'The request body is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
@@ -74,6 +78,7 @@ const BAD_REQUESTS = {
   bad_method: 'Unknown HTTP method; methods are uppercase.',
   bad_url:
     'The URL is malformed: characters beyond ASCII, spaces and broken "%" must be percent-encoded.',
+  url_host: 'An absolute URL must have a host, and no credentials.',
   url_fragment: 'The URL must not contain a fragment ("#").',
   bad_request_line:
     'The request line is malformed; it must be "METHOD URL HTTP/1.1" with single spaces, followed by CRLF.',
@@ -81,6 +86,7 @@ const BAD_REQUESTS = {
     'A header is malformed; it must be "Name: value" without a space before the colon or control characters, followed by CRLF.',
   host_missing: 'The Host header is missing.',
   host_repeated: 'The Host header must be sent once.',
+  host_malformed: 'The Host header must be a host name or an IP address, with an optional port.',
   bad_framing: 'Content-Length and Transfer-Encoding are invalid, repeated or conflicting.',
   bad_chunks: 'The chunked encoding of the body is malformed.',
   http2: 'HTTP/2 is not supported on this connection; use HTTP/1.1.',
@@ -141,6 +147,8 @@ export interface ErrorResponse {
   readonly body: string;
 }
 
+const REALM = 'Bearer realm="store-orders"';
+
 /** Retry-After of a 503 response, in seconds. */
 const RETRY_AFTER_S = '1';
 
@@ -190,13 +198,18 @@ function responseOf(record: ErrorRecord, body = JSON.stringify(record)): ErrorRe
   headers.push('cache-control', 'no-store');
   if (status === 503) headers.push('retry-after', RETRY_AFTER_S);
   if (status === 401) headers.push('www-authenticate', challenge(code));
+  if (code === 'unsupported_media_type') headers.push('accept', 'application/json');
   return { status, headers, code, body };
+}
+
+/** Returns the header of a 403: RFC 6750, section 3. */
+export function scopeChallenge(scope: string): HeaderList {
+  return ['www-authenticate', `${REALM}, error="insufficient_scope", scope="${scope}"`];
 }
 
 /** Returns the WWW-Authenticate challenge. RFC 6750, section 3: no error code if no credentials were sent. */
 function challenge(code: ErrorCode): string {
-  const realm = 'Bearer realm="store-orders"';
-  if (code === 'api_key_missing') return realm;
+  if (code === 'api_key_missing') return REALM;
   const error = code === 'api_key_malformed' ? 'invalid_request' : 'invalid_token';
-  return `${realm}, error="${error}", error_description="${ERRORS[code][1].replaceAll('"', "'")}"`;
+  return `${REALM}, error="${error}", error_description="${ERRORS[code][1].replaceAll('"', "'")}"`;
 }

@@ -112,6 +112,8 @@ function createHttpServer(): Server {
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
     // Checked in `requestProblem`, since Node's own 400 response is not an Error record.
     requireHostHeader: false,
+    // NODE_OPTIONS may have --insecure-http-parser.
+    insecureHTTPParser: false,
   });
   server.timeout = IDLE_TIMEOUT_MS;
   // A client may half-close the connection after its last request and still expects the response.

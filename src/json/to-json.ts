@@ -7,3 +7,9 @@ export function toJson(value: unknown, indent?: number): string {
 
 /** JSON.rawJSON (ES2026), which TypeScript does not declare yet. */
 const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
+
+/** Returns the beginning of a text, of whole characters: half of a surrogate pair is no text, and parsers refuse it. */
+export function cut(text: string, length: number): string {
+  const short = text.slice(0, length);
+  return short.isWellFormed() ? short : short.slice(0, -1);
+}

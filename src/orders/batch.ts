@@ -21,6 +21,7 @@ import {
 } from './order.ts';
 import {
   type KnownReference,
+  NOT_PLACED,
   nameOfKey,
   type Placement,
   type PlaceOrderCommand,
@@ -139,6 +140,8 @@ export class Batch {
   readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
   /** New placements; their revision is that of the batch. */
   readonly placements: Omit<Placement, 'revision'>[] = [];
+  /** Placements for which there was an order already, by their reference. */
+  readonly found: Placement[] = [];
   /** Commands for several orders that can be repeated, to be stored. */
   readonly changedAll: ChangedAll[] = [];
   /** API keys for which the references of new orders are unique, by order. */
@@ -266,12 +269,18 @@ export class Batch {
     if (earlier !== undefined) {
       if (earlier.digest !== digest) return { refusal: 'idempotency_key_reused' };
       const { id, at } = earlier;
+      if (earlier.revision === NOT_PLACED) return { id, isReplay: true };
       return (revision) => ({ id, revision: earlier.revision ?? revision, at, isReplay: true });
     }
     const taken = this.#orderOf(command);
     if (taken !== undefined) {
-      const isSame = differingFields(taken, { ...draft, id: taken.id }).length === 0;
-      return isSame ? { id: taken.id, isReplay: true } : { refusal: 'reference_taken' };
+      const { id } = taken;
+      if (differingFields(taken, { ...draft, id }).length > 0)
+        return { refusal: 'reference_taken' };
+      const found = { by, idempotencyKey, digest, id, at: this.now, revision: NOT_PLACED };
+      this.found.push(found);
+      this.#placements.set(name, found);
+      return { id, isReplay: true };
     }
     const id = this.#takeId();
     if (id > this.#lastId) return { refusal: 'no_ids_left' };

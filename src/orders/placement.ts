@@ -19,12 +19,16 @@ export interface PlaceOrderCommand {
   readonly digest: string;
 }
 
+/** The revision of a placement that has found an order by its reference, and placed none. */
+export const NOT_PLACED = 0n;
+
 /** A placement as stored. */
 export interface Placement {
   readonly by: string;
   readonly idempotencyKey: string;
   readonly digest: string;
   readonly id: OrderId;
+  /** In which the order was placed, or NOT_PLACED. */
   readonly revision: bigint;
   /** Milliseconds since the epoch. */
   readonly at: number;

@@ -162,7 +162,7 @@ function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, Operat
       handle: listAllOrders(listing, new GzipLists(), sender),
       scope: 'orders:read',
     },
-    cancelOrder: { handle: cancelOrderV1(submit), scope: 'orders:cancel' },
+    cancelOrder: { handle: cancelOrderV1(store, submit), scope: 'orders:cancel' },
     getPet: { handle: lookup, headers: deprecationHeaders(petLookup, documentPath('v1')) },
   };
 }

@@ -54,8 +54,10 @@ export interface ActivityPage {
 /** Events that one request may count. */
 export const MAX_EVENTS_COUNTED = MAX_ROWS_READ;
 
-/** Maximum number of concurrent counts. Further ones would exceed the timeouts of their clients, and are rejected. */
+/** Counts that run at the same time. */
 export const MAX_COUNTS_AT_ONCE = 8;
+/** Further counts wait, as long as their clients do. */
+export const COUNTS_WAITING = { max: 200, limitMs: 2_000 };
 
 /** Returns the moment that `after` counts up to, which must be in the past of the store; undefined at the begin of a count. */
 export function countedMoment({ after }: ActivityQuery): Moment | undefined {

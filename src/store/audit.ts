@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os';
+import { cut } from '../json/to-json.ts';
 
 /** What an operator does by a command. */
 export interface Action {
@@ -28,7 +29,7 @@ const MAX_LENGTH = 500;
 
 /** Returns the audit record of a command. @param what without secrets */
 export function actionOf(command: string, what: string): Action {
-  const text = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH - 1)}…` : what;
+  const text = what.length > MAX_LENGTH ? `${cut(what, MAX_LENGTH - 1)}…` : what;
   return { command, user: userName(), host: hostname(), what: text };
 }
 

@@ -27,8 +27,15 @@ export interface PagePosition {
   readonly id: OrderId;
 }
 
-/** The ship date by which an order without one is sorted: the last. */
+/** The ship date by which the index sorts an order without one. Such orders come last, in descending order too. */
 export const UNDATED = INT64_MAX;
+
+/** Whether a walk is divided: orders without a ship date follow the others, although the index has them first in descending order. */
+export function hasUndatedLast({ filter, sort, isDescending }: Omit<PageQuery, 'limit'>): boolean {
+  const { shipDateFrom, shipDateBefore } = filter;
+  const isDated = shipDateFrom !== undefined || shipDateBefore !== undefined;
+  return sort === 'shipDate' && isDescending && !isDated;
+}
 
 export interface PageQuery {
   readonly filter: OrderFilter;

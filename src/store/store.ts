@@ -182,7 +182,7 @@ export interface Store extends ChangeSource {
 
   /**
    * Counts the orders that match a filter; without a filter, from counters.
-   * @throws StoreUnavailable also beyond MAX_COUNTS_AT_ONCE
+   * @throws StoreUnavailable also if more than COUNTS_WAITING wait
    */
   count(filter: OrderFilter): Promise<OrderCounts>;
 
@@ -202,7 +202,7 @@ export interface Store extends ChangeSource {
    * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one,
    * counts every event once that was recorded before the first call, in the period of its time.
    * @returns undefined if `query.after` is no longer valid: the store was restored or lost changes
-   * @throws StoreUnavailable also beyond MAX_COUNTS_AT_ONCE
+   * @throws StoreUnavailable also if more than COUNTS_WAITING wait
    */
   activity(query: ActivityQuery): Promise<ActivityPage | undefined>;
 

@@ -27,3 +27,35 @@ test('a task that fails ends, too', async () => {
   );
   assert.equal(await limit.run(async () => 'done'), 'done');
 });
+
+test('a bounded number of tasks wait for their turn, in order', async () => {
+  const limit = new ConcurrencyLimit(1, refusal, { max: 2, limitMs: 60_000 });
+  const begun: number[] = [];
+  const end: (() => void)[] = [];
+  const run = (number: number) =>
+    limit.run(() => {
+      begun.push(number);
+      return new Promise<void>((resolve) => end.push(resolve));
+    });
+  const all = [run(1), run(2), run(3)];
+  await assert.rejects(run(4), /too many/);
+  assert.deepEqual(begun, [1]);
+  for (const each of all) {
+    end.shift()!();
+    await each;
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(begun, [1, 2, 3]);
+  assert.equal(await limit.run(async () => 'free again'), 'free again');
+});
+
+test('a task that has waited for too long does not run', async () => {
+  const limit = new ConcurrencyLimit(1, refusal, { max: 1, limitMs: 0 });
+  let end = () => {};
+  const first = limit.run(() => new Promise<void>((resolve) => (end = resolve)));
+  const late = limit.run(async () => assert.fail('ran'));
+  end();
+  await first;
+  await assert.rejects(late, /too many/);
+  assert.equal(await limit.run(async () => 'free again'), 'free again');
+});

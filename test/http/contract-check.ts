@@ -61,7 +61,7 @@ function closed(node: unknown): unknown {
 }
 
 /** Statuses of requests that match no operation, as listed in info.description of the contract. */
-const OUTSIDE_OPERATIONS = [400, 403, 405, 408, 413, 414, 417, 429, 431, 505];
+const OUTSIDE_OPERATIONS = [400, 403, 405, 408, 412, 413, 414, 417, 429, 431, 505];
 
 /** The operation of a request, and its version; HEAD counts as GET (RFC 9110, 9.3.2). */
 function operationFor(method: string, path: string, rootPath: string) {

@@ -49,3 +49,28 @@ test('a second signal ends the process at once', async (t) => {
   assert.equal(await service.stop(), 1);
   assert.match(service.stdout(), /stopped at once by a second signal/);
 });
+
+test('a lenient parser in NODE_OPTIONS lets no request be smuggled', async (t) => {
+  const env = { NODE_OPTIONS: '--insecure-http-parser' };
+  const service = await serve(t, ['--sample', '3'], { env });
+  const key = `Host: a\r\nAuthorization: Bearer ${service.secret}\r\n`;
+  const smuggled = `DELETE ${ORDERS}/1 HTTP/1.1\r\n${key}\r\n`;
+  const chunk = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
+  for (const framing of [
+    `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    `Transfer-Encoding: chunked\r\nContent-Length: ${chunk.length}\r\n\r\n${chunk}${smuggled}`,
+    `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${smuggled}`,
+    `Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    `Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+    `X: a\rb\r\n\r\n${smuggled}`,
+    `Content-Length: 0\n\n${smuggled}`,
+  ]) {
+    const answers = await service.raw(`GET ${ORDERS} HTTP/1.1\r\n${key}${framing}`);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [400],
+      framing,
+    );
+  }
+  assert.equal(JSON.parse((await service.call('GET', ORDERS)).body).length, 3);
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { etagName } from '../../src/api/etag-name.ts';
+import { etagName } from '../../src/api/etags.ts';
 import { Listing } from '../../src/listing/listing.ts';
 import type { Moment } from '../../src/orders/heads.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';

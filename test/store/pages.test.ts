@@ -19,6 +19,7 @@ import {
   positionOf,
   SORTS,
   type Sort,
+  UNDATED,
 } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../orders/arbitraries.ts';
@@ -85,7 +86,11 @@ function sorted(orders: readonly OrderRecord[], sort: Sort, isDescending: boolea
   const isBefore = (a: OrderRecord, b: OrderRecord) =>
     timeOf(a) < timeOf(b) || (timeOf(a) === timeOf(b) && a.id < b.id);
   const ascending = orders.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
-  return isDescending ? ascending.reverse() : ascending;
+  if (!isDescending) return ascending;
+  // Orders without a ship date are last, in either order.
+  const isUndated = (order: OrderRecord) => timeOf(order) === UNDATED;
+  const descending = ascending.reverse();
+  return [...descending.filter((each) => !isUndated(each)), ...descending.filter(isUndated)];
 }
 
 /** The same commands on other orders: an order that is not pending never changes again. */

@@ -1,11 +1,13 @@
 import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendError } from '../../http/responses.ts';
 import { parseInt64 } from '../../orders/order.ts';
+import type { Store } from '../../store/store.ts';
 import { cancelCommand, sendCancelLimitReached } from '../cancel-limit.ts';
+import { preconditionsOf } from '../preconditions.ts';
 import { type Submit, submitInTime } from '../submit.ts';
 
 /** DELETE /store/orders/{orderId}: 204 once the cancellation is durable. */
-export function cancelOrder(submit: Submit): Handle {
+export function cancelOrder(store: Pick<Store, 'record'>, submit: Submit): Handle {
   return async (exchange: Exchange) => {
     const id = parseInt64(exchange.parameters.orderId!);
     if (id === undefined) {
@@ -13,7 +15,12 @@ export function cancelOrder(submit: Submit): Handle {
       return;
     }
     const command = cancelCommand(exchange.apiKey!, id);
-    const outcome = await submitInTime(exchange, submit, command);
+    const { refusal, ...conditions } = await preconditionsOf(exchange, store, id);
+    if (refusal !== undefined) {
+      sendError(exchange, refusal);
+      return;
+    }
+    const outcome = await submitInTime(exchange, submit, { ...command, ...conditions });
     if (typeof outcome === 'object') {
       sendCancelLimitReached(exchange, outcome.retryAt);
       return;
@@ -25,6 +32,7 @@ export function cancelOrder(submit: Submit): Handle {
       case 'order_not_found':
       case 'order_already_cancelled':
       case 'order_already_shipped':
+      case 'order_changed':
         sendError(exchange, outcome);
         break;
       default:

@@ -5,7 +5,7 @@ import type { Exchange, Handle } from '../../http/exchange.ts';
 import { sendEmpty, sendHead } from '../../http/responses.ts';
 import type { Listing } from '../../listing/listing.ts';
 import type { Moment } from '../../orders/heads.ts';
-import { etagName } from '../etag-name.ts';
+import { etagName } from '../etags.ts';
 import type { GzipLists } from './list/gzip.ts';
 import type { ListSender } from './list/sender.ts';
 

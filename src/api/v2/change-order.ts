@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isWeak, matchesIfMatch } from '../../http/conditional.ts';
+import { isWeak } from '../../http/conditional.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
 import { inTime } from '../../http/deadline.ts';
 import type { ErrorVariant } from '../../http/errors.ts';
@@ -9,10 +9,12 @@ import type { ChangeCommand, ChangeResult } from '../../orders/change-all.ts';
 import { isReference, type OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
+import { orderEtag } from '../etags.ts';
+import { preconditionsOf } from '../preconditions.ts';
 import { type Submit, submitInTime } from '../submit.ts';
 import { CANCEL_ALREADY_CANCELLED, refusalOf, SHIP_ALREADY_SHIPPED } from './errors.ts';
 import { orderRecordJson } from './records.ts';
-import { NO_REVISION, orderEtag, sendChanged } from './responses.ts';
+import { sendChanged } from './responses.ts';
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so a weak ETag does not mean that the order has changed. */
 const WEAK_ETAG = {
@@ -43,9 +45,13 @@ export async function changeOrder(
     sendProblems(exchange, 'parameter_invalid', [MALFORMED_REFERENCE]);
     return;
   }
-  const ifRevision = await inTime(exchange, () => revisionOf(ifMatch, store, id));
+  const conditions = await preconditionsOf(exchange, store, id);
+  if (conditions.refusal !== undefined) {
+    sendError(exchange, conditions.refusal);
+    return;
+  }
   const outcome = await submitInTime(exchange, submit, {
-    ...{ ...command, ifRevision },
+    ...{ ...command, ifRevision: conditions.ifRevision },
     ifReference: ifReference?.reference,
   });
   if (typeof outcome === 'object') {
@@ -100,19 +106,4 @@ function referenceOf(
   } catch {
     return 'malformed';
   }
-}
-
-/**
- * Returns the revision that If-Match requires; undefined without the header. The writer compares it again, in its
- * transaction.
- */
-async function revisionOf(
-  ifMatch: string | undefined,
-  store: Store,
-  id: OrderId,
-): Promise<bigint | undefined> {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
-  const order = await store.record(id);
-  if (order === undefined || !matchesIfMatch(ifMatch, orderEtag(order))) return NO_REVISION;
-  return order.revision;
 }

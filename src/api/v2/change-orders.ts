@@ -13,11 +13,13 @@ import {
 import type { OrderId, OrderRecord } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
 import { secondsUntil, sendCancelLimitReached } from '../cancel-limit.ts';
+import { orderEtag } from '../etags.ts';
+import { failsPrecondition, NO_REVISION } from '../preconditions.ts';
 import type { SubmitMany } from '../submit.ts';
 import { refusalOf } from './errors.ts';
 import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from './idempotency-key.ts';
 import { orderRecordJson } from './records.ts';
-import { NO_REVISION, NOT_STORED, orderEtag } from './responses.ts';
+import { NOT_STORED } from './responses.ts';
 
 /** The body of cancelOrders and shipOrders. */
 export interface OrdersToChange {
@@ -54,6 +56,10 @@ export async function changeOrders(
   const repeated = repeatedIds(orders);
   if (repeated.length > 0) {
     sendProblems(exchange, 'body_invalid', repeated);
+    return;
+  }
+  if (failsPrecondition(exchange.request, false)) {
+    sendError(exchange, 'precondition_failed');
     return;
   }
   const revisions = await inTime(exchange, () => revisionsOf(store, orders));

@@ -28,6 +28,8 @@ function digestOf({ filter, sort, isDescending }: Walk): string {
   const isPlaced = placedFrom !== undefined || placedBefore !== undefined;
   // Absent, the digest is that of releases that did not have them. The reference is last, since it can contain the separator.
   if (isPlaced || sort !== 'id') parts.push(`placed ${placedFrom} ${placedBefore} ${sort}`);
+  // A cursor of the releases that had undated orders first would skip the others.
+  if (sort === 'shipDate' && isDescending) parts.push('undated last');
   if (reference !== undefined) parts.push(reference);
   return digest(parts.join('|'));
 }

@@ -4,8 +4,9 @@ import type { RouteHandler } from '../../http/exchange.ts';
 import { sendError } from '../../http/responses.ts';
 import type { OrderId } from '../../orders/order.ts';
 import type { Store } from '../../store/store.ts';
+import { orderEtag } from '../etags.ts';
 import { orderRecordJson } from './records.ts';
-import { orderEtag, sendRead } from './responses.ts';
+import { sendRead } from './responses.ts';
 
 /** GET /store/orders/{orderId}: an order in any status. */
 export function getOrder(contract: Contract, store: Store): RouteHandler {

@@ -7,6 +7,7 @@ import type { OrderRecord } from '../../orders/order.ts';
 import type { PlaceOrderCommand } from '../../orders/placement.ts';
 import { parseTimestamp } from '../../orders/timestamp.ts';
 import type { Store } from '../../store/store.ts';
+import { failsPrecondition } from '../preconditions.ts';
 import { type Submit, submitInTime } from '../submit.ts';
 import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from './idempotency-key.ts';
 import { sendChanged } from './responses.ts';
@@ -38,6 +39,10 @@ export function placeOrder(
     }
     if (idempotencyKey === 'malformed') {
       sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
+      return;
+    }
+    if (failsPrecondition(exchange.request, true)) {
+      sendError(exchange, 'precondition_failed');
       return;
     }
     const command = commandFor(body, {

@@ -6,20 +6,13 @@ import type { Exchange } from '../../http/exchange.ts';
 import { send, sendEmpty } from '../../http/responses.ts';
 import type { Moment } from '../../orders/heads.ts';
 import type { OrderId, OrderRecord } from '../../orders/order.ts';
-import { etagName } from '../etag-name.ts';
+import { etagName, orderEtag } from '../etags.ts';
 import { orderRecordJson } from './records.ts';
 
 export const JSON_TYPE = ['content-type', 'application/json'] as const;
-const REVALIDATED = ['cache-control', 'private, no-cache'] as const;
-/** A revision that no order has. */
-export const NO_REVISION = -1n;
-
-export const NOT_STORED = ['cache-control', 'no-store'] as const;
-
-/** Identifies a state of an order, even across restores of the store. One revision can place an order and change it. */
-export function orderEtag({ revision, updatedAt, status }: OrderRecord): string {
-  return `"${revision}-${updatedAt.toString(36)}-${status}"`;
-}
+/** A proxy that compresses a response weakens its ETag, which If-Match then never matches. */
+const REVALIDATED = ['cache-control', 'private, no-cache, no-transform'] as const;
+export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
 
 /**
  * Returns the ETags of a response that depends on nothing but the state of the store, and on where a page ends.

@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '../errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../limits.ts';
 
+/** A host and an optional port, RFC 3986, sections 3.2.2 and 3.2.3. The host may be empty. */
+const HOST = /^(?:\[[0-9A-Fa-fvV:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\d{0,5})?$/;
+
 /**
- * Returns the problem of a request that Node's parser accepted, or undefined: no or several Host headers (RFC 9112,
+ * Returns the problem of a request that Node's parser accepted, or undefined: no, several or malformed Host headers (RFC 9112,
  * section 3.2), a fragment in the request target, CONNECT (which is for proxies), a version other than 1.1 and 1.0,
  * invalid framing, or an excessive length.
  * @param mostKept maximum size of the body for the route; undefined if a body is discarded
@@ -19,8 +22,11 @@ export function requestProblem(
   if (target.includes('#')) return 'url_fragment';
   const hosts = headerCount(request, 'host');
   if (hosts > 1) return 'host_repeated';
-  if (hosts === 0 && request.httpVersion !== '1.0') return 'host_missing';
-  const coding = request.headers['transfer-encoding'];
+  const { host, 'transfer-encoding': coding } = request.headers;
+  if (host === undefined ? request.httpVersion !== '1.0' : !HOST.test(host)) {
+    return host === undefined ? 'host_missing' : 'host_malformed';
+  }
+  if (!target.startsWith('/') && !hasPlainAuthority(target)) return 'url_host';
   // RFC 9112, section 6.1: without chunked the body length is unknown, and HTTP/1.0 has no transfer codings.
   if (
     coding !== undefined &&
@@ -28,6 +34,8 @@ export function requestProblem(
   ) {
     return 'bad_framing';
   }
+  // Node's parser refuses this, unless it is a lenient one.
+  if (coding !== undefined && request.headers['content-length'] !== undefined) return 'bad_framing';
   // Node reports no chunk errors for a request with Upgrade.
   if (coding !== undefined && request.headers.upgrade !== undefined) return 'upgrade_with_chunks';
   const most = Math.max(MAX_BODY_BYTES, mostKept ?? 0);
@@ -65,9 +73,17 @@ export function queryOf(target: string): string {
   return queryAt === -1 ? '' : target.slice(queryAt + 1);
 }
 
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** Whether a target in absolute form names a host, without credentials: RFC 9110, sections 4.2.1 and 4.2.4. Other forms are valid. */
+function hasPlainAuthority(target: string): boolean {
+  const [, authority] = ABSOLUTE_FORM.exec(target) ?? [];
+  return authority === undefined || (HOST.test(authority) && !/^(?::|$)/.test(authority));
+}
+
 function originForm(target: string): string {
-  const match = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
+  const match = ABSOLUTE_FORM.exec(target);
   if (match === null) return target;
-  const rest = match[1]!;
+  const rest = match[2]!;
   return rest.startsWith('/') ? rest : `/${rest}`;
 }

@@ -1,5 +1,5 @@
 import { ConcurrencyLimit } from '../../concurrency/limit.ts';
-import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
+import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
@@ -62,7 +62,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   // Pages and feeds have their own connection, since they would delay other reads.
   const [reading, paging, changes] = [connect(), connect(), new Changes(connect())];
   const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
-  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads);
+  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
   /** For reads without a guard in their own statement, which is sent after the guard, without waiting for it. */

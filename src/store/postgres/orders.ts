@@ -50,7 +50,7 @@ export async function changeOrders(
     const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
     // The cancels of a limited key are counted under the lock, and commands that can be repeated are recorded under it.
     if ([...batch.allowances.values()].some(({ taken }) => taken > 0)) break;
-    if (batch.changedAll.length > 0) break;
+    if (batch.changedAll.length + batch.found.length > 0) break;
     try {
       const revision = await writeBatch(session, batch);
       // The outcomes may be those of commits that only this server has: of a session that was ended while it waited for the standby.

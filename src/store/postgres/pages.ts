@@ -2,6 +2,7 @@ import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../orders/ord
 import {
   countsOf,
   dividedFilter,
+  hasUndatedLast,
   MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
   narrowestSort,
@@ -155,21 +156,50 @@ function timeIn(column: string, from: string, before: string): string {
  * Returns a query for the rows that a page or a count reads, with time_of and id_of, and whether they match. $1 is their maximum
  * number, ($3, $4) the position that they come after.
  */
-function lookedAt({ filter, sort = 'id', isDescending, after }: Omit<PageQuery, 'limit'>): string {
+function lookedAt(query: Omit<PageQuery, 'limit'>): string {
+  const { after } = query;
+  const [, time] = WALKS.shipDate;
+  if (!hasUndatedLast(query)) return segment(query, { isContinued: after !== undefined });
+  const isUndated = `${time} = ${UNDATED}`;
+  if (after?.time === UNDATED) return segment(query, { isContinued: true, condition: isUndated });
+  const dated = segment(query, {
+    isContinued: after !== undefined,
+    condition: `${time} < ${UNDATED}`,
+  });
+  const undated = segment(query, {
+    isContinued: false,
+    condition: isUndated,
+    limit: 'greatest($1 - (SELECT count(*) FROM dated), 0)',
+  });
+  return `WITH dated AS MATERIALIZED (${dated}), undated AS MATERIALIZED (${undated})
+    SELECT * FROM dated UNION ALL SELECT * FROM undated`;
+}
+
+/** Which rows of a walk are read. */
+interface Segment {
+  /** Whether it begins after a position. */
+  readonly isContinued: boolean;
+  readonly condition?: string;
+  readonly limit?: string;
+}
+
+function segment(
+  { filter, sort = 'id', isDescending }: Omit<PageQuery, 'limit'>,
+  { isContinued, condition = 'true', limit = '$1' }: Segment,
+): string {
   const { range } = dividedFilter(filter, sort);
   const [from, time, id] = WALKS[sort];
   const direction = isDescending ? 'DESC' : 'ASC';
   const later = isDescending ? '<' : '>';
   const columns = sort === 'id' ? [id] : [time, id];
-  // Every parameter must have a type, also one without a value.
-  const begin =
-    after === undefined
-      ? '$3::bigint IS NULL AND $4::bigint IS NULL'
-      : sort === 'id'
-        ? `$3::bigint IS NULL AND ${id} ${later} $4::bigint`
-        : `(${columns.join()}) ${later} ($3::bigint, $4::bigint)`;
+  // Every parameter must have a type, also one without a value or a meaning.
+  const begin = !isContinued
+    ? '($3::bigint IS NULL OR true) AND ($4::bigint IS NULL OR true)'
+    : sort === 'id'
+      ? `$3::bigint IS NULL AND ${id} ${later} $4::bigint`
+      : `(${columns.join()}) ${later} ($3::bigint, $4::bigint)`;
   const conditions = [
-    begin,
+    ...[begin, condition],
     ...(range.petId === undefined ? [] : ['pet_id = $6::bigint']),
     ...(range.reference === undefined ? [] : ['orders.reference = $7::text']),
     ...(range.shipDateFrom === undefined ? [] : [`${time} >= $8::bigint AND ${time} < ${UNDATED}`]),
@@ -178,7 +208,7 @@ function lookedAt({ filter, sort = 'id', isDescending, after }: Omit<PageQuery, 
     ...(range.placedBefore === undefined ? [] : [`${time} < $11::bigint`]),
   ];
   return `SELECT orders.*, ${time} AS time_of, ${id} AS id_of FROM ${from}
-    WHERE ${conditions.join(' AND ')} ORDER BY ${columns.map((each) => `${each} ${direction}`).join()} LIMIT $1`;
+    WHERE ${conditions.join(' AND ')} ORDER BY ${columns.map((each) => `${each} ${direction}`).join()} LIMIT ${limit}`;
 }
 
 /** The condition on a row of `lookedAt`, as "orders". What its range has selected already holds. */
@@ -203,8 +233,8 @@ function pageStatement(query: PageQuery): string {
       FROM store LEFT JOIN found ON true
         LEFT JOIN LATERAL (SELECT time_of, id_of, (SELECT count(*) FROM looked) FROM looked
           WHERE (SELECT count(*) FROM found) < $2
-          ORDER BY time_of ${reverse}, id_of ${reverse} LIMIT 1) AS ends ON true
-      ORDER BY found.time_of ${direction}, found.id_of ${direction}`;
+          ORDER BY time_of = ${UNDATED} DESC, time_of ${reverse}, id_of ${reverse} LIMIT 1) AS ends ON true
+      ORDER BY found.time_of = ${UNDATED}, found.time_of ${direction}, found.id_of ${direction}`;
 }
 
 /** $2, which a count does not need, is NULL. */

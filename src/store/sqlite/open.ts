@@ -1,5 +1,5 @@
 import { ConcurrencyLimit } from '../../concurrency/limit.ts';
-import { MAX_COUNTS_AT_ONCE } from '../activity.ts';
+import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
@@ -117,7 +117,7 @@ function storeOf(
   usability: Usability,
 ): Store {
   const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
-  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads);
+  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const turns = new Turns();
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 import { INT64_MAX, INT64_MIN, type OrderId } from '../../orders/order.ts';
 import {
   dividedFilter,
+  hasUndatedLast,
   type OrderFilter,
   type PagePosition,
   type PageQuery,
@@ -35,8 +36,8 @@ export interface Walk {
   readonly direction: 'ASC' | 'DESC';
   /** Which rows of the index are read, but for the times. */
   readonly range: readonly Condition[];
-  /** The first and the last time that are read. */
-  readonly times: Times;
+  /** The first and the last time that are read, in each of its segments. */
+  readonly segments: readonly Times[];
   /** Which of these rows match. */
   readonly rest: readonly Condition[];
   /** Whether rows are read that do not match. */
@@ -71,7 +72,7 @@ export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'l
     ...INDEXES[sort],
     direction: isDescending ? 'DESC' : 'ASC',
     range: rangeOf(range, sort),
-    times: timeRange(range, sort),
+    segments: segmentsOf(timeRange(range, sort), hasUndatedLast({ filter, sort, isDescending })),
     rest: restOf(rest),
     isSelective,
     rowsPerTurn: sort === 'id' && !isJoined ? ROWS_PER_TURN : JOINED_PER_TURN,
@@ -95,6 +96,15 @@ function timeRange(filter: OrderFilter, sort: Sort): Times {
     low: from === undefined ? INT64_MIN : BigInt(from),
     high: before === undefined ? (isDated ? UNDATED - 1n : INT64_MAX) : BigInt(before) - 1n,
   };
+}
+
+/** Divides times into those of orders with a ship date, and the one of the others, which come last. */
+function segmentsOf(times: Times, isDivided: boolean): Times[] {
+  if (!isDivided) return [times];
+  return [
+    { ...times, high: UNDATED - 1n },
+    { low: UNDATED, high: UNDATED },
+  ];
 }
 
 /** The conditions on what is not in the index. */
@@ -136,6 +146,32 @@ export interface Part {
  */
 export function partsBetween(
   walk: Walk,
+  after: PagePosition | undefined,
+  last: PagePosition | undefined,
+): Part[] {
+  const { segments } = walk;
+  const segmentOf = (position: PagePosition | undefined) =>
+    segments.findIndex(({ low, high }) => isWithin(position?.time, low, high));
+  const first = after === undefined ? 0 : Math.max(0, segmentOf(after));
+  const end = last === undefined ? segments.length - 1 : Math.max(0, segmentOf(last));
+  return segments.flatMap((times, index) => {
+    if (index < first || index > end) return [];
+    const isOnly = segments.length === 1;
+    return partsOf(
+      { ...walk, times },
+      isOnly || index === first ? after : undefined,
+      isOnly || index === end ? last : undefined,
+    );
+  });
+}
+
+function isWithin(time: bigint | undefined, low: bigint, high: bigint): boolean {
+  return time !== undefined && time >= low && time <= high;
+}
+
+/** The parts of a segment. */
+function partsOf(
+  walk: Walk & { readonly times: Times },
   after: PagePosition | undefined,
   last: PagePosition | undefined,
 ): Part[] {

@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../store.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { recordChangedAll } from '../tables/changed-all.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
+import { recordFound } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
 
@@ -16,6 +17,7 @@ import { jsonArray, type Session } from './database/session.ts';
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
   const { known, changed, statusDeltas } = batch;
+  if (batch.found.length > 0) await recordFound(session, batch);
   if (changed.size === 0) return 0n;
   const { pending, shipped, cancelled } = statusDeltas;
   const events = batch.eventsInOrder();

@@ -1,4 +1,5 @@
-import type { Placement } from '../../orders/placement.ts';
+import type { Batch } from '../../orders/batch.ts';
+import { PLACEMENT_KEPT_MS, type Placement } from '../../orders/placement.ts';
 import { jsonRows, type Session } from './session.ts';
 
 /** Returns those of the placements that the store remembers. */
@@ -18,6 +19,25 @@ export async function findPlacements(
     at: Number(at),
   }));
 }
+
+/**
+ * Records the placements of a batch that have found an order, and deletes some that have expired; under the lock of a transaction. A
+ * repetition then gets the same order, and another content is refused.
+ */
+export async function recordFound(session: Session, { found, now }: Batch): Promise<void> {
+  await session.write(DELETE_EXPIRED, [now - PLACEMENT_KEPT_MS, 2 * found.length]);
+  const rows = found.map(({ by, idempotencyKey, digest, id, revision, at }) => [
+    ...[by, idempotencyKey, digest, id, revision, at],
+  ]);
+  await session.write(RECORD, [jsonRows(rows)]);
+}
+
+const DELETE_EXPIRED = `DELETE FROM placements WHERE (key_id, idempotency_key) IN
+  (SELECT key_id, idempotency_key FROM placements WHERE at < $1 ORDER BY at LIMIT $2)`;
+
+const RECORD = `INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
+  SELECT value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS bigint), CAST(value ->> 4 AS bigint), CAST(value ->> 5 AS bigint)
+  FROM json_array_elements($1::json)`;
 
 const FIND = `SELECT key_id, idempotency_key, digest, order_id, revision, at
   FROM json_array_elements($1::json) AS asked CROSS JOIN placements

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { cut } from '../../json/to-json.ts';
 import { type AllowedTargets, guardedLookup, urlProblem } from '../addresses.ts';
 
 /** How long an endpoint may take to answer, from the beginning of the connection on. */
@@ -73,6 +74,7 @@ function send(
       agent,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
       lookup: guardedLookup(url, allowed),
+      insecureHTTPParser: false,
       signal,
     });
     let answer: Answer = { problem: 'the connection was closed' };
@@ -84,7 +86,7 @@ function send(
     });
     request.on('error', ({ message, code }: NodeJS.ErrnoException) => {
       if (answer.status !== undefined) return;
-      answer = { problem: message.slice(0, MAX_PROBLEM) };
+      answer = { problem: cut(message, MAX_PROBLEM) };
       isClosedBefore = request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
     });
     // The last event, however the request ends, and the only one after an answer that switches protocols.

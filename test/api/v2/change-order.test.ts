@@ -178,7 +178,7 @@ testService('a read is 304 while it has the ETag of If-None-Match', async (t) =>
   await place(store, pending(1n));
   for (const path of ['/v2/store/summary', `${ORDERS}/1`, `${ORDERS}/1/history`]) {
     const first = await call('GET', path);
-    assert.equal(first.headers['cache-control'], 'private, no-cache');
+    assert.equal(first.headers['cache-control'], 'private, no-cache, no-transform');
     const ifNoneMatch = { 'if-none-match': String(first.headers.etag) };
     assert.equal((await call('GET', path, ifNoneMatch)).status, 304, path);
     assert.equal((await call('HEAD', path)).headers.etag, first.headers.etag);
@@ -223,7 +223,7 @@ testService(
     await place(store, pending(1n));
     const etag = String((await call('GET', `${ORDERS}/1`)).headers.etag);
     const { headers, body } = await call('GET', `${ORDERS}/1/history`);
-    assert.equal(headers.etag, etag);
+    assert.equal(headers.etag, etag.replace(/"$/, '-named"'));
     assert.deepEqual(
       JSON.parse(body).events.map(({ type }: { type: string }) => type),
       ['placed'],
@@ -262,3 +262,94 @@ testService(
     assert.equal((await call('POST', `${ORDERS}/2/ship`, ship)).status, 412);
   },
 );
+
+testService(
+  'requests that change an order honour If-Match and If-None-Match, in both versions',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, ...[1n, 2n, 3n, 4n, 5n, 6n].map(pending));
+    const etagOf = async (id: number) =>
+      String((await call('GET', `${ORDERS}/${id}`)).headers.etag);
+    const code = ({ body }: { body: string }) => JSON.parse(body).code;
+    const changes = [
+      (id: number) => ['DELETE', `/v1/store/orders/${id}`, 204] as const,
+      (id: number) => ['POST', `${ORDERS}/${id}/cancel`, 200] as const,
+      (id: number) => ['POST', `${ORDERS}/${id}/ship`, 200] as const,
+    ];
+    for (const [index, change] of changes.entries()) {
+      const [method, path, success] = change(index + 1);
+      const etag = await etagOf(index + 1);
+      const stale = await call(method, path, { 'if-match': '"1-x-pending"' });
+      assert.deepEqual([stale.status, code(stale)], [412, 'order_changed'], path);
+      for (const tags of ['*', etag, `W/${etag}`, `"a", ${etag}`]) {
+        const answer = await call(method, path, { 'if-none-match': tags });
+        assert.deepEqual(
+          [answer.status, code(answer)],
+          [412, 'precondition_failed'],
+          `${path} ${tags}`,
+        );
+      }
+      const conditions = { 'if-match': `"a", ${etag}`, 'if-none-match': '"a"' };
+      assert.equal((await call(method, path, conditions)).status, success, path);
+      // What would be refused without a condition is refused for its own reason.
+      const again = await call(method, path, { 'if-match': '"a"', 'if-none-match': '*' });
+      assert.ok([404, 409].includes(again.status));
+    }
+    const missing = await call('DELETE', '/v1/store/orders/99', { 'if-match': '*' });
+    assert.equal(missing.status, 404);
+    const any = await call('DELETE', '/v1/store/orders/4', { 'if-match': '*' });
+    assert.equal(any.status, 204);
+    assert.equal(
+      (await call('DELETE', '/v1/store/orders/5', { 'if-match': `W/${await etagOf(5)}` })).status,
+      412,
+    );
+  },
+);
+
+testService(
+  'a request to several orders, or to the list, has no state that If-Match could name',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, pending(1n));
+    const json = { 'content-type': 'application/json', 'idempotency-key': 'a' };
+    const requests = [
+      ['/v2/store/cancellations', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
+      ['/v2/store/shipments', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
+      [ORDERS, '{"petId":1,"quantity":1}', ['"a"'], ['*']],
+    ] as const;
+    for (const [path, body, unmatched, matched] of requests) {
+      for (const tags of unmatched) {
+        const { status } = await call('POST', path, { ...json, 'if-match': tags }, body);
+        assert.equal(status, 412, `${path} If-Match ${tags}`);
+      }
+      for (const tags of matched) {
+        const { status } = await call('POST', path, { ...json, 'if-none-match': tags }, body);
+        assert.equal(status, 412, `${path} If-None-Match ${tags}`);
+      }
+    }
+    assert.equal((await store.status()).revision, 1n);
+  },
+);
+
+testService('a history with names and one without have different ETags', async (t) => {
+  const { call, store, newKey } = await startService(t);
+  await place(store, pending(1n));
+  const path = `${ORDERS}/1/history`;
+  const authorization = `Bearer ${await newKey({ scopes: ['orders:read'] })}`;
+  const [named, unnamed] = [await call('GET', path), await call('GET', path, { authorization })];
+  assert.notEqual(named.headers.etag, unnamed.headers.etag);
+  const known = { 'if-none-match': String(named.headers.etag) };
+  assert.equal((await call('GET', path, { authorization, ...known })).status, 200);
+  assert.equal((await call('GET', path, known)).status, 304);
+});
+
+test('what a proxy must not touch has no-transform', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  for (const path of ['', '/1', '/1/history']) {
+    const { headers } = await call('GET', ORDERS + path);
+    assert.match(String(headers['cache-control']), /no-transform/);
+  }
+  const { headers } = await call('POST', `${ORDERS}/1/cancel`);
+  assert.match(String(headers['cache-control']), /no-transform/);
+});

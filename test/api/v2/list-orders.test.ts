@@ -44,8 +44,14 @@ testService('pages are sorted by ship date or by the time of placement, then by 
   assert.deepEqual(await walk(service, 'sort=shipDate&limit=2'), [[2, 5], [1, 3], [4]]);
   assert.deepEqual(
     (await walk(service, 'sort=shipDate&limit=1&order=desc')).flat(),
-    [4, 3, 1, 5, 2],
+    [1, 5, 2, 4, 3],
   );
+  assert.deepEqual(await walk(service, 'sort=shipDate&limit=2&order=desc'), [[1, 5], [2, 4], [3]]);
+  assert.deepEqual(await walk(service, 'sort=shipDate&limit=3&order=desc'), [
+    [1, 5, 2],
+    [4, 3],
+  ]);
+  assert.deepEqual((await walk(service, 'sort=shipDate&order=desc&petId=3')).flat(), [3]);
   const dated = 'sort=shipDate&shipDateFrom=1970-01-01T00:00:00.007Z';
   assert.deepEqual((await walk(service, `${dated}&limit=1`)).flat(), [2, 5, 1]);
   assert.deepEqual(await walk(service, 'sort=placedAt&limit=3'), [

@@ -229,3 +229,44 @@ testService('pages with a filter by reference follow each other', async (t) => {
   }
   assert.deepEqual(ids, [4, 3, 1, 0]);
 });
+
+testService(
+  'a placement that has found an order by its reference keeps its Idempotency-Key',
+  async (t) => {
+    const service = await startService(t);
+    const { call, store } = service;
+    const send = (key: string, content: object) =>
+      call(
+        'POST',
+        ORDERS,
+        { 'content-type': 'application/json', 'idempotency-key': key },
+        JSON.stringify(content),
+      );
+    const content = { petId: 1, quantity: 1, reference: 'PO-1' };
+    assert.equal((await send('a', content)).status, 201);
+    const found = await send('b', content);
+    assert.equal(found.status, 200);
+    const { id } = JSON.parse(found.body);
+    // The key decides: other content is refused, and the same gets the order as it is now.
+    const others = [
+      { petId: 2, quantity: 1 },
+      { petId: 2, quantity: 1, reference: 'PO-2' },
+      { petId: 1, quantity: 2, reference: 'PO-1' },
+    ];
+    for (const other of others) {
+      const { status, body } = await send('b', other);
+      assert.deepEqual([status, JSON.parse(body).code], [422, 'idempotency_key_reused']);
+    }
+    await store.apply([{ type: 'cancel', id: BigInt(id) }]);
+    const again = await send('b', content);
+    assert.deepEqual([again.status, JSON.parse(again.body).status], [200, 'cancelled']);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assert.equal(JSON.parse((await send('a', content)).body).status, 'pending');
+    assert.equal((await store.status()).revision, 2n);
+    // Several at once, of which the first places the order.
+    const next = { petId: 1, quantity: 1, reference: 'PO-3' };
+    const statuses = await Promise.all(['c', 'd', 'c', 'd', 'e'].map((key) => send(key, next)));
+    assert.equal(new Set(statuses.map(({ body }) => JSON.parse(body).id)).size, 1);
+    for (const key of ['c', 'd', 'e']) assert.equal((await send(key, others[0]!)).status, 422);
+  },
+);

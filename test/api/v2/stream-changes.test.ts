@@ -19,7 +19,7 @@ testService('a stream begins with the recorded changes, and continues with new o
   await place(service.store, pending(1n), pending(2n));
   const stream = await openStream(t, service);
   assert.equal(stream.response.headers.get('content-type'), 'text/event-stream');
-  assert.equal(stream.response.headers.get('cache-control'), 'no-store');
+  assert.equal(stream.response.headers.get('cache-control'), 'no-store, no-transform');
   const begun = await stream.take(2);
   assert.deepEqual(briefly(begun), ['placed 1', 'placed 2']);
   await service.store.apply([{ type: 'cancel', id: 1n }]);

@@ -199,8 +199,8 @@ export class Timeline {
       .map(({ id, change }) => {
         return { ...positionOf(change, sort, id), entry: change.entry, at: change.revision };
       })
-      .filter((each) => after === undefined || way * comparePositions(each, after) > 0)
-      .sort((one, other) => way * comparePositions(one, other));
+      .filter((each) => after === undefined || comparePositions(each, after, way) > 0)
+      .sort((one, other) => comparePositions(one, other, way));
     // The page before may have examined an order when it did not match yet.
     const isPassed = ({ entry, at }: { readonly entry: string; readonly at: number }) =>
       since !== undefined && at > since && entry !== first;
@@ -239,7 +239,7 @@ export interface Position {
   readonly id: bigint;
 }
 
-/** Later than any time: orders without a shipDate are the last ones. */
+/** Orders without a shipDate are the last ones, in either order. */
 const UNDATED = '~';
 
 /** Whether an order is one of those with `filter` after a change. */
@@ -268,9 +268,11 @@ export function positionOf(
   return { time: sort === 'id' ? '' : (order[sort] ?? UNDATED), id };
 }
 
-function comparePositions(one: Position, other: Position): number {
-  if (one.time !== other.time) return one.time < other.time ? -1 : 1;
-  return one.id < other.id ? -1 : Number(one.id > other.id);
+/** @param way 1 for ascending, -1 for descending order */
+function comparePositions(one: Position, other: Position, way: 1 | -1): number {
+  if (one.time === other.time) return way * (one.id < other.id ? -1 : Number(one.id > other.id));
+  if (one.time === UNDATED || other.time === UNDATED) return one.time === UNDATED ? 1 : -1;
+  return way * (one.time < other.time ? -1 : 1);
 }
 
 /** Numbers of orders, by status. */

@@ -3,7 +3,7 @@ import { inTime } from '../../../http/deadline.ts';
 import type { RouteHandler } from '../../../http/exchange.ts';
 import { toJson } from '../../../json/to-json.ts';
 import type { Store } from '../../../store/store.ts';
-import { etagName } from '../../etag-name.ts';
+import { etagName } from '../../etags.ts';
 import { sendRead } from '../responses.ts';
 
 /**

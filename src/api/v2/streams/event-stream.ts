@@ -74,7 +74,8 @@ function framesOf(
 /** Headers of the response to a stream request. */
 export const HEADERS = [
   ...['content-type', 'text/event-stream'],
-  ...['cache-control', 'no-store'],
+  // A proxy that compressed a stream would delay its events.
+  ...['cache-control', 'no-store, no-transform'],
   // nginx would buffer the events otherwise.
   ...['x-accel-buffering', 'no'],
 ];

@@ -144,8 +144,11 @@ function isIn(text: string | undefined, range: Range): boolean {
 export function comesBefore(one: OrderRecord, other: OrderRecord, view: View): boolean {
   const { sort } = orderQuery(view);
   const timeOf = ({ shipDate, placedAt }: OrderRecord) =>
-    sort === 'id' ? 0 : Date.parse((sort === 'placedAt' ? placedAt : shipDate) ?? '+275000-01-01');
+    sort === 'id' ? 0 : Date.parse((sort === 'placedAt' ? placedAt : shipDate) ?? '');
   const [first, second] = [timeOf(one), timeOf(other)];
+  // Orders without a ship date are last, in either order.
+  if (Number.isNaN(first) !== Number.isNaN(second)) return Number.isNaN(second);
+  if (Number.isNaN(first)) return one.id < other.id !== view.sorting.isDescending;
   const isLess = first === second ? one.id < other.id : first < second;
   return isLess !== view.sorting.isDescending;
 }

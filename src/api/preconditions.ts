@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { matchesEtag, matchesIfMatch } from '../http/conditional.ts';
+import { inTime } from '../http/deadline.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { OrderId } from '../orders/order.ts';
+import type { Store } from '../store/store.ts';
+import { orderEtag } from './etags.ts';
+
+/** A revision that no order has. */
+export const NO_REVISION = -1n;
+
+/** If-Match and If-None-Match of a request that changes an order: RFC 9110, sections 13.1.1 and 13.1.2. */
+export type Preconditions =
+  /** `ifRevision`: the revision that the order must still have, which the writer compares again in its transaction. */
+  | { readonly refusal?: undefined; readonly ifRevision?: bigint }
+  | { readonly refusal: 'precondition_failed' };
+
+/** Each field of a command is copied to the writer's thread. */
+const NONE: Preconditions = {};
+
+/**
+ * Reads the order only if the request has a precondition. A request that would be refused without it is refused for that reason, so
+ * the command is carried out for an order that is not pending (RFC 9110, section 13.2.1).
+ */
+export async function preconditionsOf(
+  exchange: Exchange,
+  store: Pick<Store, 'record'>,
+  id: OrderId,
+): Promise<Preconditions> {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return NONE;
+  const order = await inTime(exchange, () => store.record(id));
+  if (order === undefined || order.status !== 'pending') return NONE;
+  const etag = orderEtag(order);
+  const isAny = ifMatch === undefined || ifMatch.trim() === '*';
+  if (!isAny && !matchesIfMatch(ifMatch, etag)) return { ifRevision: NO_REVISION };
+  if (matchesEtag(ifNoneMatch, etag)) return { refusal: 'precondition_failed' };
+  return isAny ? NONE : { ifRevision: order.revision };
+}
+
+/**
+ * Returns whether a request to a resource fails a precondition that names no order: what is sent there has no state of its own that If-Match
+ * could name, but "*" names any.
+ * @param exists whether the resource can be read
+ */
+export function failsPrecondition({ headers }: IncomingMessage, exists: boolean): boolean {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (ifMatch !== undefined && !(exists && ifMatch.trim() === '*')) return true;
+  return exists && ifNoneMatch?.trim() === '*';
+}
