@@ -129,7 +129,7 @@ export interface OrderHistory {
   /** The name that the integrator has given the order; it never changes. */
   readonly reference?: string;
   /** Oldest first. */
-  readonly events: readonly ({
+  readonly events: readonly {
     /** What happened. */
     readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
     /** When the store recorded it. */
@@ -140,7 +140,7 @@ export interface OrderHistory {
     readonly by?: string;
     /** The name of the API key, as the operators have given it; only for keys that may read it. */
     readonly name?: string;
-  })[];
+  }[];
 }
 
 /** A change of an order. */
@@ -212,7 +212,7 @@ operators. If true, clients that keep an exact copy must handle 410 `changes_gon
 /** The number of placed, cancelled and shipped orders in each period. */
 export interface Activity {
   /** One for each two consecutive boundaries. */
-  readonly periods: readonly ({
+  readonly periods: readonly {
     /** Start of the period, inclusive. */
     readonly from: string;
     /** End of the period, exclusive. */
@@ -223,16 +223,16 @@ export interface Activity {
     readonly cancelled: bigint;
     /** Orders that were shipped. */
     readonly shipped: bigint;
-  })[];
+  }[];
   /** The cancels in all periods, by the key that made them, most first. */
-  readonly cancels: readonly ({
+  readonly cancels: readonly {
     /** The id of the API key; absent for the operators of the store. */
     readonly by?: string;
     /** The name of the API key, as the operators have given it. */
     readonly name?: string;
     /** Orders that were cancelled. */
     readonly cancelled: bigint;
-  })[];
+  }[];
   /** The cursor to continue the count; absent when all events are counted. */
   readonly next?: string;
   /** The revision of the store up to which changes are counted. */
@@ -273,7 +273,7 @@ export interface Webhook {
   readonly petIds?: readonly bigint[];
   /** `failing`: the last delivery was not accepted and will be repeated. */
   readonly state: 'active' | 'failing' | 'paused' | (string & {});
-  /** Why it is paused: on request; since its endpoint has accepted nothing for three days, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
+  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and in 50 attempts, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
   readonly pausedFor?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
   /** Its place in the feed: everything up to this cursor was delivered. */
   readonly cursor: string;
@@ -345,7 +345,7 @@ export interface WebhookChanges {
   readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
   /** The pets whose changes to send; empty for all. */
   readonly petIds?: readonly bigint[];
-  /** `paused` ends deliveries, `active` resumes them at once. */
+  /** `paused` ends deliveries, `active` resumes those of a paused webhook at once; one that is failing is repeated when it is due. */
   readonly state?: 'active' | 'paused';
   /** A cursor of changes after which deliveries continue, `start` for the first change in the store, or `now` for new changes only. */
   readonly after?: string;
@@ -375,14 +375,14 @@ export interface ErrorRecord {
 a lost response, this is the result of the first request. */
   readonly order?: OrderRecord;
   /** The problems of the request, up to 100; only in a 400, and in a 409 `orders_not_changed`. */
-  readonly errors?: readonly ({
+  readonly errors?: readonly {
     /** The name of a parameter or header. */
     readonly parameter?: string;
     /** A JSON pointer (RFC 6901) into the body. */
     readonly pointer?: string;
     /** A description of the problem. */
     readonly detail: string;
-  })[];
+  }[];
 }
 
 /** The error codes of this release of the contracts; a service may send others. */
@@ -426,6 +426,7 @@ export type ErrorCode =
   | 'too_many_webhooks'
   | 'webhooks_unavailable'
   | 'changes_gone'
+  | 'webhook_changed'
   | 'reference_differs'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Scope } from './scopes.ts';
+import { IMPLIED_SCOPES, type Scope } from './scopes.ts';
 
 export const ENVIRONMENTS = ['production', 'staging'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -20,7 +20,7 @@ export interface ApiKey {
   readonly revokedAt?: number | undefined;
   /** Time of the latest request with the key, to within about an hour. */
   readonly lastUsedAt?: number | undefined;
-  /** What the key may do; undefined for everything. */
+  /** What the key may do; undefined for IMPLIED_SCOPES. */
   readonly scopes?: readonly Scope[] | undefined;
   /** How many orders the key may cancel in any hour; undefined for any number. */
   readonly cancelsPerHour?: number | undefined;
@@ -28,7 +28,7 @@ export interface ApiKey {
 
 /** Returns whether a key has the scope `scope`. */
 export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
-  return scopes === undefined || scopes.includes(scope);
+  return (scopes ?? IMPLIED_SCOPES).includes(scope);
 }
 
 const PREFIX = { production: 'so_live_', staging: 'so_test_' } as const;

@@ -6,10 +6,16 @@ export const SCOPES = [
   'orders:ship',
   'changes:read',
   'webhooks:manage',
+  'webhooks:manage-all',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Formats scopes as they are stored; undefined for a key that may do everything. */
+/** What a key without scopes may do: all but what concerns what other keys have created. */
+export const IMPLIED_SCOPES: readonly Scope[] = SCOPES.filter(
+  (scope) => scope !== 'webhooks:manage-all',
+);
+
+/** Formats scopes as they are stored; undefined for a key that has IMPLIED_SCOPES. */
 export function scopesText(scopes: readonly Scope[] | undefined): string | undefined {
   return scopes?.join(' ');
 }

@@ -10,7 +10,9 @@ const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'orders:cancel': 'cancel orders',
   'orders:ship': 'ship orders',
   'changes:read': 'follow all changes, and read what happened and with which keys',
-  'webhooks:manage': 'create and manage webhooks',
+  'webhooks:manage': 'create webhooks, read all of them, and change those that the key has created',
+  'webhooks:manage-all':
+    'in addition, change webhooks that other keys or operators have created; only for keys that name it',
 };
 
 /** Sections before the operations, by their ids. */

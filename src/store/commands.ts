@@ -81,16 +81,27 @@ export type StoreCommand =
   /** Deletes the record of an import: its content may be imported again, from the beginning. */
   | { readonly type: 'forgetImport'; readonly source: string }
   | { readonly type: 'createWebhook'; readonly webhook: Webhook }
-  | { readonly type: 'changeWebhook'; readonly id: string; readonly changes: WebhookChanges }
-  /** Gives a webhook the next secret. `keyName` is that of the service's webhook key. */
+  /** `ifTag`, here and below: the `webhookTag` that the webhook must still have; absent for any. */
+  | {
+      readonly type: 'changeWebhook';
+      readonly id: string;
+      readonly changes: WebhookChanges;
+      readonly ifTag?: string | undefined;
+    }
+  /**
+   * Gives a webhook the next secret. `keyName` is that of the service's webhook key. A repetition with the same `name` has the outcome of the
+   * first.
+   */
   | {
       readonly type: 'rotateWebhook';
       readonly id: string;
       readonly keyName: string;
       /** Milliseconds since the epoch. */
       readonly at: number;
+      readonly name?: RequestName | undefined;
+      readonly ifTag?: string | undefined;
     }
-  | { readonly type: 'deleteWebhook'; readonly id: string }
+  | { readonly type: 'deleteWebhook'; readonly id: string; readonly ifTag?: string | undefined }
   /** Lets a node send the deliveries of all webhooks for LEASE_MS, unless another node may. */
   | { readonly type: 'leaseWebhooks'; readonly node: string }
   /** Lets other nodes send deliveries from now on. */
@@ -105,12 +116,31 @@ export type StoreCommand =
       readonly deliveries: readonly RecordedDelivery[];
     };
 
+/** Names a request that can be repeated among those of an API key. */
+export interface RequestName {
+  /** Id of the API key. */
+  readonly by: string;
+  readonly idempotencyKey: string;
+}
+
 /** How far the deliveries of a webhook are. */
 export interface RecordedDelivery {
   readonly id: string;
   /** Version and place that the webhook still has in the store. */
   readonly known: Pick<Webhook, 'version' | 'position' | 'sendingTo'>;
   readonly state: DeliveryState;
+  /**
+   * Set before a delivery is sent: the generation of the secret that signs it. Nothing is recorded if the webhook has another one or is paused, so
+   * that nothing is sent either.
+   */
+  readonly beginsWith?: Webhook['generation'] | undefined;
+}
+
+/** A rotation: the webhook as it is now, and the generation of the secret that the request has made. */
+export interface Rotation {
+  readonly webhook: Webhook;
+  readonly generation: number;
+  readonly isReplay: boolean;
 }
 
 interface Outcomes {
@@ -141,9 +171,15 @@ interface Outcomes {
   endImport: 'ended' | 'out_of_turn';
   forgetImport: 'forgotten' | 'import_not_found';
   createWebhook: 'created' | 'webhook_url_taken' | 'too_many_webhooks';
-  changeWebhook: Webhook | 'webhook_not_found' | 'webhook_url_taken';
-  rotateWebhook: Webhook | 'webhook_not_found';
-  deleteWebhook: 'deleted' | 'webhook_not_found';
+  changeWebhook: Webhook | 'webhook_not_found' | 'webhook_url_taken' | 'webhook_changed';
+  /** "webhooks_unavailable": the secret was made with another webhook key. */
+  rotateWebhook:
+    | Rotation
+    | 'webhook_not_found'
+    | 'webhook_changed'
+    | 'idempotency_key_reused'
+    | 'webhooks_unavailable';
+  deleteWebhook: 'deleted' | 'webhook_not_found' | 'webhook_changed';
   leaseWebhooks: 'held' | 'held_by_another';
   releaseWebhooks: 'released';
   recordDeliveries: readonly string[];

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import type { Moment } from '../orders/heads.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { isSameMoment, type Moment } from '../orders/heads.ts';
 import type { OrderEventType } from '../orders/lifecycle.ts';
 
 /** Maximum number of webhooks of a store. */
@@ -13,7 +13,7 @@ export const LEASE_MS = 10_000;
 /**
  * Why a webhook is paused:
  * - "requested": by a client or an operator
- * - "failed": its endpoint has not accepted a delivery for GIVE_UP_AFTER_MS
+ * - "failed": its endpoint has not accepted a delivery for GIVE_UP_AFTER_MS, in GIVE_UP_AFTER_FAILURES attempts
  * - "gone": its endpoint has answered 410
  * - "changes_gone": its cursor is in no history of the store, so it must be set again
  */
@@ -44,6 +44,7 @@ export interface DeliveryState {
 }
 
 export interface WebhookFailure {
+  /** When the delivery was sent. */
   readonly at: number;
   /** What the endpoint has answered; undefined if it has not. */
   readonly status: number | undefined;
@@ -120,25 +121,36 @@ export interface WebhookChanges {
   readonly position?: Moment | undefined;
 }
 
-/** Returns a webhook after changes. A webhook that is resumed is tried at once. */
+/**
+ * Returns a webhook after changes: the same object if they change nothing, so that a delivery in flight goes on. A paused webhook that is
+ * resumed is tried at once.
+ */
 export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webhook {
-  const { url, description, events, petIds, isPaused, position } = changes;
-  const hasMoved = url !== undefined && url !== webhook.url;
-  const isRedirected = events !== undefined || petIds !== undefined || position !== undefined;
-  const isResumed = isPaused === false || hasMoved;
+  const { url = webhook.url, isPaused } = changes;
+  const description = orAbsent(changes.description, webhook.description);
+  const events = orAbsent(changes.events, webhook.events);
+  const petIds = orAbsent(changes.petIds, webhook.petIds);
+  const position = changes.position ?? webhook.position;
+  const isRedirected =
+    !isSameSet(events, webhook.events) ||
+    !isSameSet(petIds, webhook.petIds) ||
+    !isSameMoment(position, webhook.position);
+  const hasMoved = url !== webhook.url;
+  const isResumed = isPaused === false && webhook.pausedFor !== undefined;
+  const isStopped = isPaused === true && webhook.pausedFor === undefined;
+  const isDescribed = description !== webhook.description;
+  if (!(isRedirected || hasMoved || isResumed || isStopped || isDescribed)) return webhook;
   return {
     ...webhook,
-    url: url ?? webhook.url,
-    description: orAbsent(description, webhook.description),
-    events: orAbsent(events, webhook.events),
-    petIds: orAbsent(petIds, webhook.petIds),
-    position: position ?? webhook.position,
+    ...{ url, description },
+    ...(isRedirected && { events, petIds, position, examined: undefined, sendingTo: undefined }),
     // The answer to a delivery that was sent before does not count any more.
     ...((hasMoved || isRedirected) && { version: webhook.version + 1n }),
-    ...(isRedirected && { examined: undefined, sendingTo: undefined }),
-    ...(isResumed && { failures: 0, failingSince: undefined, nextAttemptAt: undefined }),
-    ...(isPaused === true && { pausedFor: webhook.pausedFor ?? 'requested' }),
-    ...(isPaused === false && { pausedFor: undefined }),
+    ...((isResumed || hasMoved) && {
+      ...{ failures: 0, failingSince: undefined, nextAttemptAt: undefined },
+    }),
+    ...(isStopped && { pausedFor: 'requested' }),
+    ...(isResumed && { pausedFor: undefined }),
   };
 }
 
@@ -148,6 +160,19 @@ function orAbsent<T extends { readonly length: number }>(
 ): T | undefined {
   if (set === undefined) return before;
   return set.length === 0 ? undefined : set;
+}
+
+function isSameSet<T>(one: readonly T[] | undefined, other: readonly T[] | undefined): boolean {
+  const [first, second] = [new Set(one), new Set(other)];
+  return first.size === second.size && [...first].every((each) => second.has(each));
+}
+
+/** Identifies what clients have set in a webhook, and whether it is paused; deliveries do not change it. */
+export function webhookTag(webhook: Webhook): string {
+  const { id, url, description, events, petIds, keyName, generation, version, pausedFor } = webhook;
+  const set = [id, url, description, events, petIds?.map(String), keyName, generation];
+  const text = JSON.stringify([...set, String(version), pausedFor]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** Returns a webhook with the next secret. @param keyName of the service's webhook key as it is now */

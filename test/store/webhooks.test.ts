@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BEGINNING } from '../../src/orders/heads.ts';
+import type { Rotation } from '../../src/store/commands.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -9,8 +10,10 @@ import {
   type NewWebhook,
   newWebhook,
   type Webhook,
+  type WebhookChanges,
+  webhookTag,
 } from '../../src/webhooks/webhook.ts';
-import { ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
+import { cancel, ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
 const WANTED: NewWebhook = {
   url: 'https://shop.example/hook',
@@ -93,12 +96,102 @@ testStore('what a client sets is changed, and nothing else', async (_t, store) =
   assert.deepEqual(await store.webhooks(), [resumed]);
 });
 
+testStore('what is the same as before is no change, in whatever order', async (_t, store) => {
+  const webhook = await created(store);
+  const set = async (changes: WebhookChanges) =>
+    (await store.apply([{ type: 'changeWebhook', id: webhook.id, changes }]))[0] as Webhook;
+  const filtered = await set({ events: ['shipped', 'cancelled'], petIds: [7n, 8n] });
+  assert.equal(filtered.version, webhook.version + 1n);
+  for (const changes of [
+    { events: ['cancelled', 'shipped'], petIds: [8n, 7n] },
+    { url: webhook.url, description: webhook.description ?? '', isPaused: false },
+    { position: webhook.position },
+    {},
+  ] as WebhookChanges[]) {
+    assert.deepEqual(await set(changes), filtered);
+  }
+  assert.deepEqual(await store.webhooks(), [filtered]);
+  const paused = await set({ isPaused: true });
+  assert.deepEqual(await set({ isPaused: true, events: ['cancelled', 'shipped'] }), paused);
+});
+
+testStore('a webhook is changed only if it has the tag that is required', async (_t, store) => {
+  const webhook = await created(store);
+  const { id } = webhook;
+  const commands = [
+    { type: 'changeWebhook', id, changes: { description: 'x' } },
+    { type: 'rotateWebhook', id, keyName: 'k', at: 1 },
+    { type: 'deleteWebhook', id },
+  ] as const;
+  for (const command of commands) {
+    assert.deepEqual(await store.apply([{ ...command, ifTag: 'x' }]), ['webhook_changed']);
+    const [now] = await store.webhooks();
+    const [outcome] = await store.apply([{ ...command, ifTag: webhookTag(now!) }]);
+    assert.notEqual(outcome, 'webhook_changed');
+  }
+});
+
+testStore('a rotation that is repeated has the outcome of the first', async (_t, store) => {
+  const { id } = await created(store);
+  const rotate = async (idempotencyKey: string, by = 'key_a', keyName = 'k1') => {
+    const name = { by, idempotencyKey };
+    return (await store.apply([{ type: 'rotateWebhook', id, keyName, at: 5, name }]))[0];
+  };
+  const generationOf = async (...parameters: Parameters<typeof rotate>) => {
+    const { generation, isReplay, webhook } = (await rotate(...parameters)) as Rotation;
+    return [generation, isReplay, webhook.generation];
+  };
+  assert.deepEqual(await generationOf('a'), [2, false, 2]);
+  assert.deepEqual(await generationOf('a'), [2, true, 2]);
+  assert.deepEqual(await generationOf('b'), [3, false, 3]);
+  assert.deepEqual(await generationOf('a'), [2, true, 3]);
+  assert.deepEqual(await generationOf('a', 'key_b'), [4, false, 4]);
+  assert.equal(await rotate('a', 'key_a', 'k2'), 'webhooks_unavailable');
+  // The key of a request for several orders.
+  await store.apply([place({ id: 1n, status: 'pending' })]);
+  const repeatable = { by: 'key_a', idempotencyKey: 'a', digest: 'x' };
+  const cancels = {
+    type: 'changeAll',
+    changes: [cancel(1n)],
+    isAtomic: false,
+    repeatable,
+  } as const;
+  assert.deepEqual(await store.apply([cancels]), [{ refusal: 'idempotency_key_reused' }]);
+});
+
+testStore(
+  'no delivery begins for a webhook that is paused or has another secret, but those in flight are recorded',
+  async (_t, store) => {
+    const webhook = await created(store);
+    await lease(store, 'a');
+    const sendingTo = { revision: 3n, head: 'a'.repeat(64) };
+    const begin = async () => {
+      const [known] = await store.webhooks();
+      const delivery = { id: webhook.id, known: known!, state: { ...known!, sendingTo } };
+      const deliveries = [{ ...delivery, beginsWith: webhook.generation }];
+      return (await store.apply([{ type: 'recordDeliveries', node: 'a', deliveries }]))[0];
+    };
+    const set = (isPaused: boolean) =>
+      store.apply([{ type: 'changeWebhook', id: webhook.id, changes: { isPaused } }]);
+    assert.deepEqual(await begin(), [webhook.id]);
+    await set(true);
+    assert.deepEqual(await begin(), []);
+    const [paused] = await store.webhooks();
+    const accepted = { ...paused!, position: sendingTo, sendingTo: undefined };
+    assert.deepEqual(await record(store, 'a', accepted, paused), [[webhook.id]]);
+    await set(false);
+    assert.deepEqual(await begin(), [webhook.id]);
+    await store.apply([{ type: 'rotateWebhook', id: webhook.id, keyName: 'k', at: 1 }]);
+    assert.deepEqual(await begin(), []);
+  },
+);
+
 testStore(
   'a rotation gives the next secret; the one before is valid only with the same webhook key',
   async (_t, store) => {
     const { id } = await created(store);
     const rotate = async (keyName: string, at: number) =>
-      (await store.apply([{ type: 'rotateWebhook', id, keyName, at }]))[0] as Webhook;
+      ((await store.apply([{ type: 'rotateWebhook', id, keyName, at }]))[0] as Rotation).webhook;
     const second = await rotate('k1', 5);
     assert.deepEqual([second.generation, second.rotatedAt, second.keyName], [2, 5, 'k1']);
     const third = await rotate('k2', 6);

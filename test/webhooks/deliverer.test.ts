@@ -277,7 +277,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
 
   testDeliveries(
     'a webhook that is paused and resumed while a delivery is in flight has no second one',
-    async ({ store, startNode, endpoint, set }) => {
+    async ({ store, startNode, endpoint, set, found }) => {
       startNode();
       const answered = Promise.withResolvers<void>();
       const { received, accepted, mostAtOnce, id } = await endpoint(async () => {
@@ -290,6 +290,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       for (const isPaused of [true, false]) {
         await set(id, { isPaused });
         // The node has read it: it reads all webhooks at once.
+        await eventually(async () => assert.ok((await found(other.id)).position.revision > 0n));
         await set(other.id, { position: BEGINNING });
         const before = other.received.length;
         await eventually(async () => assert.ok(other.received.length > before));
@@ -298,6 +299,72 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       await store.apply(orders(2, 1));
       await eventually(async () => assert.deepEqual(chainOf(accepted()), placed(1, 2)));
       assert.deepEqual([mostAtOnce(), received.length], [1, 2]);
+    },
+  );
+
+  testDeliveries(
+    'after a pause or a rotation only what is in flight is sent as before',
+    async ({ store, startNode, endpoint, set }, t) => {
+      startNode();
+      for (const change of ['pause', 'rotation']) {
+        const { received, accepted, id } = await endpoint();
+        let number = change === 'pause' ? 100 : 200;
+        const placing = setInterval(() => {
+          number += 1;
+          void store.apply(orders(number, 1));
+        }, 5);
+        t.after(() => clearInterval(placing));
+        await eventually(async () => assert.ok(received.length >= 5));
+        if (change === 'pause') await set(id, { isPaused: true });
+        else {
+          await store.apply([{ type: 'rotateWebhook', id, keyName: KEY.name, at: Date.now() }]);
+        }
+        const before = received.length;
+        if (change === 'pause') {
+          const other = await endpoint();
+          await eventually(async () => assert.ok(other.received.length >= 5));
+          assert.ok(received.length <= before + 1, `${received.length} after ${before}`);
+        } else {
+          await eventually(async () => assert.ok(received.length >= before + 3));
+          for (let index = before + 1; index < received.length; index += 1) {
+            assert.equal(received[index]!.signatures, 2);
+          }
+        }
+        clearInterval(placing);
+        assert.ok(accepted().length > 0);
+      }
+    },
+  );
+
+  testDeliveries(
+    'a delivery has up to 64 KiB, unless one revision alone has more',
+    async ({ store, startNode, endpoint }) => {
+      const draft = { status: 'pending', petId: 1n, quantity: 1n, shipDate: 0 } as const;
+      // A revision for each order, with the longest reference that JSON can make of it.
+      const placements = Array.from({ length: 90 }, (_, index) => ({
+        ...({ type: 'placeOrder', by: 'key_a', idempotencyKey: `${index}`, digest: 'x' } as const),
+        draft: { ...draft, complete: false, reference: `${'\u{10ffff}'.repeat(120)}${index}` },
+      }));
+      for (const placement of placements) await store.apply([placement]);
+      await store.apply(
+        placements.map((each, index) => ({
+          ...each,
+          idempotencyKey: `b${index}`,
+          draft: { ...each.draft, reference: `b${each.draft.reference}` },
+        })),
+      );
+      await store.apply(orders(1_000, 3));
+      startNode();
+      const { accepted } = await endpoint();
+      await eventually(async () => assert.equal(chainOf(accepted()).length, 183));
+      const sizes = accepted().map(({ bytes }) => bytes);
+      const [largest, ...others] = sizes.toSorted((a, b) => b - a);
+      assert.ok(largest! > 65_536, 'the revision with 90 changes');
+      assert.ok(
+        others.every((size) => size <= 65_536),
+        others.join(),
+      );
+      assert.ok(sizes.length < 20, `${sizes.length} deliveries`);
     },
   );
 

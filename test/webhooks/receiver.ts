@@ -10,6 +10,9 @@ export interface Received extends WebhookDelivery {
   readonly id: string;
   /** What it was answered. */
   readonly status: number;
+  /** The number of its signatures, and the bytes of its body. */
+  readonly signatures: number;
+  readonly bytes: number;
 }
 
 /** How a receiver answers a delivery: a status, nothing until the connection ends, or a reset of the connection. */
@@ -43,7 +46,11 @@ export async function startReceiver(
     const delivery = await verifiedBy(secrets(), body, request);
     const status = await behave(delivery, count++);
     const id = String(request.headers['webhook-id']);
-    received.push({ ...delivery, id, status: typeof status === 'number' ? status : 0 });
+    received.push({
+      ...{ ...delivery, id, status: typeof status === 'number' ? status : 0 },
+      signatures: String(request.headers['webhook-signature']).split(' ').length,
+      bytes: Buffer.byteLength(body),
+    });
     if (status === 'nothing') return;
     if (status === 'reset') request.socket.resetAndDestroy();
     else response.writeHead(status, { location: 'http://127.0.0.1:1/', 'retry-after': '0' }).end();

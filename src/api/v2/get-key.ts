@@ -2,7 +2,7 @@ import type { Contract } from '../../contract/contract.ts';
 import type { RouteHandler } from '../../http/exchange.ts';
 import { send } from '../../http/responses.ts';
 import { toJson } from '../../json/to-json.ts';
-import { SCOPES } from '../../keys/scopes.ts';
+import { IMPLIED_SCOPES } from '../../keys/scopes.ts';
 import { formatTimestamp } from '../../orders/timestamp.ts';
 import { JSON_TYPE, NOT_STORED } from './responses.ts';
 
@@ -12,7 +12,7 @@ export function getKey(contract: Contract): RouteHandler {
     const { id, name, environment, scopes, cancelsPerHour, expiresAt } = exchange.apiKey!;
     const key = {
       ...{ id, name, environment },
-      scopes: scopes ?? SCOPES,
+      scopes: scopes ?? IMPLIED_SCOPES,
       cancelsPerHour,
       expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
       now: formatTimestamp(Date.now()),

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Moment } from '../../orders/heads.ts';
-import { type ChangePage, MAX_CHANGES } from '../../store/feed.ts';
+import type { ChangePage } from '../../store/feed.ts';
 import { feedCursor } from '../../store/feed-cursor.ts';
 import { type AllowedTargets, parseAllowedTargets, urlProblem } from '../../webhooks/addresses.ts';
 import { deliveryOf, headersOf } from '../../webhooks/delivering/delivery.ts';
+import { nextPage } from '../../webhooks/delivering/next-page.ts';
 import { isAccepted, post } from '../../webhooks/delivering/post.ts';
 import { waitAfter } from '../../webhooks/delivering/repetitions.ts';
 import { KEY_BYTES } from '../../webhooks/key.ts';
@@ -19,6 +20,12 @@ const POLL_MS = 250;
 const LONGEST_WAIT_MS = 1_000;
 /** The machine of the developer. */
 const HERE = parseAllowedTargets('127.0.0.0/8,::1,http') as AllowedTargets;
+
+/** A webhook that wants every change, and has none in flight. */
+const ALL_CHANGES = {
+  ...{ examined: undefined, sendingTo: undefined },
+  ...{ events: undefined, petIds: undefined },
+};
 
 interface ListenFlags extends DatabaseFlags {
   readonly forwardTo: string;
@@ -51,7 +58,7 @@ async function listen({ forwardTo, after, secret, ...flags }: ListenFlags): Prom
     writeErr(`Secret: ${used}`);
     writeErr(`Forwarding the changes after ${feedCursor(position)} to ${forwardTo}`);
     for (;;) {
-      const page = await store.feed(position, MAX_CHANGES);
+      const page = await nextPage(store.feed, { ...ALL_CHANGES, position });
       if (page === undefined) {
         throw new CommandFailed(
           'the cursor is no longer valid: the store was restored or lost changes',

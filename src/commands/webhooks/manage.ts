@@ -83,7 +83,7 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
     const command = { type: 'rotateWebhook', id, keyName: key.name, at: Date.now() } as const;
     const [outcome] = await applyRecorded(store, actionOf('webhooks rotate', id), [command]);
     if (typeof outcome !== 'object') throw new CommandFailed(`there is no webhook ${id}`);
-    await writeOut(`${secretOf(key.bytes, outcome)}\n`);
+    await writeOut(`${secretOf(key.bytes, outcome.webhook)}\n`);
     writeErr(
       before.keyName === key.name
         ? `The secret of ${id} before is valid for ${ROTATION_MS / 3_600_000} hours more.`

@@ -1,7 +1,46 @@
 import type { Batch } from '../../orders/batch.ts';
 import type { ChangeAllName, ChangedAll, ChangeResult } from '../../orders/change-all.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
-import { jsonRows, type Session } from './session.ts';
+import type { RequestName } from '../commands.ts';
+import { jsonRows, type Row, type Session } from './session.ts';
+
+/** A request of an API key that can be repeated, and its result. */
+export interface RememberedRequest extends RequestName {
+  /** Of what was requested; a repetition with another one is refused. */
+  readonly digest: string;
+  /** A JSON value. */
+  readonly result: unknown;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Returns a request that the store remembers. */
+export async function findRequest(
+  session: Session,
+  { by, idempotencyKey }: RequestName,
+): Promise<RememberedRequest | undefined> {
+  const [row] = await session.query(SQL.find, [jsonRows([[by, idempotencyKey]])]);
+  return row && requestFromRow(row);
+}
+
+/** Records a request, inside its transaction, and deletes up to two that have expired. */
+export async function recordRequest(
+  session: Session,
+  { by, idempotencyKey, digest, result, at }: RememberedRequest,
+): Promise<void> {
+  await session.write(SQL.deleteExpired, [at - PLACEMENT_KEPT_MS, 2]);
+  await session.write(SQL.insert, [by, idempotencyKey, digest, JSON.stringify(result), at]);
+}
+
+function requestFromRow([by, idempotencyKey, digest, result, at]: Row): RememberedRequest {
+  return {
+    by: by as string,
+    idempotencyKey: idempotencyKey as string,
+    digest: digest as string,
+    result: JSON.parse(result as string),
+    at: Number(at),
+  };
+}
 
 /** Returns those of the commands that the store remembers. */
 export async function findChangedAll(
@@ -11,24 +50,18 @@ export async function findChangedAll(
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, idempotencyKey }) => [by, idempotencyKey]);
   const rows = await session.query(SQL.find, [jsonRows(names)]);
-  return rows.map(([by, idempotencyKey, digest, results, at]) => ({
-    by: by as string,
-    idempotencyKey: idempotencyKey as string,
-    digest: digest as string,
-    results: JSON.parse(results as string) as ChangeResult[],
-    at: Number(at),
-  }));
+  return rows
+    .map(requestFromRow)
+    .map(({ result, ...name }) => ({ ...name, results: result as ChangeResult[] }));
 }
 
-/** Records the commands of a batch, inside its transaction, and deletes up to twice as many that have expired. */
+/** Records the commands of a batch, inside its transaction. */
 export async function recordChangedAll(
   session: Session,
-  { changedAll, now }: Pick<Batch, 'changedAll' | 'now'>,
+  { changedAll }: Pick<Batch, 'changedAll'>,
 ): Promise<void> {
-  if (changedAll.length === 0) return;
-  await session.write(SQL.deleteExpired, [now - PLACEMENT_KEPT_MS, 2 * changedAll.length]);
-  for (const { by, idempotencyKey, digest, results, at } of changedAll) {
-    await session.write(SQL.insert, [by, idempotencyKey, digest, JSON.stringify(results), at]);
+  for (const { results, ...name } of changedAll) {
+    await recordRequest(session, { ...name, result: results });
   }
 }
 

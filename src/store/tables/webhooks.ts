@@ -10,8 +10,10 @@ import {
   rotatedWebhook,
   type Webhook,
   type WebhookLag,
+  webhookTag,
 } from '../../webhooks/webhook.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
+import { findRequest, recordRequest } from './changed-all.ts';
 import {
   type Column,
   type Dialects,
@@ -50,38 +52,61 @@ export async function createWebhook(
 
 export async function changeWebhook(
   session: Session,
-  { id, changes }: CommandOf<'changeWebhook'>,
+  { id, changes, ifTag }: CommandOf<'changeWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'changeWebhook'>>> {
-  const webhook = await lockedWebhook(session, id);
-  if (webhook === undefined) return 'webhook_not_found';
-  if (changes.url !== undefined && changes.url !== webhook.url) {
-    const [other] = await session.query(SQL.byUrl, [changes.url]);
+  const webhook = await lockedWebhook(session, id, ifTag);
+  if (typeof webhook === 'string') return webhook;
+  const changed = changedWebhook(webhook, changes);
+  if (changed.url !== webhook.url) {
+    const [other] = await session.query(SQL.byUrl, [changed.url]);
     if (other !== undefined) return 'webhook_url_taken';
   }
-  return replaced(session, changedWebhook(webhook, changes));
+  return changed === webhook ? webhook : replaced(session, changed);
 }
 
 export async function rotateWebhook(
   session: Session,
-  { id, keyName, at }: CommandOf<'rotateWebhook'>,
+  { id, keyName, at, name, ifTag }: CommandOf<'rotateWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'rotateWebhook'>>> {
   const webhook = await lockedWebhook(session, id);
-  if (webhook === undefined) return 'webhook_not_found';
-  return replaced(session, rotatedWebhook(webhook, keyName, at));
+  if (typeof webhook === 'string') return webhook;
+  const digest = `rotateWebhook ${id}`;
+  const earlier = name && (await findRequest(session, name));
+  if (earlier !== undefined) {
+    if (earlier.digest !== digest) return 'idempotency_key_reused';
+    const [generation, madeWith] = earlier.result as [number, string];
+    return madeWith === keyName ? { webhook, generation, isReplay: true } : 'webhooks_unavailable';
+  }
+  if (ifTag !== undefined && webhookTag(webhook) !== ifTag) return 'webhook_changed';
+  const rotated = await replaced(session, rotatedWebhook(webhook, keyName, at));
+  const { generation } = rotated;
+  if (name !== undefined) {
+    await recordRequest(session, { ...name, digest, result: [generation, keyName], at });
+  }
+  return { webhook: rotated, generation, isReplay: false };
 }
 
 export async function deleteWebhook(
   session: Session,
-  { id }: CommandOf<'deleteWebhook'>,
+  { id, ifTag }: CommandOf<'deleteWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'deleteWebhook'>>> {
-  return (await session.write(SQL.delete, [id])) === 0 ? 'webhook_not_found' : 'deleted';
+  const webhook = await lockedWebhook(session, id, ifTag);
+  if (typeof webhook === 'string') return webhook;
+  await session.write(SQL.delete, [id]);
+  return 'deleted';
 }
 
-/** Returns a webhook, which no delivery is recorded for until the transaction ends. */
-async function lockedWebhook(session: Session, id: string): Promise<Webhook | undefined> {
+/** Returns a webhook, which no delivery is recorded for until the transaction ends, or why it is not changed. */
+async function lockedWebhook(
+  session: Session,
+  id: string,
+  ifTag?: string,
+): Promise<Webhook | 'webhook_not_found' | 'webhook_changed'> {
   await session.write(SQL.lock, [id]);
   const [row] = await session.query(SQL.byId, [id]);
-  return row && webhookFromRow(row);
+  if (row === undefined) return 'webhook_not_found';
+  const webhook = webhookFromRow(row);
+  return ifTag !== undefined && webhookTag(webhook) !== ifTag ? 'webhook_changed' : webhook;
 }
 
 async function replaced(session: Session, webhook: Webhook): Promise<Webhook> {
@@ -112,10 +137,13 @@ export async function recordDeliveries(
   session: Session,
   { node, deliveries }: CommandOf<'recordDeliveries'>,
 ): Promise<OutcomeOf<CommandOf<'recordDeliveries'>>> {
-  const rows = deliveries.map(({ id, known: { version, position, sendingTo }, state }) => [
-    ...[id, version, momentText(position), sendingTo === undefined ? '' : momentText(sendingTo)],
-    ...stateValues(state),
-  ]);
+  const rows = deliveries.map(({ id, known, state, beginsWith }) => {
+    const { version, position, sendingTo } = known;
+    return [
+      ...[id, version, momentText(position), sendingTo === undefined ? '' : momentText(sendingTo)],
+      ...[...stateValues(state), beginsWith],
+    ];
+  });
   const recorded = await session.writeReturning(SQL.record, [jsonRows(rows), node]);
   return recorded.map(([id]) => id as string);
 }
@@ -211,6 +239,8 @@ const SQL = {
     FROM json_array_elements($1::json) AS given
     WHERE webhooks.id = given.value ->> 0 AND webhooks.version = CAST(given.value ->> 1 AS bigint)
       AND webhooks.position = given.value ->> 2 AND coalesce(webhooks.sending_to, '') = given.value ->> 3
+      AND (given.value ->> 15 IS NULL
+        OR (webhooks.paused_for IS NULL AND webhooks.generation = CAST(given.value ->> 15 AS bigint)))
       AND EXISTS (SELECT 1 FROM webhook_lease WHERE holder = $2)
       AND EXISTS (SELECT 1 FROM store WHERE moved_to IS NULL)
     RETURNING webhooks.id`,

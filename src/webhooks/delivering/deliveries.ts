@@ -156,8 +156,9 @@ export class Deliveries {
       if (end === undefined || !isSameMoment(end, page.position)) {
         endpoint.advance({ sendingTo: page.position });
       }
-      // Stored before it is sent, so that each repetition, by whichever node, is the same.
-      if (endpoint.isUnsaved && !(await this.#save(endpoint))) return;
+      // Stored before it is sent, so that each repetition, by whichever node, is the same, and that nothing is sent to a webhook that was
+      // paused, rotated or changed meanwhile.
+      if (!(await this.#save(endpoint, webhook.generation))) return;
       if (!(await this.#send(endpoint, page))) break;
     }
     if (endpoint.isToBeSaved) await this.#save(endpoint);
@@ -179,6 +180,7 @@ export class Deliveries {
     const headers = headersOf(delivery, signingSecrets(key, webhook, Date.now()));
     const { allowed } = this.#parts;
     endpoint.sent();
+    const sentAt = Date.now();
     const answer = await post({
       ...{ url: new URL(url), headers, body: delivery.body, allowed, signal },
     });
@@ -186,7 +188,7 @@ export class Deliveries {
     // Ended by the stop of this node; another one sends it again.
     if (signal.aborted && answer.status === undefined) return false;
     const before = endpoint.webhook;
-    const state = stateAfter(before, { to: page.position, answer, now: Date.now() });
+    const state = stateAfter(before, { to: page.position, answer, sentAt, now: Date.now() });
     endpoint.advance(state);
     this.#report(id, { before, state, answer });
     return isAccepted(answer);
@@ -217,9 +219,13 @@ export class Deliveries {
     }
   }
 
-  /** Stores how far a webhook is. @returns whether this node may continue to deliver it as it knows it */
-  async #save(endpoint: Endpoint): Promise<boolean> {
-    const { recorded } = endpoint;
+  /**
+   * Stores how far a webhook is.
+   * @param beginsWith see RecordedDelivery
+   * @returns whether this node may continue to deliver it as it knows it
+   */
+  async #save(endpoint: Endpoint, beginsWith?: number): Promise<boolean> {
+    const recorded = { ...endpoint.recorded, beginsWith };
     const isSaved = await this.#parts.save(recorded);
     if (isSaved) endpoint.saved(recorded);
     else endpoint.overtaken();
@@ -228,7 +234,8 @@ export class Deliveries {
 }
 
 const PAUSED = {
-  failed: 'a webhook was not accepted for three days and is paused; it keeps its place',
+  failed:
+    'a webhook was not accepted for three days, in 50 attempts or more, and is paused; it keeps its place',
   gone: 'the endpoint of a webhook is gone (410), so the webhook is paused; it keeps its place',
   changes_gone:
     'the history of the store is another than that of a webhook, which is paused; set its cursor',

@@ -28,6 +28,14 @@ export async function deliveryOf(
   return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
 }
 
+/** Bytes of the cursor that a delivery has before a page. */
+const AFTER_BYTES = 110;
+
+/** Returns about how many bytes the body of a delivery has; a few more at most. */
+export async function sizeOf(page: ChangePage): Promise<number> {
+  return Buffer.byteLength(await jsonOf(page)) + AFTER_BYTES;
+}
+
 /** Webhooks that keep up share their pages, each of which is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<string>>();
 

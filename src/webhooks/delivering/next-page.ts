@@ -1,9 +1,15 @@
 import type { Moment } from '../../orders/heads.ts';
 import { type ChangePage, type FeedStart, filteredPage } from '../../store/feed.ts';
 import type { DeliveryState, WebhookFilter } from '../webhook.ts';
+import { sizeOf } from './delivery.ts';
 
 /** How many changes a delivery has, unless a single revision has more. */
 export const CHANGES_PER_DELIVERY = 100;
+
+/**
+ * The size of a delivery, in bytes, unless a single revision has more: the usual body parsers accept 100 kB.
+ */
+export const DELIVERY_BYTES = 65_536;
 
 /** See Store.feed. */
 export type ReadFeed = (after: FeedStart, limit: number) => Promise<ChangePage | undefined>;
@@ -18,16 +24,29 @@ export async function nextPage(
   webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
 ): Promise<ChangePage | undefined> {
   const { sendingTo: end, events: types, petIds } = webhook;
-  const limit = CHANGES_PER_DELIVERY;
   const from = readsFrom(webhook);
-  const page =
+  const readUpTo = (limit: number) =>
     types === undefined && petIds === undefined
-      ? await read(from, limit)
-      : await filteredPage(read, from, { filter: { types, petIds }, limit });
+      ? read(from, limit)
+      : filteredPage(read, from, { filter: { types, petIds }, limit });
+  let page = await readUpTo(CHANGES_PER_DELIVERY);
+  if (end === undefined) {
+    // One with fewer changes than the limit before is no smaller if its first revision alone has more.
+    for (let limit = halfOf(page); limit > 0 && (await sizeOf(page!)) > DELIVERY_BYTES; ) {
+      const smaller = await readUpTo(limit);
+      if (smaller === undefined || smaller.changes.length >= page!.changes.length) break;
+      page = smaller;
+      limit = halfOf(page);
+    }
+  }
   if (page === undefined || end === undefined) return page;
   // A failover can have lost the end, and what was delivered up to it.
   const isKnown = (await read(end, 1)) !== undefined;
   return isKnown && page.position.revision >= end.revision ? upTo(end, page) : page;
+}
+
+function halfOf(page: ChangePage | undefined): number {
+  return page === undefined ? 0 : Math.floor(page.changes.length / 2);
 }
 
 /** Returns where the next page begins to be read. */

@@ -31,11 +31,21 @@ export function waitAfter(failures: number, retryAfterMs = 0, random = Math.rand
 /**
  * Returns the state of a webhook after a delivery was sent.
  * @param to the end of the delivery
- * @param now milliseconds since the epoch
+ * @param sentAt, now milliseconds since the epoch
  */
 export function stateAfter(
   before: DeliveryState,
-  { to, answer, now }: { readonly to: Moment; readonly answer: Answer; readonly now: number },
+  {
+    to,
+    answer,
+    sentAt,
+    now,
+  }: {
+    readonly to: Moment;
+    readonly answer: Answer;
+    readonly sentAt: number;
+    readonly now: number;
+  },
 ): DeliveryState {
   if (isAccepted(answer)) {
     return {
@@ -60,7 +70,7 @@ export function stateAfter(
     failingSince,
     nextAttemptAt: now + waitAfter(failures, retryAfterMs),
     pausedFor: before.pausedFor ?? pauseAfter(status, failures, now - failingSince),
-    lastFailure: { at: now, status, problem },
+    lastFailure: { at: sentAt, status, problem },
   };
 }
 

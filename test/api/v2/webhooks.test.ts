@@ -25,13 +25,20 @@ async function startWithWebhooks(t: TestContext) {
 }
 
 function callsOf(service: Service) {
-  const call = async (method: string, path: string, value?: unknown, secret = service.secret) => {
-    const headers = { ...JSON_BODY, authorization: `Bearer ${secret}` };
+  const call = async (
+    method: string,
+    path: string,
+    value?: unknown,
+    secret = service.secret,
+    more: Readonly<Record<string, string>> = {},
+  ) => {
+    const headers = { ...JSON_BODY, authorization: `Bearer ${secret}`, ...more };
     const body = value === undefined ? undefined : JSON.stringify(value);
     const answer = await service.call(method, `/v2/webhooks${path}`, headers, body);
     return {
       status: answer.status,
       value: answer.body === '' ? undefined : JSON.parse(answer.body),
+      headers: answer.headers,
     };
   };
   const created = async (value: object) => {
@@ -204,3 +211,90 @@ testService('without a webhook key there are no webhooks', async (t) => {
   const { status, value } = await callsOf(service).call('POST', '', { url: 'https://a.example/' });
   assert.deepEqual([status, value.code], [503, 'webhooks_unavailable']);
 });
+
+testService(
+  'a webhook is changed by the key that created it, or by one with the scope for all',
+  async (t) => {
+    const { service, call, created } = await startWithWebhooks(t);
+    const { webhook } = await created({ url: 'https://shop.example/hook' });
+    const other = await service.newKey({});
+    const all = await service.newKey({ scopes: ['webhooks:manage', 'webhooks:manage-all'] });
+    const requests = [
+      ['PATCH', `/${webhook.id}`, { description: 'x' }],
+      ['POST', `/${webhook.id}/rotate-secret`, undefined],
+      ['DELETE', `/${webhook.id}`, undefined],
+    ] as const;
+    for (const [method, path, value] of requests) {
+      const refused = await call(method, path, value, other);
+      assert.deepEqual([refused.status, refused.value.code], [403, 'scope_missing'], method);
+      assert.match(String(refused.headers['www-authenticate']), /scope="webhooks:manage-all"$/);
+    }
+    assert.equal((await call('GET', `/${webhook.id}`, undefined, other)).status, 200);
+    const scopes = JSON.parse(
+      (await service.call('GET', '/v2/key', { authorization: `Bearer ${other}` })).body,
+    ).scopes;
+    assert.ok(scopes.includes('webhooks:manage') && !scopes.includes('webhooks:manage-all'));
+    for (const [method, path, value] of requests) {
+      assert.ok((await call(method, path, value, all)).status < 300, `${method} ${path}`);
+    }
+  },
+);
+
+testService('requests that change a webhook honour If-Match and If-None-Match', async (t) => {
+  const { call, created } = await startWithWebhooks(t);
+  const { webhook } = await created({ url: 'https://shop.example/hook' });
+  const path = `/${webhook.id}`;
+  const etag = async () => String((await call('GET', path)).headers.etag);
+  const first = await etag();
+  const send = (method: string, suffix: string, headers: Record<string, string>) =>
+    call(
+      method,
+      path + suffix,
+      method === 'PATCH' ? { description: 'x' } : undefined,
+      undefined,
+      headers,
+    );
+  for (const [method, suffix] of [
+    ['PATCH', ''],
+    ['POST', '/rotate-secret'],
+    ['DELETE', ''],
+  ] as const) {
+    const stale = await send(method, suffix, { 'if-match': '"x"' });
+    assert.deepEqual([stale.status, stale.value.code], [412, 'webhook_changed']);
+    for (const tags of ['*', await etag()]) {
+      const same = await send(method, suffix, { 'if-none-match': tags });
+      assert.deepEqual([same.status, same.value.code], [412, 'precondition_failed']);
+    }
+    const before = await etag();
+    const changed = await send(method, suffix, { 'if-match': before });
+    assert.ok(changed.status < 300);
+    if (method !== 'DELETE') assert.notEqual(await etag(), before);
+  }
+  const again = await created({ url: 'https://shop.example/hook' });
+  assert.notEqual((await call('GET', `/${again.webhook.id}`)).headers.etag, first);
+});
+
+testService(
+  'a rotation that is repeated with its Idempotency-Key returns the same secret',
+  async (t) => {
+    const { call, created } = await startWithWebhooks(t);
+    const [one, other] = [
+      await created({ url: 'https://shop.example/hook' }),
+      await created({ url: 'https://shop.example/other' }),
+    ];
+    const rotate = (id: string, key: string) =>
+      call('POST', `/${id}/rotate-secret`, undefined, undefined, { 'idempotency-key': key });
+    const first = await rotate(one.webhook.id, 'a');
+    const again = await rotate(one.webhook.id, 'a');
+    assert.equal(again.value.secret, first.value.secret);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assert.equal(first.headers['idempotent-replayed'], undefined);
+    assert.notEqual((await rotate(one.webhook.id, 'b')).value.secret, first.value.secret);
+    assert.equal((await rotate(one.webhook.id, 'a')).value.secret, first.value.secret);
+    const reused = await rotate(other.webhook.id, 'a');
+    assert.deepEqual([reused.status, reused.value.code], [422, 'idempotency_key_reused']);
+    assert.equal((await rotate(one.webhook.id, 'a b')).status, 400);
+    const without = await call('POST', `/${one.webhook.id}/rotate-secret`);
+    assert.notEqual(without.value.secret, first.value.secret);
+  },
+);

@@ -7,6 +7,7 @@ import type { AllowedTargets } from '../../../webhooks/addresses.ts';
 import type { KeyForNew } from '../../../webhooks/key.ts';
 import { secretOf } from '../../../webhooks/signature.ts';
 import { newWebhook } from '../../../webhooks/webhook.ts';
+import { failsPrecondition } from '../../preconditions.ts';
 import { sendWebhook } from './responses.ts';
 import { checkedSettings, type WebhookSettings } from './settings.ts';
 
@@ -23,6 +24,10 @@ export function createWebhook(
   return contract.validated<object, WebhookSettings & { readonly url: string }>(
     'createWebhook',
     async (exchange, { body }) => {
+      if (failsPrecondition(exchange.request, true)) {
+        sendError(exchange, 'precondition_failed');
+        return;
+      }
       const settings = await checkedSettings(exchange, parts, { after: 'now', ...body });
       if (settings === undefined) return;
       const key = keyForNew(await inTime(exchange, () => store.webhooks()));

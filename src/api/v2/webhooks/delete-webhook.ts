@@ -4,12 +4,15 @@ import type { RouteHandler } from '../../../http/exchange.ts';
 import { sendEmpty, sendError } from '../../../http/responses.ts';
 import type { Store } from '../../../store/store.ts';
 import { NOT_STORED } from '../responses.ts';
-import type { WebhookId } from './responses.ts';
+import { type WebhookId, webhookToChange } from './responses.ts';
 
 /** DELETE /webhooks/{webhookId} */
 export function deleteWebhook(contract: Contract, store: Store): RouteHandler {
   return contract.validated<WebhookId>('deleteWebhook', async (exchange, { parameters }) => {
-    const command = { type: 'deleteWebhook', id: parameters.webhookId } as const;
+    const found = await webhookToChange(exchange, store, parameters);
+    if (found === undefined) return;
+    const { webhook, ifTag } = found;
+    const command = { type: 'deleteWebhook', id: webhook.id, ifTag } as const;
     const [outcome] = await inTime(exchange, () => store.apply([command]));
     if (outcome === 'deleted') sendEmpty(exchange, 204, NOT_STORED);
     else sendError(exchange, outcome!);

@@ -1,11 +1,14 @@
+import { matchesEtag, matchesIfMatch } from '../../../http/conditional.ts';
 import { inTime } from '../../../http/deadline.ts';
+import { type HeaderList, scopeChallenge } from '../../../http/errors.ts';
 import type { Exchange } from '../../../http/exchange.ts';
 import { send, sendError } from '../../../http/responses.ts';
 import { toJson } from '../../../json/to-json.ts';
+import { isAllowed } from '../../../keys/api-key.ts';
 import type { Store } from '../../../store/store.ts';
 import { lagsOf } from '../../../store/webhook-lags.ts';
-import type { Webhook } from '../../../webhooks/webhook.ts';
-import { NOT_STORED } from '../responses.ts';
+import { type Webhook, webhookTag } from '../../../webhooks/webhook.ts';
+import { JSON_TYPE, NOT_STORED } from '../responses.ts';
 import { webhookRecord } from './records.ts';
 
 /** The path parameter. */
@@ -19,23 +22,74 @@ export function isOwn(exchange: Exchange, { createdBy }: Webhook): boolean {
 }
 
 /** Sends JSON that is not to be cached: the state of a webhook changes with each delivery. */
-export function sendFresh(exchange: Exchange, status: 200 | 201, value: unknown): void {
-  const headers = [...NOT_STORED, 'content-type', 'application/json'];
-  send(exchange, status, headers, Buffer.from(toJson(value)));
+export function sendFresh(
+  exchange: Exchange,
+  status: 200 | 201,
+  value: unknown,
+  headers: HeaderList = [],
+): void {
+  send(exchange, status, [...NOT_STORED, ...headers, ...JSON_TYPE], Buffer.from(toJson(value)));
 }
 
-/** Sends a webhook. @param secret undefined unless it is to be shown */
+/** How a webhook is sent. */
+interface WebhookResponse {
+  readonly status: 200 | 201;
+  /** Undefined unless it is to be shown. */
+  readonly secret?: string | undefined;
+  readonly headers?: HeaderList;
+}
+
+/** Sends a webhook. */
 export async function sendWebhook(
   exchange: Exchange,
   store: Store,
   webhook: Webhook,
-  { status, secret }: { readonly status: 200 | 201; readonly secret?: string | undefined },
+  { status, secret, headers = [] }: WebhookResponse,
 ): Promise<void> {
   const only = { webhooks: async () => [webhook], webhookLags: store.webhookLags };
   const [found] = await inTime(exchange, () => lagsOf(only));
   const record = webhookRecord(found!, isOwn(exchange, webhook));
-  sendFresh(exchange, status, secret === undefined ? record : { webhook: record, secret });
+  const value = secret === undefined ? record : { webhook: record, secret };
+  sendFresh(exchange, status, value, ['etag', `"${webhookTag(webhook)}"`, ...headers]);
 }
+
+/** A webhook that a request may change, and the tag that it must still have; undefined for any. */
+export interface ChangeableWebhook {
+  readonly webhook: Webhook;
+  readonly ifTag: string | undefined;
+}
+
+/**
+ * Returns the webhook that a request changes. Sends an error and returns undefined if there is none with this id, if it belongs to another API
+ * key, or if a precondition does not hold.
+ */
+export async function webhookToChange(
+  exchange: Exchange,
+  store: Store,
+  parameters: WebhookId,
+): Promise<ChangeableWebhook | undefined> {
+  const webhook = await findWebhook(exchange, store, parameters);
+  if (webhook === undefined) return undefined;
+  if (!isOwn(exchange, webhook) && !isAllowed(exchange.apiKey!, OTHERS)) {
+    sendError(exchange, 'scope_missing', scopeChallenge(OTHERS));
+    return undefined;
+  }
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
+  const tag = webhookTag(webhook);
+  const isAny = ifMatch === undefined || ifMatch.trim() === '*';
+  if (!isAny && !matchesIfMatch(ifMatch, `"${tag}"`)) {
+    sendError(exchange, 'webhook_changed');
+    return undefined;
+  }
+  if (matchesEtag(ifNoneMatch, `"${tag}"`)) {
+    sendError(exchange, 'precondition_failed');
+    return undefined;
+  }
+  return { webhook, ifTag: isAny && ifNoneMatch === undefined ? undefined : tag };
+}
+
+/** What an API key needs to change webhooks that another key, or an operator, has created. */
+const OTHERS = 'webhooks:manage-all';
 
 /** Returns a webhook; sends 404 and returns undefined if there is none with this id. */
 export async function findWebhook(

@@ -1,20 +1,30 @@
 import type { Contract } from '../../../contract/contract.ts';
 import { inTime } from '../../../http/deadline.ts';
 import type { RouteHandler } from '../../../http/exchange.ts';
-import { sendError } from '../../../http/responses.ts';
+import { sendError, sendProblems } from '../../../http/responses.ts';
 import type { Store } from '../../../store/store.ts';
 import type { KeyOf } from '../../../webhooks/key.ts';
 import { secretOf } from '../../../webhooks/signature.ts';
-import { findWebhook, sendWebhook, type WebhookId } from './responses.ts';
+import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from '../idempotency-key.ts';
+import { sendWebhook, type WebhookId, webhookToChange } from './responses.ts';
 
-/** POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. */
+/**
+ * POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. A repetition with the same Idempotency-Key gets it again, and
+ * replaces none.
+ */
 export function rotateWebhookSecret(
   contract: Contract,
   { store, keyOf }: { readonly store: Store; readonly keyOf: KeyOf },
 ): RouteHandler {
   return contract.validated<WebhookId>('rotateWebhookSecret', async (exchange, { parameters }) => {
-    const webhook = await findWebhook(exchange, store, parameters);
-    if (webhook === undefined) return;
+    const given = idempotencyKeyOf(exchange.request);
+    if (given === 'malformed' || exchange.request.headers['idempotency-key'] === '') {
+      sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
+      return;
+    }
+    const found = await webhookToChange(exchange, store, parameters);
+    if (found === undefined) return;
+    const { webhook, ifTag } = found;
     const key = keyOf(webhook);
     if (key === undefined) {
       sendError(exchange, 'webhooks_unavailable');
@@ -22,13 +32,16 @@ export function rotateWebhookSecret(
     }
     const command = {
       ...({ type: 'rotateWebhook', id: webhook.id } as const),
-      ...{ keyName: key.name, at: Date.now() },
+      ...{ keyName: key.name, at: Date.now(), ifTag },
+      name: given && { by: exchange.apiKey!.id, idempotencyKey: given.key },
     };
     const [outcome] = await inTime(exchange, () => store.apply([command]));
     if (typeof outcome === 'string') sendError(exchange, outcome);
     else {
-      const secret = secretOf(key.bytes, outcome!);
-      await sendWebhook(exchange, store, outcome!, { status: 200, secret });
+      const { webhook: now, generation, isReplay } = outcome!;
+      const secret = secretOf(key.bytes, { id: now.id, generation });
+      const headers = isReplay ? ['idempotent-replayed', 'true'] : [];
+      await sendWebhook(exchange, store, now, { status: 200, secret, headers });
     }
   });
 }

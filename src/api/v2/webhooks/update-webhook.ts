@@ -4,7 +4,7 @@ import type { RouteHandler } from '../../../http/exchange.ts';
 import { sendError } from '../../../http/responses.ts';
 import type { Store } from '../../../store/store.ts';
 import type { AllowedTargets } from '../../../webhooks/addresses.ts';
-import { sendWebhook, type WebhookId } from './responses.ts';
+import { sendWebhook, type WebhookId, webhookToChange } from './responses.ts';
 import { checkedSettings, type WebhookSettings } from './settings.ts';
 
 /** The body. */
@@ -20,13 +20,16 @@ export function updateWebhook(
   const { store } = parts;
   return contract.validated<WebhookId, WebhookChanges>(
     'updateWebhook',
-    async (exchange, { parameters: { webhookId: id }, body }) => {
+    async (exchange, { parameters, body }) => {
+      const found = await webhookToChange(exchange, store, parameters);
+      if (found === undefined) return;
       const settings = await checkedSettings(exchange, parts, body);
       if (settings === undefined) return;
       const { description, state } = body;
       const isPaused = state === undefined ? undefined : state === 'paused';
       const changes = { ...settings, description, isPaused };
-      const command = { type: 'changeWebhook', id, changes } as const;
+      const { webhook, ifTag } = found;
+      const command = { type: 'changeWebhook', id: webhook.id, changes, ifTag } as const;
       const [outcome] = await inTime(exchange, () => store.apply([command]));
       if (typeof outcome === 'string') sendError(exchange, outcome);
       else await sendWebhook(exchange, store, outcome!, { status: 200 });
