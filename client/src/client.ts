@@ -69,6 +69,7 @@ import {
   deleteWebhook,
   getWebhook,
   listWebhooks,
+  type RotationOptions,
   rotateWebhookSecret,
   testWebhook,
   updateWebhook,
@@ -129,7 +130,7 @@ export {
   type WebhookHeaders,
   WebhookVerificationError,
 } from './webhook.ts';
-export type { WebhookSettings } from './webhooks.ts';
+export type { RotationOptions, WebhookSettings } from './webhooks.ts';
 
 /** An order, and whether an earlier request with the same idempotency key had placed it. */
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };
@@ -490,10 +491,10 @@ export class StoreOrders {
   }
 
   /**
-   * Gives a webhook a new secret; the one before is valid for 24 hours more. Not retried, since a second rotation would end that one.
-   * @throws NotFoundError, UnknownOutcomeError
+   * Gives a webhook a new secret; the one before is valid for 24 hours more. Repeated safely, like a placement.
+   * @throws NotFoundError, ForbiddenError, UnknownOutcomeError with the `idempotencyKey`
    */
-  async rotateWebhookSecret(id: string, options: CallOptions = {}): Promise<WebhookSecret> {
+  async rotateWebhookSecret(id: string, options: RotationOptions = {}): Promise<WebhookSecret> {
     return rotateWebhookSecret(this.#settings, id, options);
   }
 

@@ -23,18 +23,29 @@ export class StoreOrdersError extends Error {
   }
 }
 
+interface ConnectionDetails extends ErrorDetails {
+  readonly nothingSent?: boolean;
+  readonly isFinal?: boolean;
+}
+
 /** No complete response of the service arrived: the connection failed, was closed early or timed out. */
 export class ConnectionError extends StoreOrdersError {
   override readonly name: string = 'ConnectionError';
-  /** Whether it is certain that the request was not sent: the connection was refused, or the host has no address. */
+  /**
+   * Whether it is certain that the request was not sent: the connection was refused, the host has no address, or no TLS connection
+   * could be made.
+   */
   readonly nothingSent: boolean;
+  /** Whether a repetition is of no use: the certificate of the host is not valid, it has no TLS, or the response is a permanent redirect. */
+  readonly isFinal: boolean;
 
   constructor(
     message: string,
-    { nothingSent = false, ...details }: ErrorDetails & { readonly nothingSent?: boolean } = {},
+    { nothingSent = false, isFinal = false, ...details }: ConnectionDetails = {},
   ) {
     super(message, details);
     this.nothingSent = nothingSent;
+    this.isFinal = isFinal;
   }
 }
 
@@ -56,7 +67,10 @@ export class ForeignResponseError extends ConnectionError {
 
   constructor(
     message: string,
-    details: ErrorDetails & { readonly status: number; readonly retryAfterMs?: number | undefined },
+    details: ConnectionDetails & {
+      readonly status: number;
+      readonly retryAfterMs?: number | undefined;
+    },
   ) {
     super(message, details);
     this.status = details.status;

@@ -28,6 +28,11 @@ export interface Request {
   readonly isSubject?: (order: OrderRecord) => boolean;
 }
 
+/** Statuses of redirects that stay: a repetition would get the same. */
+const PERMANENT = [301, 308];
+/** Longest target of a redirect that is repeated in an error. */
+const MAX_LOCATION = 500;
+
 /** Maximum size of a record or a page; a page of changes has at most about 1 MB. */
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
@@ -153,10 +158,16 @@ class Connection {
   #errorOf(error: unknown): unknown {
     if (this.#call.signal.aborted) return this.#call.signal.reason;
     if (this.signal.aborted) return this.signal.reason;
+    const { requestId } = this;
+    const tls = tlsProblem(error);
+    if (tls !== undefined) {
+      const message = `no TLS connection could be made: ${tls}`;
+      return new ConnectionError(message, {
+        ...{ cause: error, requestId, nothingSent: true, isFinal: true },
+      });
+    }
     return new ConnectionError('the service could not be reached, or the connection was lost', {
-      cause: error,
-      requestId: this.requestId,
-      nothingSent: isNotConnected(error),
+      ...{ cause: error, requestId, nothingSent: isNotConnected(error) },
     });
   }
 }
@@ -264,6 +275,16 @@ export class Reply {
     );
   }
 
+  /** The error for a redirect. A proxy may have sent it after it has forwarded the request, so the outcome of that is unknown. */
+  redirect(): ForeignResponseError {
+    const { status, requestId } = this;
+    const location = this.headers.get('location')?.slice(0, MAX_LOCATION) ?? 'another URL';
+    return new ForeignResponseError(
+      `the response (${status}) is a redirect to ${location}, which is not followed, since the key would be sent there; correct baseUrl`,
+      { status, requestId, isFinal: PERMANENT.includes(status) },
+    );
+  }
+
   /** What a parser of the body has thrown: the response is foreign if it could not be parsed. */
   failure(error: unknown, reason: string): unknown {
     const isForeign = error instanceof SyntaxError || error instanceof RangeError;
@@ -294,7 +315,7 @@ function opaqueTag(etag: string): string {
 async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError> {
   const { status, headers } = reply;
   // 3xx, and 0 for a redirect in a browser.
-  if (status < 400) return reply.foreign('has an unexpected status');
+  if (status < 400) return reply.redirect();
   const text = await reply.text().catch((error) => {
     // From 500 on, the status is sufficient, even if the body is incomplete.
     if (status >= 500 && error instanceof StoreOrdersError) return '';
@@ -433,4 +454,18 @@ function isNotConnected(error: unknown): boolean {
   // Deno.
   if (message.includes('client error (Connect)')) return true;
   return isNotConnected(cause);
+}
+
+/** Errors of a handshake, before anything of a request is sent: of OpenSSL's verification, and of a server without TLS or with another one. */
+const TLS =
+  /^(?:CERT_|ERR_TLS_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|HOSTNAME_MISMATCH|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|HTTP_REQUEST|TLSV1_ALERT_PROTOCOL_VERSION|TLSV1_UNRECOGNIZED_NAME|SSLV3_ALERT_HANDSHAKE_FAILURE)$)/;
+/** Of Deno, which has no codes. */
+const TLS_MESSAGE = /invalid peer certificate|received corrupt message of type InvalidContentType/;
+
+/** Returns why no TLS connection can be made; undefined if an error of fetch has another cause. Browsers do not report this. */
+function tlsProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, cause, message } = error as Error & { code?: string };
+  if (TLS.test(code ?? '') || TLS_MESSAGE.test(message)) return message;
+  return tlsProblem(cause);
 }

@@ -113,7 +113,7 @@ function isRefusal(error: unknown): error is ResponseError {
 
 function isTemporary(error: unknown): error is StoreOrdersError {
   return (
-    error instanceof ConnectionError ||
+    (error instanceof ConnectionError && !error.isFinal) ||
     error instanceof UnavailableError ||
     error instanceof LimitError ||
     (error instanceof ResponseError && error.status === 408)

@@ -1,4 +1,4 @@
-import { int64Text, oneOf, plainObject, text } from './arguments.ts';
+import { idempotencyKeyOf, int64Text, oneOf, plainObject, text } from './arguments.ts';
 import { type Call, calling } from './call.ts';
 import type { OperationName } from './error-codes.ts';
 import type { ChangeType } from './feed/changes.ts';
@@ -90,16 +90,29 @@ export async function deleteWebhook(
   );
 }
 
+/** A call that can be repeated. */
+export interface RotationOptions extends CallOptions {
+  /** Identifies the rotation; a new key by default. A repetition with the same key returns the same secret, and replaces none. */
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** See StoreOrders.rotateWebhookSecret. */
 export async function rotateWebhookSecret(
   settings: Settings,
   id: string,
-  options: CallOptions,
+  options: RotationOptions,
 ): Promise<WebhookSecret> {
-  const request = requestOf('rotateWebhookSecret', 'POST', `${pathOf(id)}/rotate-secret`);
-  // A second rotation would end the secret that the endpoint has.
-  return changing(settings, { ...options, retries: 0 }, (call) =>
-    send(call, request, (reply) => reply.record<WebhookSecret>(isWebhookSecret)),
+  const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
+  const request = {
+    ...requestOf('rotateWebhookSecret', 'POST', `${pathOf(id)}/rotate-secret`),
+    headers: { 'idempotency-key': idempotencyKey },
+  };
+  return calling(settings, options, (call) =>
+    repeatedChange(call, {
+      idempotencyKey,
+      attempt: () => send(call, request, (reply) => reply.record<WebhookSecret>(isWebhookSecret)),
+      resultIn: () => undefined,
+    }),
   );
 }
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import {
   AuthenticationError,
@@ -554,4 +558,68 @@ test('atomic changes of several orders are all or none, and arguments are checke
   await assert.rejects(client.cancelOrders(many, { atomic: true }), TypeError);
   const long = { idempotencyKey: 'k'.repeat(255) };
   await assert.rejects(client.cancelOrders([...many, 1_001n], long), TypeError);
+});
+
+test('without a valid certificate, or without TLS, a call fails at once, and has changed nothing', async (t) => {
+  const file = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url));
+  const selfSigned = createHttpsServer({
+    cert: file('server.crt'),
+    key: file('server.key'),
+  }).listen(0, '127.0.0.1');
+  const plain = createServer((_, response) => response.end('plain')).listen(0, '127.0.0.1');
+  t.after(() => [selfSigned.close(), plain.close()]);
+  await Promise.all([once(selfSigned, 'listening'), once(plain, 'listening')]);
+  for (const server of [selfSigned, plain]) {
+    const { port } = server.address() as AddressInfo;
+    const retried: unknown[] = [];
+    const store = new StoreOrders({
+      ...{ baseUrl: `https://localhost:${port}`, apiKey: 'k' },
+      onRetry: (retry) => retried.push(retry),
+    });
+    for (const call of [() => store.cancelOrder(1n), () => store.getSummary()]) {
+      await assert.rejects(call(), (error: unknown) => {
+        assert.ok(error instanceof ConnectionError, String(error));
+        assert.equal(error.name, 'ConnectionError');
+        assert.match(error.message, /no TLS connection could be made: ./);
+        assert.deepEqual([error.nothingSent, error.isFinal], [true, true]);
+        return true;
+      });
+    }
+    assert.deepEqual(retried, []);
+  }
+});
+
+for (const code of [
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+]) {
+  test(`${code} is final`, async () => {
+    let requests = 0;
+    const fetch = async () => {
+      requests += 1;
+      throw new TypeError('fetch failed', {
+        cause: Object.assign(new Error('not valid'), { code }),
+      });
+    };
+    const store = new StoreOrders({ baseUrl: 'https://store.example', apiKey: 'k', fetch });
+    await assert.rejects(store.cancelOrder(1n), { name: 'ConnectionError', isFinal: true });
+    assert.equal(requests, 1);
+  });
+}
+
+test('a permanent redirect ends the call at once, and names its target', async () => {
+  for (const status of [301, 308]) {
+    let requests = 0;
+    const fetch = async () => {
+      requests += 1;
+      return new Response('', { status, headers: { location: 'https://other.example/v2' } });
+    };
+    const store = new StoreOrders({ baseUrl: 'http://store.example', apiKey: 'k', fetch });
+    const target = /redirect to https:\/\/other\.example\/v2/;
+    await assert.rejects(store.getOrder(1n), { name: 'ForeignResponseError', message: target });
+    // A proxy may have forwarded the request first.
+    await assert.rejects(store.cancelOrder(1n), { name: 'UnknownOutcomeError', message: target });
+    assert.equal(requests, 2);
+  }
 });

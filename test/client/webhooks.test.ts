@@ -39,22 +39,26 @@ test('webhooks are created, tested, changed, rotated and deleted', async (t) => 
   await assert.rejects(store.deleteWebhook(id), NotFoundError);
 });
 
-test('a rotation whose outcome is unknown is not repeated; a deletion whose response was lost succeeds', async () => {
-  let requests = 0;
-  const answers = (second: () => Response) => async () => {
-    requests += 1;
-    if (requests === 1) throw new TypeError('the connection was lost');
+test('a rotation is repeated with its Idempotency-Key; a deletion whose response was lost succeeds', async () => {
+  const keys: (string | null)[] = [];
+  const answers = (second: () => Response) => async (_: unknown, init?: RequestInit) => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    if (keys.length === 1) throw new TypeError('the connection was lost');
     return second();
   };
   const client = (second: () => Response) => {
-    requests = 0;
+    keys.length = 0;
     const fetch = answers(second);
     return new StoreOrders({ baseUrl: 'https://store.example', apiKey: 'k', fetch });
   };
   const gone = { code: 'webhook_not_found', message: 'There is none.', status: 404 };
   const notFound = () => Response.json(gone, { status: 404 });
   await assert.rejects(client(notFound).rotateWebhookSecret('wh_1'), UnknownOutcomeError);
-  assert.equal(requests, 1);
+  assert.equal(keys.length, 2);
+  assert.ok(keys[0] !== null && keys[0] === keys[1]);
+  const own = client(notFound).rotateWebhookSecret('wh_1', { idempotencyKey: 'mine' });
+  await assert.rejects(own, { idempotencyKey: 'mine' });
+  assert.deepEqual(keys, ['mine', 'mine']);
   await client(notFound).deleteWebhook('wh_1');
-  assert.equal(requests, 2);
+  assert.equal(keys.length, 2);
 });
