@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { constants, createGunzip } from 'node:zlib';
 import { eventually } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
 import { sampleStore } from '../process/sample-store.ts';
@@ -15,13 +18,17 @@ const IDLE_MS = 32_000;
 /** A change reaches a stream within about a second. */
 const CHANGE_WITHIN_MS = 3_000;
 
-/** A node with 100,000 orders behind nginx, and a connection to the proxy. */
-async function startBehindNginx(t: TestContext) {
+/** A node with 100,000 orders behind a proxy, and a connection to the proxy. */
+async function startBehind(
+  t: TestContext,
+  name: 'haproxy' | 'nginx',
+  also?: Readonly<Record<string, string>>,
+) {
   const database = await sampleStore(t);
   const made = await run(['keys', 'create', '--name', 'x', '--database', database]);
   const node = await serve(t, [], { database, expectsKey: false });
   const upstream = { port: node.port, operationsPort: Number(new URL(node.operations).port) };
-  const { port, folder, proxy } = await startProxy(t, 'nginx', [upstream, upstream, upstream]);
+  const { port, folder, proxy } = await startProxy(t, name, [upstream, upstream, upstream], also);
   const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false });
   t.after(() => session.destroy());
   await once(session, 'connect');
@@ -39,7 +46,7 @@ async function ask(session: ClientHttp2Session, headers: Record<string, string>)
 }
 
 test('behind nginx: HTTP/2, a large list, streams without delay, and the address of the client in the log', async (t) => {
-  const { node, session, authorization } = await startBehindNginx(t);
+  const { node, session, authorization } = await startBehind(t, 'nginx');
   const list = await ask(session, { ':path': '/v1/store/orders', authorization });
   const direct = await fetch(`${node.origin}/v1/store/orders`, { headers: { authorization } });
   assert.ok(list.body === (await direct.text()), 'the list is the same as without the proxy');
@@ -83,7 +90,7 @@ test('behind nginx: HTTP/2, a large list, streams without delay, and the address
 });
 
 test('nginx takes a new certificate without a request that fails', async (t) => {
-  const { port, folder, proxy, authorization } = await startBehindNginx(t);
+  const { port, folder, proxy, authorization } = await startBehind(t, 'nginx');
   const fingerprints = new Set<string>();
   const failures: unknown[] = [];
   let isOver = false;
@@ -116,4 +123,117 @@ test('nginx takes a new certificate without a request that fails', async (t) => 
   isOver = true;
   await Promise.all(clients);
   assert.deepEqual(failures, []);
+});
+
+/** Settings with which the proxies compress whatever they can. */
+const COMPRESSING = {
+  nginx: {
+    'large_client_header_buffers 4 16k;':
+      'large_client_header_buffers 4 16k; gzip on; gzip_types *; gzip_proxied any; gzip_min_length 0;',
+  },
+  haproxy: {
+    'default_backend nodes':
+      'default_backend nodes\n    filter compression\n    compression algo gzip\n    compression type text/event-stream application/json',
+  },
+} as const;
+
+for (const name of ['nginx', 'haproxy'] as const) {
+  test(`behind ${name} that compresses, a stream arrives without delay`, async (t) => {
+    const { session, authorization } = await startBehind(t, name, COMPRESSING[name]);
+    const events = session.request({
+      ...{
+        ':path': '/v2/store/changes/stream?after=now',
+        authorization,
+        'accept-encoding': 'gzip',
+      },
+    });
+    events.end();
+    events.on('error', () => {});
+    const [response] = await once(events, 'response');
+    const isCoded = response['content-encoding'] === 'gzip';
+    // HAProxy honours no-transform.
+    assert.equal(isCoded, name === 'nginx');
+    const text = isCoded ? events.pipe(createGunzip({ flush: constants.Z_SYNC_FLUSH })) : events;
+    text.on('error', () => {});
+    let received = '';
+    text.on('data', (chunk) => {
+      received += String(chunk);
+    });
+    await eventually(async () => assert.match(received, /^id: /m));
+    const body = '{"petId":1,"quantity":1}';
+    for (let number = 0; number < 3; number += 1) {
+      const changed = once(text, 'data', { signal: AbortSignal.timeout(CHANGE_WITHIN_MS) });
+      const placing = session.request({
+        ...{ ':method': 'POST', ':path': '/v2/store/orders', authorization },
+        ...{ 'content-type': 'application/json', 'idempotency-key': `k${number}` },
+      });
+      placing.end(body);
+      await once(placing, 'response');
+      await changed;
+    }
+    await eventually(async () => assert.equal(received.match(/event: placed/g)?.length, 3));
+    const read = session.request({
+      ...{ ':path': '/v2/store/orders/1', authorization, 'accept-encoding': 'gzip' },
+    });
+    read.end();
+    const [order] = await once(read, 'response');
+    if (name === 'haproxy') assert.match(String(order.etag), /^"/);
+  });
+}
+
+test('nginx repeats a POST only if that changes nothing more, and takes bodies of 1.5 MiB', async (t) => {
+  // A node that closes every connection once it has read the request, and one that answers.
+  const seen: string[] = [];
+  const closing = createServer((request) => {
+    seen.push(`${request.method} ${request.url}`);
+    request.resume().on('end', () => request.socket.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(closing, 'listening');
+  t.after(() => closing.close());
+  const broken = { port: (closing.address() as AddressInfo).port, operationsPort: 1 };
+  const node = await serve(t, ['--sample', '3']);
+  const upstream = { port: node.port, operationsPort: Number(new URL(node.operations).port) };
+  const { port } = await startProxy(t, 'nginx', [broken, broken, upstream], {
+    ' max_fails=1 fail_timeout=1s': ' max_fails=0',
+  });
+  const agent = new Agent();
+  const send = async (method: string, path: string, headers: Record<string, string>, body = '') => {
+    seen.length = 0;
+    const sent = request({
+      ...{ host: '127.0.0.1', port, method, path, agent, rejectUnauthorized: false },
+      headers: {
+        ...{ authorization: `Bearer ${node.secret}`, 'content-type': 'application/json' },
+        ...{ 'content-length': String(Buffer.byteLength(body)), ...headers },
+      },
+    });
+    sent.end(body);
+    const [response] = await once(sent, 'response');
+    response.resume();
+    await once(response, 'end');
+    return { status: response.statusCode as number, tries: seen.length };
+  };
+  const order = '{"petId":1,"quantity":1}';
+  // The first of three requests in a row meets each of the nodes.
+  const outcomes = async (...request: Parameters<typeof send>) => {
+    const all = [];
+    for (let count = 0; count < 3; count += 1) all.push(await send(...request));
+    return all;
+  };
+  for (const each of await outcomes(
+    'POST',
+    '/v2/store/orders',
+    { 'idempotency-key': 'a' },
+    order,
+  )) {
+    assert.equal(each.status, 201);
+  }
+  for (const each of await outcomes('POST', '/v2/store/orders/1/cancel', {})) {
+    assert.ok([200, 409].includes(each.status), String(each.status));
+  }
+  const rotations = await outcomes('POST', '/v2/webhooks/wh_0123456789abcdef/rotate-secret', {});
+  assert.ok(rotations.some(({ status }) => status === 502));
+  assert.ok(rotations.every(({ tries }) => tries <= 1));
+  const large = `{"orders":[{"id":1}],"x":"${'x'.repeat(1_500_000)}"}`;
+  const bulk = await outcomes('POST', '/v2/store/cancellations', { 'idempotency-key': 'b' }, large);
+  assert.ok(bulk.every(({ status }) => status === 400));
 });

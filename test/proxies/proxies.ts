@@ -31,11 +31,12 @@ function configuration(name: string, nodes: readonly Upstream[], replaced: Recor
   return text;
 }
 
-/** Runs an installed proxy until the test ends. */
+/** Runs an installed proxy until the test ends. @param also what else is replaced in its configuration */
 export async function startProxy(
   t: TestContext,
   name: 'haproxy' | 'nginx',
   nodes: readonly Upstream[],
+  also: Readonly<Record<string, string>> = {},
 ): Promise<{ port: number; folder: string; proxy: ChildProcess }> {
   const folder = temporaryFolder(t);
   const port = await freePort();
@@ -48,6 +49,7 @@ export async function startProxy(
     const replaced = {
       'bind :443': `bind 127.0.0.1:${port}`,
       '/etc/haproxy/api.pem': join(folder, 'api.pem'),
+      ...also,
     };
     writeFileSync(config, configuration('haproxy.cfg', nodes, replaced));
   } else {
@@ -55,6 +57,7 @@ export async function startProxy(
       'listen 443': `listen 127.0.0.1:${port}`,
       '/etc/nginx/api.crt': join(folder, 'server.crt'),
       '/etc/nginx/api.key': join(folder, 'server.key'),
+      ...also,
     };
     const pid = `pid ${join(folder, 'pid')}; daemon off; error_log ${join(folder, 'logs/error.log')};\n`;
     writeFileSync(config, pid + configuration('nginx.conf', nodes, replaced));
