@@ -273,7 +273,7 @@ export interface Webhook {
   readonly petIds?: readonly bigint[];
   /** `failing`: the last delivery was not accepted and will be repeated. */
   readonly state: 'active' | 'failing' | 'paused' | (string & {});
-  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and in 50 attempts, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
+  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
   readonly pausedFor?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
   /** Its place in the feed: everything up to this cursor was delivered. */
   readonly cursor: string;

@@ -17,12 +17,13 @@ import { Placer } from './placer.ts';
 
 const COLUMNS = `
 Columns (in JSON: fields), all optional, in any order:
-  id        int64; if missing, the store assigns the next one
-  petId     int64
-  quantity  int64, 0 or more
-  shipDate  date-time with an offset: 2026-12-01T09:30:00Z
-  complete  true or false
-  status    pending, shipped or cancelled; if missing, pending`;
+  id         int64; if missing, the store assigns the next one
+  petId      int64
+  quantity   int64, 0 or more
+  shipDate   date-time with an offset: 2026-12-01T09:30:00Z
+  complete   true or false
+  status     pending, shipped or cancelled; if missing, pending
+  reference  1 to 255 characters: the integrator's own name of the order`;
 
 interface ImportFlags extends DatabaseFlags {
   readonly dryRun?: true;
