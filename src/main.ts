@@ -1,13 +1,8 @@
-import { writeErr } from './commands/terminal/output.ts';
 import { EXIT_FAILURE, run } from './program.ts';
 import { hasPassword } from './store/url.ts';
 
-// EPIPE: the reader has closed the pipe, as in "export | head".
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  writeErr(`store-orders: cannot write to standard output: ${error.message}`);
-  process.exit(EXIT_FAILURE);
-});
+// Each write to stdout has its own error; "serve" has its own listener.
+process.stdout.on('error', () => {});
 
 // Node.js warns that type stripping is experimental; the program and the scripts of the console use it.
 const warn = process.listeners('warning');

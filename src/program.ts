@@ -22,7 +22,13 @@ import { serveCommand } from './commands/serve.ts';
 import { shipCommand } from './commands/ship.ts';
 import { showCommand } from './commands/show.ts';
 import { takeBackCommand } from './commands/take-back.ts';
-import { CommandFailed, UsageError, writeErr } from './commands/terminal/output.ts';
+import {
+  CommandFailed,
+  OutputFailed,
+  UsageError,
+  writeErr,
+  writeOut,
+} from './commands/terminal/output.ts';
 import { runIn, type Terminal, terminal } from './commands/terminal/terminal.ts';
 import { webhooksCommand } from './commands/webhooks/webhooks.ts';
 import { ConfigError } from './config/settings.ts';
@@ -33,23 +39,31 @@ import { WebhookKeyUnusable } from './webhooks/key.ts';
 
 export const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
+/** As of a process that SIGPIPE has ended. */
+const EXIT_UNREAD = 141;
 
 /**
  * Runs the command line `argv` on the terminal `own`.
- * @returns the exit code: 0 success, 1 failure, 2 invalid usage or configuration
+ * @returns the exit code: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the reader of stdout has left
  */
 export function run(argv: readonly string[], own: Terminal): Promise<number> {
   return runIn(own, async () => {
+    let help = '';
+    const addHelp = (text: string) => {
+      help += text;
+    };
     try {
-      await buildProgram().parseAsync(argv, { from: 'user' });
+      await buildProgram(addHelp).parseAsync(argv, { from: 'user' });
       return 0;
     } catch (error) {
-      return report(error);
+      if (help === '') return report(error);
+      return writeOut(help).then(() => report(error), report);
     }
   });
 }
 
-function buildProgram(): Command {
+/** @param writeHelp takes the text of --help and --version */
+function buildProgram(writeHelp: (text: string) => void): Command {
   const program = new Command('store-orders')
     .description('Serves the orders of the pet store over HTTP, and manages them.')
     .version(VERSION)
@@ -61,7 +75,7 @@ Examples:
   npx store-orders import orders.csv
   npx store-orders <command> --help
 
-Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.`,
+Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the reader of the output has left.`,
     );
 
   const commands = [
@@ -91,24 +105,25 @@ Exit codes: 0 success, 1 failure, 2 invalid usage or configuration.`,
     sampleCommand(),
   ];
   for (const command of commands) program.addCommand(command);
-  configure(program);
+  configure(program, writeHelp);
   return program;
 }
 
 /** Configures all commands recursively; Commander does not pass these settings to commands added by `addCommand`. */
-function configure(command: Command): void {
+function configure(command: Command, writeHelp: (text: string) => void): void {
   command
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => terminal().stdout.write(text),
+      writeOut: writeHelp,
       writeErr: (text) => terminal().stderr.write(text),
     });
-  for (const child of command.commands) configure(child);
+  for (const child of command.commands) configure(child, writeHelp);
 }
 
 /** Prints an error to stderr. @returns the exit code */
 function report(error: unknown): number {
+  if (error instanceof OutputFailed && error.isUnread) return EXIT_UNREAD;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof ConfigError) {
     writeErr('store-orders: the configuration is invalid:');
@@ -122,6 +137,7 @@ function report(error: unknown): number {
   }
   const isExpected =
     error instanceof CommandFailed ||
+    error instanceof OutputFailed ||
     error instanceof InputProblem ||
     error instanceof StoreNotUsable ||
     error instanceof StoreUnavailable ||

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { CACHE } from './made-once.ts';
 import { Cluster } from './postgres.ts';
@@ -29,9 +29,10 @@ export async function globalTeardown(): Promise<void> {
 const SHARED_MEMORY = '/dev/shm';
 const BYTES_NEEDED = 2 ** 30;
 
-/** Returns a folder in memory, which takes half of the system's time for files, where there is one with room. */
+/** Returns a folder in memory, which takes half of the system's time for files, where there is one with room that can be written. */
 function folderInMemory(): string {
   try {
+    accessSync(SHARED_MEMORY, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(SHARED_MEMORY);
     return bavail * bsize > BYTES_NEEDED ? SHARED_MEMORY : tmpdir();
   } catch {

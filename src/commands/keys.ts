@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { parseDate } from '../config/parsers.ts';
+import { toJson } from '../json/to-json.ts';
 import {
   type ApiKey,
   ENVIRONMENTS,
@@ -21,6 +22,7 @@ import {
   writeErr,
   writeJson,
   writeOut,
+  writeSecret,
 } from './terminal/output.ts';
 
 const MAX_CANCELS_PER_HOUR = 1_000_000_000;
@@ -108,8 +110,13 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
     const what = `${key.id} "${name}"`;
     await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
-    if (flags.json) await writeJson({ ...keyRecord(key), secret });
-    else await writeOut(`${secret}\n`);
+    const text = flags.json ? toJson({ ...keyRecord(key), secret }, 2) : secret;
+    await writeSecret(`${text}\n`, async () => {
+      await applyRecorded(store, actionOf('keys revoke', what), [
+        { type: 'revokeKey', id: key.id },
+      ]);
+      return `${key.id} was revoked`;
+    });
     writeErr(`Created ${key.id} for ${environment}. Its secret is shown only once.`);
   });
 }

@@ -5,14 +5,16 @@ import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
+import type { Pet } from '../pets/pet.ts';
 import { actionOf } from '../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from './database.ts';
 import { refuseProblems } from './import/check.ts';
 import { PAUSE_MS } from './import/placer.ts';
-import { counted, writeErr } from './terminal/output.ts';
+import { applyRecorded } from './recorded.ts';
+import { counted, grouped, writeErr } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
-/** Pets per transaction, which delays cancels of a running service by some 10 ms. */
+/** Pets per transaction, each with its audit record, which delays cancels of a running service by some 10 ms. */
 const BATCH = 1_000;
 
 export function petsCommand(): Command {
@@ -45,15 +47,26 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
     }
     refuseProblems(input, problems, count);
     await withStore(flags, 'create', async (store) => {
-      const action = actionOf('pets import', `${basename(input.name)}, ${counted(count, 'pet')}`);
-      await store.apply([{ type: 'audit', action }]);
+      const what = `${basename(input.name)}, ${counted(count, 'pet')}`;
+      const put = async (pets: readonly Pet[], first: number) => {
+        const part =
+          count > BATCH ? `, from ${grouped(first)} to ${grouped(first + pets.length - 1)}` : '';
+        await applyRecorded(store, actionOf('pets import', what + part), [
+          { type: 'putPets', pets },
+        ]);
+      };
+      let waiting: Pet[] = [];
+      let stored = 0;
       for await (const rows of read()) {
-        const pets = rows.flatMap((row) => (row.problem === undefined ? row.value : []));
-        for (let from = 0; from < pets.length; from += BATCH) {
-          await store.apply([{ type: 'putPets', pets: pets.slice(from, from + BATCH) }]);
+        waiting.push(...rows.flatMap((row) => (row.problem === undefined ? row.value : [])));
+        while (waiting.length >= BATCH) {
+          await put(waiting.slice(0, BATCH), stored + 1);
+          stored += BATCH;
+          waiting = waiting.slice(BATCH);
           await pause(PAUSE_MS);
         }
       }
+      if (waiting.length > 0) await put(waiting, stored + 1);
       writeErr(`Stored ${counted(count, 'pet')}.`);
     });
   } finally {

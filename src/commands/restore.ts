@@ -1,10 +1,12 @@
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { compressionOfFile } from '../files/compressed.ts';
 import { expectEnvironment } from '../store/claim.ts';
 import { restoreStore } from '../store/maintenance/backup.ts';
 import { databaseLabel } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { historyLines } from './history-lines.ts';
-import { counted, writeErr } from './terminal/output.ts';
+import { CommandFailed, counted, writeErr } from './terminal/output.ts';
 
 export function restoreCommand(): Command {
   return databaseCommand(
@@ -18,6 +20,16 @@ export function restoreCommand(): Command {
 
 async function restore(file: string, flags: DatabaseFlags): Promise<void> {
   const { databaseUrl, environment } = databaseConfig(flags);
+  // A pipe or a device, whose bytes could be read only once, is refused by the restore.
+  const compression = statSync(file, { throwIfNoEntry: false })?.isFile()
+    ? compressionOfFile(file)
+    : undefined;
+  if (compression !== undefined) {
+    const { name, command } = compression;
+    throw new CommandFailed(
+      `${file} is compressed with ${name}; decompress it into a file, for example with "${command} ${file} > backup.db"`,
+    );
+  }
   const { findings, kept, nextId } = await restoreStore(
     databaseUrl,
     file,

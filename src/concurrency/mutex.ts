@@ -8,9 +8,4 @@ export class Mutex {
     this.#last = result;
     return result;
   }
-
-  /** Resolves when all tasks submitted so far have settled. */
-  async idle(): Promise<void> {
-    await this.#last.catch(() => {});
-  }
 }

@@ -1,3 +1,4 @@
+import { compressionOf } from './compressed.ts';
 import { readCsv } from './csv.ts';
 import { readJsonArray } from './json-array.ts';
 import { readNdjson } from './ndjson.ts';
@@ -21,9 +22,14 @@ export async function* readRows(
 }
 
 /**
- * Detects formats that spreadsheets write and that are not supported. Returns advice, or undefined for other content.
+ * Detects compressed files and formats that spreadsheets write and that are not supported. Returns advice, or undefined for other content.
  */
 function formatProblem(start: string, head: Buffer): string | undefined {
+  const compressed = compressionOf(head);
+  if (compressed !== undefined) {
+    const { name, command } = compressed;
+    return `is compressed with ${name}; decompress it, for example with "${command} FILE | store-orders … -"`;
+  }
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
     return 'is a spreadsheet (.xlsx, .ods) or another ZIP file; save the file as CSV (UTF-8)';
   }

@@ -19,10 +19,12 @@ export async function printFirstKey(
 ): Promise<void> {
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
-  const [outcome] = await store.apply([{ type: 'createFirstKey', key }]);
-  if (outcome === 'unchanged') return;
   const action = actionOf('serve', `made the key ${key.id} "${key.name}"`);
-  await store.apply([{ type: 'audit', action }]);
+  const [, outcome] = await store.apply([
+    { type: 'audit', action },
+    { type: 'createFirstKey', key },
+  ]);
+  if (outcome === 'unchanged') return;
 
   const { address, port } = listening;
   const origin = `http://${urlHost(address)}:${port}`;

@@ -43,27 +43,43 @@ function reread(started: Config, before: Config, parts: RereadParts): Config {
     );
     return before;
   }
+  const certificates = filesOfUrl(now.databaseUrl);
   const what = {
     logLevel: now.logLevel,
     corsOrigins: now.corsOrigins,
-    logFile: logFile ?? 'none',
+    logFile: logFile?.path ?? 'none',
     databaseUrlFile: now.databaseUrlFile ?? 'none',
-    certificates: filesOfUrl(now.databaseUrl).map(stateOf),
+    certificates,
     needRestart: needRestart(started, now),
   };
   setOrigins(now.corsOrigins);
   // Logged at either level, since one of them may be higher than info.
   setLogLevel('info');
   log.logger.info(what, 'reread the settings');
+  if (logFile?.problem !== undefined) {
+    log.logger.warn(
+      logFile,
+      'the log file cannot be reopened: the log continues in the file that is open',
+    );
+  }
+  for (const path of certificates) {
+    const problem = problemOf(path);
+    if (problem !== undefined) {
+      log.logger.warn(
+        { path, problem },
+        'a file for new connections to the database cannot be read',
+      );
+    }
+  }
   setLogLevel(now.logLevel);
   return now;
 }
 
-function stateOf(path: string): string {
+function problemOf(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK);
-    return path;
+    return undefined;
   } catch (error) {
-    return `${path}: ${(error as Error).message}`;
+    return (error as Error).message;
   }
 }

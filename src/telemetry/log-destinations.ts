@@ -7,10 +7,16 @@ export interface Destination {
   /** Flushes buffered lines; does not wait for a stalled reader or a full disk beyond a limit. */
   readonly end: () => Promise<void>;
   /**
-   * Reopens the log file under its name, after it was renamed. Returns the name, or the reason of a failure, after which the log
-   * continues in the file that is open. Undefined if the log is not a file.
+   * Reopens the log file under its name, after it was renamed. After a failure the log continues in the file that is open.
+   * Undefined if the log is not a file.
    */
-  readonly reopen: () => string | undefined;
+  readonly reopen: () => ReopenedLog | undefined;
+}
+
+export interface ReopenedLog {
+  readonly path: string;
+  /** Why the file could not be reopened; undefined if it was. */
+  readonly problem?: string;
 }
 
 /** Characters buffered for one write, and for how long: fewer, larger writes under load. */
@@ -103,9 +109,9 @@ export function fileDestination(stdout: number, maxWaitingBytes = MAX_WAITING_BY
         // Standard output itself stays open.
         if (fd !== stdout) closeSync(fd);
         fd = next;
-        return path;
+        return { path };
       } catch (error) {
-        return `${path} could not be reopened: ${(error as Error).message}`;
+        return { path, problem: (error as Error).message };
       }
     },
   };

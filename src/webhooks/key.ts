@@ -58,32 +58,33 @@ export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string
   const { path, madeFor } = file;
   // Under another name first, so that the file is never seen half written.
   const own = `${path}.${randomBytes(4).toString('hex')}`;
-  const descriptor = newFile(own);
+  try {
+    writeNewKey(own);
+    const { uid, gid } = statSync(madeFor);
+    if (process.getuid?.() === 0) chownSync(own, uid, gid);
+    // Unlike a rename, it replaces no file. Some network and FAT file systems have no hard links.
+    linkSync(own, path);
+    makeEntryDurable(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new WebhookKeyUnusable(
+        `the webhook key cannot be stored: ${(error as Error).message}; make the file with ` +
+          `"openssl rand -base64 ${KEY_BYTES} > ${path}", readable only by the service`,
+      );
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  return readWebhookKey(file)!;
+}
+
+function writeNewKey(path: string): void {
+  const descriptor = openSync(path, 'wx', 0o600);
   try {
     writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
-  }
-  try {
-    const { uid, gid } = statSync(madeFor);
-    if (process.getuid?.() === 0) chownSync(own, uid, gid);
-    linkSync(own, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(own);
-  }
-  makeEntryDurable(path);
-  return readWebhookKey(file)!;
-}
-
-/** @throws WebhookKeyUnusable */
-function newFile(path: string): number {
-  try {
-    return openSync(path, 'wx', 0o600);
-  } catch (error) {
-    throw new WebhookKeyUnusable(`the webhook key cannot be stored: ${(error as Error).message}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import {
   FieldProblem,
@@ -325,7 +326,7 @@ test('the message about an invalid time says what is wrong with it', async () =>
   assertRefused({ shipDate: 'tomorrow' }, /a date-time with an offset/);
 });
 
-test('unsupported spreadsheet formats are reported with instructions', async () => {
+test('compressed files and unsupported spreadsheet formats are reported with instructions', async () => {
   for (const [content, problem] of [
     ['id;petId\n1;2\n', /semicolons between its columns; save the file as CSV with commas/],
     ['id\tpetId\n1\t2\n', /tabs between its columns/],
@@ -334,6 +335,10 @@ test('unsupported spreadsheet formats are reported with instructions', async () 
       /is encoded in UTF-16; save the file as UTF-8/,
     ],
     [Buffer.from('id,petId\n1,2\n', 'utf16le'), /UTF-16/],
+    [gzipSync('id,petId\n1,2\n'), /is compressed with gzip.*"gzip -dc FILE \|/],
+    [zstdCompressSync('id,petId\n1,2\n'), /is compressed with Zstandard/],
+    [Buffer.from('BZh91AY&SY'), /is compressed with bzip2/],
+    [Buffer.from('fd377a585a00', 'hex'), /is compressed with xz/],
     [Buffer.from('PK\x03\x04 and so on', 'latin1'), /\.xlsx.*save the file as CSV/],
   ] as const) {
     const found = await rows(content);

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../temporary.ts';
 import { NEEDS_NAMESPACES } from './needs.ts';
-import { PROGRAM, run, serve } from './program.ts';
+import { PROGRAM, run, runInOwnProcess, serve } from './program.ts';
 
 const ORDERS = '/v1/store/orders';
 
@@ -288,7 +288,7 @@ test('sample prints the same orders for the same seed', async () => {
   assert.notEqual((await run(['sample', '50', '--seed', '8'])).stdout, once.stdout);
 });
 
-test('a reader that closes its pipe early is not an error', async (t) => {
+test('a reader that closes its pipe early ends a command without a message, with the status of SIGPIPE', async (t) => {
   const folder = temporaryFolder(t);
   const database = `sqlite:${join(folder, 'store.db')}`;
   const script = `
@@ -301,8 +301,34 @@ test('a reader that closes its pipe early is not an error', async (t) => {
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, process.execPath]);
   const [one, two, status] = stdout.trim().split('\n');
   assert.equal(one, two);
-  assert.equal(status, 'status 0');
+  assert.equal(status, 'status 141');
   assert.doesNotMatch(stderr, /EPIPE|Error/);
+});
+
+test('what has a secret that cannot be written does not stay: a full disk', {
+  skip: existsSync('/dev/full') ? false : 'there is no /dev/full',
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'store.db')}` };
+  const onFullDisk = (...args: string[]) =>
+    runInOwnProcess(args, { env, wrapper: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] });
+  const created = await onFullDisk('keys', 'create', '--name', 'shop');
+  assert.equal(created.code, 1);
+  assert.match(created.stderr, /ENOSPC.*; key_\w+ was revoked$/m);
+  const [key] = JSON.parse((await run(['keys', 'list', '--json'], { env })).stdout);
+  assert.equal(key.status, 'revoked');
+
+  const url = 'https://shop.example/hook';
+  assert.match((await onFullDisk('webhooks', 'create', url)).stderr, /wh_\w+ was deleted$/m);
+  await run(['webhooks', 'create', url], { env });
+  const webhooks = async () =>
+    JSON.parse((await run(['webhooks', 'list', '--json'], { env })).stdout);
+  const before = await webhooks();
+  assert.equal(before.length, 1);
+  assert.equal((await onFullDisk('webhooks', 'rotate', before[0].id)).code, 1);
+  assert.deepEqual(await webhooks(), before);
+
+  for (const args of [['export'], ['--help']]) assert.equal((await onFullDisk(...args)).code, 1);
 });
 
 test('a command succeeds although its stderr is closed', async (t) => {

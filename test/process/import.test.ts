@@ -302,6 +302,18 @@ test('pets are imported, and invalid rows are reported by line', async (t) => {
   assert.match(bad.stderr, /line 2: id is missing\n {2}line 3: repeats the id 2 of line 1/);
 });
 
+test('each transaction of an import of pets has its record', async (t) => {
+  const { cli, file } = commandLine(t);
+  const lines = Array.from({ length: 2_500 }, (_, index) => `{"id":${index}}\n`).join('');
+  assert.equal((await cli(['pets', 'import', file('p.ndjson', lines)])).code, 0);
+  const records = (await cli(['audit'])).stdout.match(/p\.ndjson, .*/g);
+  assert.deepEqual(records, [
+    'p.ndjson, 2,500 pets, from 1 to 1,000',
+    'p.ndjson, 2,500 pets, from 1,001 to 2,000',
+    'p.ndjson, 2,500 pets, from 2,001 to 2,500',
+  ]);
+});
+
 test('import --json reports invalid rows as JSON', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const input = 'id,status\n1,Pending\nx,shipped\n';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../postgres.ts';
@@ -85,6 +85,40 @@ test('SIGUSR1 opens no debugger', async (t) => {
   assert.equal(child.exitCode, null);
   assert.doesNotMatch(stderr(), /Debugger/);
 });
+
+test('a log file that cannot be reopened is a warning', {
+  skip: process.platform === 'linux' ? false : 'on Linux only',
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'logs'));
+  const log = join(folder, 'logs', 'a.log');
+  const flags = ['--database', `sqlite:${join(folder, 'store.db')}`, '--port', '0'];
+  const child = spawn(process.execPath, [PROGRAM, 'serve', ...flags, '--operations-port', '0'], {
+    stdio: ['ignore', openSync(log, 'a'), 'ignore'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  await eventually(async () => assert.match(readFileSync(log, 'utf8'), /Server listening/));
+  const moved = join(folder, 'logs.1');
+  renameSync(join(folder, 'logs'), moved);
+  child.kill('SIGHUP');
+  await eventually(async () => {
+    const lines = readFileSync(join(moved, 'a.log'), 'utf8');
+    const [warning] = loggedIn(lines, 'the log file cannot be reopened');
+    assert.deepEqual([warning.level, warning.path], [40, log]);
+    assert.match(warning.problem, /ENOENT/);
+  });
+});
+
+for (const signal of ['SIGHUP', 'SIGUSR2'] as const) {
+  test(`${signal} during startup does not end the service`, async (t) => {
+    // Sent as soon as the first file of the program listens to signals, before any other part of it is loaded.
+    const preload = join(temporaryFolder(t), 'signal.cjs');
+    const send = `setImmediate(() => process.kill(process.pid, '${signal}'))`;
+    writeFileSync(preload, `process.once('newListener', () => ${send});`);
+    const { call } = await serve(t, [], { nodeFlags: ['--require', preload] });
+    assert.equal((await call('GET', '/v1/store/orders')).status, 200);
+  });
+}
 
 test('a settings file that cannot be read is a problem of the configuration', async () => {
   const { code, stderr } = await run(['keys', 'list'], { env: { SETTINGS_FILE: '/nowhere' } });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
 import type { StoreCommand } from '../../src/store/commands.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
@@ -38,6 +39,20 @@ for (const { name, newDatabase } of ENGINES) {
       ['pets import', 'cancel'],
     );
     assert.equal((await store.audit(1)).length, 1);
+  });
+
+  test(`${name}: a first key is stored with its record; if there is a key, neither is stored`, async (t) => {
+    const store = await open(t, await newDatabase(t));
+    for (const outcome of ['created', 'unchanged']) {
+      const details = { name: 'first key', environment: 'production', now: 0 } as const;
+      const key = newApiKey(newSecret('production'), details);
+      const [, found] = await store.apply([
+        { type: 'audit', action: actionOf('serve') },
+        { type: 'createFirstKey', key },
+      ]);
+      assert.equal(found, outcome);
+      assert.deepEqual([(await store.keys()).length, (await store.audit(9)).length], [1, 1]);
+    }
   });
 
   test(`${name}: a command that was refused is not recorded`, async (t) => {

@@ -23,6 +23,38 @@ for (const { name, newDatabase } of ENGINES) {
     }
   });
 
+  test(`${name}: close waits for reads in progress`, async (t) => {
+    const store = await open(t, await newDatabase(t));
+    const ids = Array.from({ length: 3_000 }, (_, index) => BigInt(index));
+    await store.apply(ids.map((id) => place({ id, petId: 7n, status: 'pending' })));
+    const filter = { petId: 7n };
+    const scanned: bigint[] = [];
+    const reads = [
+      store.page({
+        filter: { ...filter, statuses: ['cancelled'] },
+        isDescending: true,
+        limit: 100,
+      }),
+      ...Array.from({ length: 12 }, () => store.count(filter)),
+      store.activity({ boundaries: [0, Date.now() + 60_000] }),
+      store.feed('start', 100),
+      store.changes(undefined, () => {}),
+      store.scan(async (orders) => {
+        scanned.push(...orders.map(({ id }) => id));
+        return true;
+      }),
+      store.record(1n),
+      store.history(1n),
+      store.status(),
+    ];
+    const ends = Promise.allSettled(reads);
+    await store.close();
+    const failed = (await ends).filter(({ status }) => status === 'rejected');
+    assert.deepEqual(failed, []);
+    assert.equal(scanned.length, ids.length);
+    await assert.rejects(store.status(), { fault: 'unreachable' });
+  });
+
   test(`${name}: concurrent writers do not lose changes`, async (t) => {
     const url = await newDatabase(t);
     const stores = [await open(t, url), await open(t, url)];

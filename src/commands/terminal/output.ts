@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { toJson } from '../../json/to-json.ts';
 import { terminal } from './terminal.ts';
 
@@ -12,10 +11,37 @@ export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
-/** Writes to stdout and waits for "drain" if its buffer is full. */
-export async function writeOut(text: string): Promise<void> {
+/** Standard output could not be written: its reader has closed the pipe (EPIPE), the disk is full. */
+export class OutputFailed extends Error {
+  override readonly name = 'OutputFailed';
+  /** Whether the reader has closed the pipe, as in "export | head". */
+  readonly isUnread: boolean;
+
+  constructor(cause: Error) {
+    super(`cannot write to standard output: ${cause.message}`, { cause });
+    this.isUnread = (cause as NodeJS.ErrnoException).code === 'EPIPE';
+  }
+}
+
+/** Writes to stdout and waits until the system has taken the text. @throws OutputFailed */
+export function writeOut(text: string): Promise<void> {
   const { stdout } = terminal();
-  if (!stdout.write(text)) await once(stdout, 'drain');
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => (error ? reject(new OutputFailed(error)) : resolve()));
+  });
+}
+
+/**
+ * Writes a new secret to stdout, which is shown only here. If that fails, `undo` takes back what was created.
+ * @param undo returns what it has done, such as "key_1 was revoked"
+ * @throws CommandFailed if the secret could not be written
+ */
+export async function writeSecret(text: string, undo: () => Promise<string>): Promise<void> {
+  try {
+    await writeOut(text);
+  } catch (error) {
+    throw new CommandFailed(`${(error as Error).message}; ${await undo()}`);
+  }
 }
 
 /** Writes a value to stdout as JSON, indented by two spaces. */

@@ -8,7 +8,7 @@ import { secretOf } from '../../webhooks/signature.ts';
 import { MAX_PETS, newWebhook } from '../../webhooks/webhook.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig, withStore } from '../database.ts';
 import { applyRecorded } from '../recorded.ts';
-import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/output.ts';
+import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/output.ts';
 import { positionAt } from './position.ts';
 
 interface CreateFlags extends DatabaseFlags {
@@ -77,7 +77,11 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
     const [outcome] = await applyRecorded(store, action, [{ type: 'createWebhook', webhook }]);
     if (outcome === 'webhook_url_taken') throw new CommandFailed('this URL has a webhook already');
     if (outcome === 'too_many_webhooks') throw new CommandFailed('there are too many webhooks');
-    await writeOut(`${secretOf(key.bytes, webhook)}\n`);
+    await writeSecret(`${secretOf(key.bytes, webhook)}\n`, async () => {
+      const { id } = webhook;
+      await applyRecorded(store, actionOf('webhooks delete', id), [{ type: 'deleteWebhook', id }]);
+      return `${id} was deleted`;
+    });
     writeErr(`Created ${webhook.id}. Its secret is shown only once.`);
   });
 }

@@ -5,13 +5,14 @@ import type { Store } from '../../store/store.ts';
 import { sendTest } from '../../webhooks/delivering/test-delivery.ts';
 import { keyOfIn, readWebhookKey } from '../../webhooks/key.ts';
 import { ROTATION_MS, secretOf } from '../../webhooks/signature.ts';
-import type { Webhook, WebhookChanges } from '../../webhooks/webhook.ts';
+import { rotatedWebhook, type Webhook, type WebhookChanges } from '../../webhooks/webhook.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig, withStore } from '../database.ts';
 import { applyRecorded } from '../recorded.ts';
 import { CommandFailed, writeErr, writeOut } from '../terminal/output.ts';
 import { positionAt } from './position.ts';
 
 const ID = 'wh_3f9c1a7be2d04586';
+const ROTATION_HOURS = ROTATION_MS / 3_600_000;
 
 function commandFor(name: string, description: string, example = `${name} ${ID}`): Command {
   return databaseCommand(name, description, `npx store-orders webhooks ${example}`).argument(
@@ -80,13 +81,25 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
     const before = await webhookOf(store, id);
     const key = keyFile && readWebhookKey(keyFile);
     if (key === undefined) throw new CommandFailed('the webhook key is missing (WEBHOOK_KEY_FILE)');
-    const command = { type: 'rotateWebhook', id, keyName: key.name, at: Date.now() } as const;
+    const at = Date.now();
+    const after = rotatedWebhook(before, key.name, at);
+    // Before the rotation: after it, a secret that could not be written would have to be replaced by another rotation, which
+    // would end the one that the endpoint has.
+    await writeOut(`${secretOf(key.bytes, after)}\n`);
+    const command = { type: 'rotateWebhook', id, keyName: key.name, at } as const;
     const [outcome] = await applyRecorded(store, actionOf('webhooks rotate', id), [command]);
-    if (typeof outcome !== 'object') throw new CommandFailed(`there is no webhook ${id}`);
-    await writeOut(`${secretOf(key.bytes, outcome.webhook)}\n`);
+    if (typeof outcome !== 'object') {
+      throw new CommandFailed(`there is no webhook ${id} any more; the secret is not valid`);
+    }
+    if (outcome.webhook.generation !== after.generation) {
+      throw new CommandFailed(
+        `the secret of ${id} was rotated at the same time: the one that was written is valid for ` +
+          `${ROTATION_HOURS} hours only; rotate it again`,
+      );
+    }
     writeErr(
       before.keyName === key.name
-        ? `The secret of ${id} before is valid for ${ROTATION_MS / 3_600_000} hours more.`
+        ? `The secret of ${id} before is valid for ${ROTATION_HOURS} hours more.`
         : `The secret of ${id} before was derived from another webhook key, and is no longer valid.`,
     );
   });

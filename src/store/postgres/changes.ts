@@ -31,12 +31,6 @@ export class Changes {
         : readFewChanges(session, since, visit);
     });
   }
-
-  /** Waits for pending calls, then closes the connection. */
-  async close(): Promise<void> {
-    await this.#mutex.idle();
-    await this.#connection.close();
-  }
 }
 
 /** Reads changes in one round trip: in most cases there are none or few. */

@@ -3,6 +3,7 @@ import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
+import { Operations } from '../operations.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
@@ -60,51 +61,62 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       onConnection: options.onConnection,
     });
   // Pages and feeds have their own connection, since they would delay other reads.
-  const [reading, paging, changes] = [connect(), connect(), new Changes(connect())];
+  const [reading, paging, listing] = [connect(), connect(), connect()];
+  const changes = new Changes(listing);
   const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
   const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
+  const operations = new Operations();
+  const read = <T>(use: (session: Session) => Promise<T>) =>
+    operations.run(async () => use(await reading.session()));
   /** For reads without a guard in their own statement, which is sent after the guard, without waiting for it. */
-  const served = async <T>(read: (session: Session) => Promise<T>): Promise<T> => {
-    const session = await reading.session();
-    const [, found] = await Promise.all([readPosition(session), read(session)]);
-    return found;
+  const served = <T>(use: (session: Session) => Promise<T>) =>
+    read(async (session) => {
+      const [, found] = await Promise.all([readPosition(session), use(session)]);
+      return found;
+    });
+  const within = <T>(limit: ConcurrencyLimit, use: (session: Session) => Promise<T>) =>
+    operations.run(() => limit.run(async () => use(await paging.session())));
+  const connections = [reading, paging, writing, listing];
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await operations.close();
+    await Promise.all(connections.map((each) => each.close()));
   };
-  let closing: Promise<unknown> | undefined;
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
-      writer.apply(commands) as Promise<OutcomeOf<C>[]>,
-    changes: (since, visit) => changes.read(since, visit),
-    find: async (ids) => findOrders(await reading.session(), ids),
-    record: async (id, options) => readRecord(await reading.session(), id, options),
-    records: async (ids) => readRecords(await reading.session(), ids),
-    page: (query) => reads.run(async () => readPage(await paging.session(), query)),
-    count: (filter) => counts.run(async () => countOrders(await paging.session(), filter)),
-    feed: (after, limit) => reads.run(async () => readFeed(await paging.session(), after, limit)),
-    activity: (query) => counts.run(async () => countActivity(await paging.session(), query)),
-    history: async (id) => orderHistory(await reading.session(), id),
-    scan: (visit, range) => scanOrders(currentUrl(), visit, range),
-    revisionAt: async (time) => readRevisionAt(await reading.session(), time),
-    audit: async (limit) => readAudit(await reading.session(), limit),
-    operators: async (revisions) => readOperators(await reading.session(), revisions),
-    imports: async () => readImports(await reading.session()),
+      operations.run(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
+    changes: (since, visit) => operations.run(() => changes.read(since, visit)),
+    find: (ids) => read((session) => findOrders(session, ids)),
+    record: (id, options) => read((session) => readRecord(session, id, options)),
+    records: (ids) => read((session) => readRecords(session, ids)),
+    page: (query) => within(reads, (session) => readPage(session, query)),
+    count: (filter) => within(counts, (session) => countOrders(session, filter)),
+    feed: (after, limit) => within(reads, (session) => readFeed(session, after, limit)),
+    activity: (query) => within(counts, (session) => countActivity(session, query)),
+    history: (id) => read((session) => orderHistory(session, id)),
+    scan: (visit, range) => operations.run(() => scanOrders(currentUrl(), visit, range)),
+    revisionAt: (time) => read((session) => readRevisionAt(session, time)),
+    audit: (limit) => read((session) => readAudit(session, limit)),
+    operators: (revisions) => read((session) => readOperators(session, revisions)),
+    imports: () => read((session) => readImports(session)),
     webhooks: () => served(readWebhooks),
-    webhookLags: async (revisions) => readWebhookLags(await reading.session(), revisions),
+    webhookLags: (revisions) => read((session) => readWebhookLags(session, revisions)),
     pet: (id) => served((session) => findPet(session, id)),
-    keys: async (digests) =>
+    keys: (digests) =>
       digests === undefined
-        ? readKeys(await reading.session())
+        ? read((session) => readKeys(session))
         : served((session) => readKeys(session, digests)),
-    keyNames: async (ids) => keyNames(await reading.session(), ids),
+    keyNames: (ids) => read((session) => keyNames(session, ids)),
     counters: () => served(readCounters),
-    status: async () => readStatus(await reading.session()),
-    sizes: async () => readSizes(await reading.session()),
-    connected: () => connectAll([reading, paging, writing]),
-    close: async () => {
-      closing ??= Promise.all([changes.close(), writer.close(), reading.close(), paging.close()]);
-      await closing;
+    status: () => read((session) => readStatus(session)),
+    sizes: () => read((session) => readSizes(session)),
+    connected: () => operations.run(() => connectAll([reading, paging, writing])),
+    close: () => {
+      closing ??= close();
+      return closing;
     },
   };
 }

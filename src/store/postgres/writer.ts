@@ -46,12 +46,6 @@ export class Writer {
     }
     return session;
   }
-
-  /** Waits for pending calls, then closes the connection. */
-  async close(): Promise<void> {
-    await this.#mutex.idle();
-    await this.#connection.close();
-  }
 }
 
 function isPlaced(

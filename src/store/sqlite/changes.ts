@@ -42,9 +42,7 @@ export class Changes {
     }
   }
 
-  /** Waits for pending calls, then closes the connection. */
-  async close(): Promise<void> {
-    await this.#mutex.idle();
+  close(): void {
     this.#session.close();
   }
 }

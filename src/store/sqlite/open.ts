@@ -3,7 +3,7 @@ import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import { type Store, StoreUnavailable, tooManyReads } from '../store.ts';
+import { type Store, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
@@ -128,13 +128,19 @@ function storeOf(
       expectServed(session);
       return read();
     });
-  const inTurns = <T>(read: () => Promise<T>) => reads.run(() => guarded(read));
+  const within = <T>(limit: ConcurrencyLimit, read: () => Promise<T>) =>
+    guarded(() =>
+      limit.run(() => {
+        usability.expectUsable();
+        return read();
+      }),
+    );
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
-    await changes.close();
+    await usability.close();
+    changes.close();
     session.close();
     await writer.close();
-    usability.end(new StoreUnavailable('the store is closed', 'unreachable'));
   };
   return {
     engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
@@ -144,10 +150,10 @@ function storeOf(
     find: (ids) => guarded(() => findOrders(session, ids)),
     record: (id, options) => guarded(() => pages.record(id, options)),
     records: (ids) => guarded(() => pages.records(ids)),
-    page: (query) => inTurns(() => pages.page(query)),
-    count: (filter) => counts.run(() => guarded(() => pages.count(location, filter))),
-    feed: (after, limit) => inTurns(() => turns.run(() => readFeed(session, after, limit))),
-    activity: (query) => counts.run(() => guarded(() => countActivity(session, turns, query))),
+    page: (query) => within(reads, () => pages.page(query)),
+    count: (filter) => within(counts, () => pages.count(location, filter)),
+    feed: (after, limit) => within(reads, () => turns.run(() => readFeed(session, after, limit))),
+    activity: (query) => within(counts, () => countActivity(session, turns, query)),
     history: (id) => guarded(() => orderHistory(session, id)),
     scan: (visit, range) => guarded(() => scanOrders(location, visit, range)),
     revisionAt: (time) => guarded(() => readRevisionAt(session, time)),

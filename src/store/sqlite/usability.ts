@@ -1,3 +1,4 @@
+import { Operations } from '../operations.ts';
 import { needsOperator, StoreUnavailable } from '../store.ts';
 import { storeError } from './database/errors.ts';
 
@@ -13,6 +14,7 @@ export class Usability {
   readonly path: string;
   readonly #isSound: () => Promise<boolean>;
   #end: Error | undefined;
+  readonly #operations = new Operations();
 
   /** @param isSound checks the whole file */
   constructor(path: string, isSound: () => Promise<boolean>) {
@@ -25,15 +27,28 @@ export class Usability {
     this.#end = error;
   }
 
+  /** Refuses further reads and writes, and resolves when those in progress have ended. */
+  close(): Promise<void> {
+    return this.#operations.close();
+  }
+
+  /** @throws StoreUnavailable if the store cannot be used any more, for work that has waited since it began */
+  expectUsable(): void {
+    if (this.#end !== undefined) throw this.#end;
+  }
+
   /** @throws StoreUnavailable instead of SQLite's own errors */
   async guard<T>(use: () => T | Promise<T>): Promise<T> {
-    if (this.#end !== undefined) throw this.#end;
+    this.expectUsable();
+    this.#operations.begin();
     try {
       return await use();
     } catch (error) {
       const failure = storeError(this.path, error);
       if (failure instanceof StoreUnavailable && needsOperator(failure.fault)) this.#fail(failure);
       throw failure;
+    } finally {
+      this.#operations.end();
     }
   }
 

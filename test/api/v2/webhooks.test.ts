@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { BEGINNING, momentText } from '../../../src/orders/heads.ts';
-import { readWebhookKey } from '../../../src/webhooks/key.ts';
+import { makeWebhookKey, readWebhookKey, WebhookKeyUnusable } from '../../../src/webhooks/key.ts';
 import { secretOf } from '../../../src/webhooks/signature.ts';
 import { type Service, startService, testService } from '../../http/harness.ts';
 import { place } from '../../store/engines.ts';
@@ -179,6 +179,17 @@ testService(
     }
   },
 );
+
+test('a webhook key that cannot be stored is reported as such, and leaves no file', (t) => {
+  const folder = temporaryFolder(t);
+  const key = (name: string, madeFor: string) =>
+    makeWebhookKey({ path: join(folder, name), madeFor: join(folder, madeFor) });
+  // The database was moved away; the folder does not exist.
+  for (const name of ['key', 'nowhere/key']) {
+    assert.throws(() => key(name, 'store.db'), WebhookKeyUnusable);
+  }
+  assert.deepEqual(readdirSync(folder), []);
+});
 
 test('SQLite: the webhook key is made beside the database for the first webhook, for its owner only', async (t) => {
   const service = await startService(t);

@@ -1,0 +1,38 @@
+import { StoreUnavailable } from './store.ts';
+
+/** Counts the reads and writes of a store that are in progress, so that closing the store can wait for them. */
+export class Operations {
+  #running = 0;
+  #isClosing = false;
+  #whenIdle: (() => void) | undefined;
+
+  /** Must be followed by `end`. @throws StoreUnavailable once the store is closed */
+  begin(): void {
+    if (this.#isClosing) throw new StoreUnavailable('the store is closed', 'unreachable');
+    this.#running += 1;
+  }
+
+  end(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#whenIdle?.();
+  }
+
+  /** @throws StoreUnavailable once the store is closed; also whatever `operation` throws */
+  async run<T>(operation: () => Promise<T>): Promise<T> {
+    this.begin();
+    try {
+      return await operation();
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Refuses further operations, and resolves when those in progress have ended. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#running === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+    });
+  }
+}
