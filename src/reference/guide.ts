@@ -1,3 +1,4 @@
+import { errorResponse } from '../http/errors.ts';
 import { SCOPES } from '../keys/scopes.ts';
 import { type Html, html } from '../pages/html.ts';
 import { errorLink } from './error-guide.ts';
@@ -31,7 +32,7 @@ export function firstRequest(rootUrl: string): Html {
 
 curl "${url}" \\
   --header "Authorization: Bearer $KEY"`,
-    JavaScript: `// npm install @store-orders/client
+    JavaScript: `// npm install ./store-orders-client-….tgz (a file of each release)
 import { StoreOrders } from '@store-orders/client';
 
 const store = new StoreOrders({
@@ -74,7 +75,7 @@ ${responseExample('200', 'OK', [
   { id: 1, petId: 412, quantity: 1, shipDate: '2026-12-01T09:30:00.000Z', complete: false },
   { id: 9007199254740993n, petId: 77, quantity: 3, complete: true },
 ])}
-${responseExample('401', 'Without a key', { code: 'api_key_missing', message: 'The Authorization header is missing.', status: 401 })}</div>
+${responseExample('401', 'Without a key', JSON.parse(errorResponse('api_key_missing').body))}</div>
 </section>`;
 }
 

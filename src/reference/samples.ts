@@ -1,7 +1,7 @@
 import type { Operation, Parameter } from '../contract/openapi.ts';
 import { toJson } from '../json/to-json.ts';
 import { type Html, html } from '../pages/html.ts';
-import { CLIENT_LINES, curlLine, pythonLines } from './examples.ts';
+import { clientLines, curlLine, pythonLines } from './examples.ts';
 import { jsonView } from './json-view.ts';
 
 const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
@@ -32,16 +32,9 @@ export function operationSamples(
     readonly rootUrl: string;
   },
 ): Samples {
-  const { version, rootUrl } = place;
   return {
     curl: curlLine(operation, parameters, place),
-    JavaScript: `import { StoreOrders } from '@store-orders/client';
-const store = new StoreOrders({
-  baseUrl: '${rootUrl}',
-  apiKey: process.env.KEY,
-});
-
-${CLIENT_LINES[version]?.[operation.operationId]}`,
+    JavaScript: clientLines(operation, place),
     Python: pythonLines(operation, parameters, place),
   };
 }

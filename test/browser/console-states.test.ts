@@ -207,3 +207,142 @@ for (const width of [1_440, 390, 320]) {
     assert.equal(await overflow(), 0);
   });
 }
+
+/** The contrast of a button's text, by WCAG 2.2. */
+function contrastOf(page: Page, selector: string): Promise<number> {
+  return page.evaluate(`(() => {
+    const { color, backgroundColor, opacity } = getComputedStyle(document.querySelector(${JSON.stringify(selector)}));
+    const luminance = (text) => {
+      const parts = text.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+    };
+    const [dark, light] = [color, backgroundColor].map(luminance).sort((a, b) => a - b);
+    return Number(opacity) === 1 ? (light + 0.05) / (dark + 0.05) : 1;
+  })()`);
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`buttons can be read while they are busy (${colorScheme})`, async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n), pending(2n));
+    const { page } = await signedIn(t, browser, service, { search: '?order=1', colorScheme });
+    await page.route(/\/orders\/1\/(ship|cancel)$/, () => {});
+    await page.getByRole('button', { name: 'Ship order' }).click();
+    await page.getByText('Shipping…').waitFor();
+    // Under the pointer, it has other colours.
+    await page.mouse.move(0, 0);
+    assert.ok((await contrastOf(page, '.details .primary')) > 4.5);
+    await page.getByRole('button', { name: 'Cancel order…' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel order' }).click();
+    await page.getByText('Cancelling…').waitFor();
+    await page.mouse.move(0, 0);
+    assert.ok((await contrastOf(page, 'dialog .danger')) > 4.5);
+  });
+}
+
+test('only a page that is live has a filled dot', async (t) => {
+  const service = await startService(t);
+  const fillOf = (page: Page) =>
+    page.evaluate<string>("getComputedStyle(document.querySelector('.connection .icon')).fill");
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  assert.notEqual(await fillOf(page), 'none');
+  await page.route('**/store/changes**', () => {});
+  await page.reload();
+  await page.getByRole('status').getByText('Connecting…').waitFor();
+  assert.equal(await fillOf(page), 'none');
+  const secret = await service.newKey({ scopes: ['orders:read'] });
+  const second = await signedIn(t, browser, { ...service, secret });
+  await second.page.getByRole('status').getByText('Not live').waitFor();
+  assert.equal(await fillOf(second.page), 'none');
+});
+
+test('the dialog of a cancel closes with its answer, although counts and history take longer', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel order…' }).click();
+  await page.route(/\/store\/(counts|summary)|\/history/, () => {});
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel order' }).click();
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  await page.getByText('Order 1 was cancelled').waitFor();
+});
+
+test('times relative to now and ranges of days go on by themselves', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const context = await browser.newContext({ viewport: { width: 1_440, height: 700 } });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.goto(`http://127.0.0.1:${service.port}/console?placed=today`);
+  await page.getByLabel('API key').fill(service.secret);
+  await page.keyboard.press('Enter');
+  await row(page, 1).getByText('just now').waitFor();
+  await page.clock.fastForward(61_000);
+  await row(page, 1).getByText('1 min ago').waitFor();
+  // Tomorrow, nothing was placed today.
+  await page.clock.fastForward(86_400_000);
+  await page.getByText('No order matches these filters').waitFor();
+});
+
+test('a search for a number finds the orders that have it as their reference', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: '4711' }, pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  const box = page.getByLabel('Go to an order');
+  await box.fill('4711');
+  await page.keyboard.press('Enter');
+  await row(page, 2).waitFor({ state: 'detached' });
+  assert.deepEqual(await ids(page), ['1']);
+  // An order that does not exist leads there, too.
+  await page.goto(`${new URL('/console', page.url())}?order=4711`);
+  await page.getByRole('link', { name: 'Orders with this reference' }).click();
+  await row(page, 1).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('reference'), '4711');
+});
+
+test('a reference is found with the blanks around it, and without those that were pasted along', async (t) => {
+  const service = await startService(t);
+  const reference = ' PO 7 ';
+  await place(service.store, { ...pending(1n), reference }, { ...pending(2n), reference: 'PO 8' });
+  const { page } = await signedIn(t, browser, service);
+  const box = page.getByLabel('Go to an order');
+  for (const [text, id, found] of [
+    [' PO 7 ', 1, ' PO 7 '],
+    [' PO 8 ', 2, 'PO 8'],
+  ] as const) {
+    await box.fill(text);
+    await page.keyboard.press('Enter');
+    await row(page, 3 - id).waitFor({ state: 'detached' });
+    await row(page, id).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('reference'), found);
+  }
+  await page.getByRole('button', { name: 'Reference', exact: false }).first().click();
+  await page.getByLabel('Orders with the reference').fill(' PO 7 ');
+  await page.keyboard.press('Enter');
+  await row(page, 1).waitFor();
+});
+
+test('a day that does not exist is no filter', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  for (const range of ['2026-13-45..', '..2026-02-30', '2027-02-29..2027-02-29']) {
+    const { page } = await signedIn(t, browser, service, { search: `?ships=${range}` });
+    await row(page, 1).waitFor();
+    assert.equal(await page.getByLabel('Remove the filter Ships').count(), 0);
+  }
+});
+
+test('a key that may not read has the frame of every page', async (t) => {
+  const service = await startService(t);
+  const secret = await service.newKey({ scopes: ['orders:cancel'] });
+  const { page } = await signedIn(t, browser, { ...service, secret });
+  await page.getByRole('heading', { name: 'This key may not read orders' }).waitFor();
+  const box = async (name: string) => (await page.locator(name).boundingBox())!;
+  const { width } = page.viewportSize()!;
+  const [heading, key] = [await box('h1'), await box('.who')];
+  assert.ok(heading.x >= 16 && key.x + key.width > width - 40);
+});

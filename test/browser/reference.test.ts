@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { run } from '../process/program.ts';
@@ -199,6 +200,92 @@ test('"try it" shows text from the store as text', async (t) => {
   await pet.locator('.answer', { hasText: '<img src=x onerror=alert(1)>' }).waitFor();
   assert.equal(await pet.locator('img').count(), 0);
   assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('samples in JavaScript are whole programs, and name no order', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const samples = await page.locator('.panel.JavaScript').allTextContents();
+  await page.close();
+  assert.equal(samples.length, 25);
+  const folder = temporaryFolder(t);
+  for (const [index, sample] of samples.entries()) {
+    writeFileSync(join(folder, `${index}.mts`), sample);
+    assert.doesNotMatch(sample, /orderId = \d/);
+  }
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const compilerOptions = {
+    ...{ target: 'esnext', module: 'nodenext', noEmit: true, strict: true, types: [] },
+    ...{ allowImportingTsExtensions: true, lib: ['esnext', 'dom', 'dom.iterable'] },
+    paths: { '@store-orders/client': [join(root, 'client/src/client.ts')] },
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  // What the environment lacks is refused by the library, or no bigint.
+  writeFileSync(
+    join(folder, 'node.d.ts'),
+    'declare const process: { env: Record<string, string> };',
+  );
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const checked = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+  assert.equal(checked.status, 0, checked.stdout);
+});
+
+test('samples with several orders name different ones, and a repeated call has the same key', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const sampleOf = async (operation: string) =>
+    (await page.locator(`#v2-${operation} .panel.curl`).textContent())!;
+  await place(service.store, pending(1n), pending(2n), pending(3n), pending(4n));
+  for (const [operation, orderId, otherId] of [
+    ['cancelOrders', 1, 2],
+    ['shipOrders', 3, 4],
+  ] as const) {
+    const script = (await sampleOf(operation))
+      .replace('127.0.0.1:8080', `127.0.0.1:${service.port}`)
+      .replace('export orderId=…', `export orderId=${orderId}`)
+      .replace('export otherId=…', `export otherId=${otherId}`);
+    // With the commands of a minimal system alone, besides curl.
+    const lines = `set -e; uuidgen() { exit 9; }\n${script}\n${script.slice(script.indexOf('curl'))}`;
+    const env = { ...process.env, KEY: service.secret };
+    const { stdout } = await promisify(execFile)('sh', ['-c', lines], { env });
+    // The second answer is that of the first call.
+    const answer = stdout.slice(0, stdout.length / 2);
+    assert.equal(stdout, answer + answer);
+    assert.deepEqual(
+      JSON.parse(answer).results.map(({ id }: { id: number }) => id),
+      [orderId, otherId],
+    );
+    assert.doesNotMatch(stdout, /"code"/);
+  }
+  await page.close();
+});
+
+test('the example of a request without a key is what the service answers', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const shown = await page.locator('#first-request .response').last().locator('pre').innerText();
+  const response = await fetch(`http://127.0.0.1:${service.port}/v1/store/orders`);
+  assert.deepEqual(JSON.parse(shown), await response.json());
+  await page.close();
+});
+
+test('a copied answer is its body alone, which can be parsed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(BIG));
+  const context = { permissions: ['clipboard-read', 'clipboard-write'] };
+  const { page } = await opened(browser, urlOf(service), context);
+  await page.getByLabel('API key', { exact: true }).fill(service.secret);
+  const order = page.locator('#v2-getOrder .try');
+  await order.locator('summary').click();
+  await order.getByLabel('orderId').fill(String(BIG));
+  await order.getByRole('button', { name: 'Send GET' }).click();
+  await order.locator('.headers', { hasText: 'etag: ' }).waitFor();
+  await order.locator('.answer + .copy').click();
+  await order.getByRole('button', { name: 'Copied' }).waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.equal(JSON.parse(copied).status, 'pending');
+  assert.ok(copied.includes(String(BIG)));
   await page.close();
 });
 

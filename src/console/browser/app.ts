@@ -7,6 +7,8 @@ import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import { exportCsv } from './list/csv.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
 import { OrderList } from './list/order-list.ts';
+import { isRelative, today } from './list/range.ts';
+import { isOnlyReference, writtenReference } from './list/search.ts';
 import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import {
   isWrittenPet,
@@ -29,6 +31,8 @@ import { changeWebhook, readWebhooks } from './webhooks/webhooks.ts';
 const LONGEST_SHOWN = 60;
 /** How long to wait before a key that is known is tried again. */
 const RESUME_MS = 5_000;
+/** How often times relative to now are drawn again; a new day is noticed as late. */
+const TICK_MS = 15_000;
 /** Details are beside the list from this width on. */
 const WIDE = '(min-width: 1100px)';
 /** Orders are lines of two rows up to this width. */
@@ -42,6 +46,8 @@ export class App {
   readonly #changing: Changing;
   readonly #tabs: OtherTabs;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The day, where the reader is, of which "today" in the view is. */
+  #day = today().getTime();
 
   /** @param root what precedes /v2 in the URLs of the service */
   constructor(element: HTMLElement, root: string) {
@@ -68,11 +74,28 @@ export class App {
     };
     for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
     onWidth();
+    setInterval(() => this.#tick(), TICK_MS);
+    // Browsers hold back the timers of tabs in the background.
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden) this.#tick();
+    });
     listenForKeys(
       this.#shortcuts,
       () => state.session !== undefined && state.preferences.hasShortcuts,
     );
     await this.#resume();
+  }
+
+  /** Times relative to now change by themselves, and "today" with the day. */
+  #tick(): void {
+    const { session, view } = this.#screen.state;
+    this.#screen.draw();
+    const day = today().getTime();
+    if (session === undefined || day === this.#day) return;
+    this.#day = day;
+    void readActivity(this.#screen);
+    const isOther = isRelative(view.ships) || isRelative(view.placed);
+    if (isOther && session.may.read) void this.#list.read();
   }
 
   /** Signs in with a key that is known, until the service can be reached. */
@@ -110,13 +133,7 @@ export class App {
     },
     submitSearch: (event) => {
       event.preventDefault();
-      const { search, view } = this.#screen.state;
-      if (search.trim() === '') return;
-      const id = parseWrittenId(search);
-      const others = { ...withoutFilters(view), page: 'orders' } as const;
-      if (id === undefined) this.#go({ ...others, reference: search.trim() });
-      else if (isWrittenPet(search)) this.#go({ ...others, petId: id });
-      else this.#go({ ...view, page: 'orders', order: id });
+      if (this.#screen.state.search.trim() !== '') void this.#search(this.#screen.state.search);
     },
     follow: (view) => (event) => {
       // The browser opens the link elsewhere.
@@ -129,14 +146,12 @@ export class App {
     },
     filter: (name) => (event) => {
       event.preventDefault();
-      const view = applyFilter(
-        name,
-        this.#screen.state.view,
-        event.currentTarget as HTMLFormElement,
-      );
+      const form = event.currentTarget as HTMLFormElement;
+      const view = applyFilter(name, this.#screen.state.view, form);
       if (view === undefined) return;
       closePopover(event);
-      this.#go(view);
+      if (name === 'reference') void this.#goToReference(view, view.reference);
+      else this.#go(view);
     },
     preview:
       (name) =>
@@ -280,6 +295,22 @@ export class App {
     this.#screen.change((state) =>
       Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow }),
     );
+  }
+
+  /** Goes to what a search means: an order by its id, orders of a pet, or orders by their reference. */
+  async #search(text: string): Promise<void> {
+    const { view } = this.#screen.state;
+    const id = parseWrittenId(text);
+    const others = { ...withoutFilters(view), page: 'orders' } as const;
+    if (id === undefined) await this.#goToReference(others, text);
+    else if (isWrittenPet(text)) this.#go({ ...others, petId: id });
+    else if (await isOnlyReference(this.#screen, id, text)) {
+      this.#go({ ...others, reference: text.trim() });
+    } else this.#go({ ...view, page: 'orders', order: id });
+  }
+
+  async #goToReference(view: View, text: string): Promise<void> {
+    this.#go({ ...view, reference: await writtenReference(this.#screen, text) });
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

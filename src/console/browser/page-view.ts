@@ -45,7 +45,7 @@ function mainOf(state: State, actions: Actions) {
   if (state.view.page === 'activity') return activityPage(state, actions);
   if (state.view.page === 'webhooks') return webhooksPage(state, actions);
   if (!state.session!.may.read) {
-    return html`<h1 tabindex="-1">Orders</h1>
+    return html`<div class="head"><h1 tabindex="-1">Orders</h1></div>
       <div class="empty">${icon('lock')}<h2>This key may not read orders</h2>
         <p>Sign in with a key that has <code>orders:read</code>.</p>
         <button type="button" class="primary" @click=${actions.signOut}>Sign out</button></div>`;
@@ -91,7 +91,8 @@ function searchBox({ search, view }: State, actions: Actions) {
         ? nothing
         : html`<div class="popover found"><p class="head">Press Enter</p>
         ${id === undefined ? nothing : isWrittenPet(search) ? link(toPet, 'Show orders of pet', String(id)) : html`${link(toOrder, 'Open order', String(id))} ${link(toPet, 'Show orders of pet', String(id))}`}
-        ${link(toReference, 'Show orders with the reference', text)}</div>`
+        ${link(toReference, 'Show orders with the reference', text)}
+        ${search === text ? nothing : link({ ...toReference, reference: search }, 'Show orders with the reference', `“${search}”`)}</div>`
     }
   </form>`;
 }
@@ -103,7 +104,7 @@ function liveState({ live }: State) {
     lost: ['off', 'Not live'],
     off: ['off', 'Not live'],
   }[live] as ['wait' | 'live' | 'off', string];
-  return html`<span class="live ${live}" role="status">${icon(name)}<span>${text}</span></span>`;
+  return html`<span class="connection ${live}" role="status">${icon(name)}<span>${text}</span></span>`;
 }
 
 function keyMenu({ session, preferences }: State, actions: Actions) {

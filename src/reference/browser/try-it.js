@@ -83,19 +83,21 @@ async function send(box, form) {
   const result = /** @type {HTMLElement} */ (box.querySelector('.result'));
   const title = /** @type {HTMLElement} */ (result.querySelector('.status'));
   const answer = /** @type {HTMLElement} */ (result.querySelector('.answer'));
+  const headers = /** @type {HTMLElement} */ (result.querySelector('.headers'));
   const { url, init } = requestOf(form);
   // The answer to an earlier request, which may come later, is not shown.
   sent += 1;
   const request = String(sent);
   form.dataset.request = request;
   result.hidden = false;
-  title.textContent = 'Sent…';
-  answer.textContent = '';
-  const show = (/** @type {string} */ line, /** @type {string} */ text) => {
+  // The body alone is what is copied, so that it can be parsed.
+  const show = (/** @type {string} */ line, body = '', lines = '') => {
     if (form.dataset.request !== request) return;
     title.textContent = line;
-    answer.textContent = text;
+    answer.textContent = body;
+    headers.textContent = lines;
   };
+  show('Sent…');
   /** @type {HTMLElement} */ (result.querySelector('.sent')).textContent = curlOf(url, init);
   const begun = performance.now();
   try {
@@ -104,7 +106,7 @@ async function send(box, form) {
     const ms = Math.round(performance.now() - begun);
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     const body = indented(text, isCut) + (isCut ? '\n… (truncated)' : '');
-    show(`${response.status} ${response.statusText} · ${ms} ms`, `${lines.join('\n')}\n\n${body}`);
+    show(`${response.status} ${response.statusText} · ${ms} ms`, body, lines.join('\n'));
   } catch (error) {
     show('No response', `The request failed: ${error}`);
   }

@@ -47,7 +47,12 @@ async function failureOf(
 ): Promise<Failure | undefined> {
   const { done } = WORDS[action];
   const order = await client.getOrder(id, { signal: ending.signal }).catch(() => undefined);
-  if (order !== undefined) screen.change((state) => showOrder(state, order));
+  if (order !== undefined) {
+    screen.change((state) => {
+      showOrder(state, order);
+      if (state.detail?.id === id) state.detail = { ...state.detail, order };
+    });
+  }
   const at = order && clockTime(new Date(order.updatedAt));
   const wasRefused =
     error instanceof ConflictError ||

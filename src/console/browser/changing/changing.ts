@@ -60,13 +60,14 @@ export class Changing {
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
     const failure = await changeOne(this.#screen, session, dialog.action, dialog.order);
-    await this.#afterwards();
+    // At once: history and counts can take a while.
     this.#screen.change((state) => {
       if (state.dialog !== asked) return;
       const order = state.detail?.order ?? dialog.order;
       state.dialog =
         failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
     });
+    await this.#afterwards();
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */

@@ -8,10 +8,11 @@ export function applyFilter(
   view: View,
   form: HTMLFormElement,
 ): View | undefined {
-  const textIn = (field: string) =>
-    (form.elements.namedItem(field) as HTMLInputElement).value.trim();
+  const valueIn = (field: string) => (form.elements.namedItem(field) as HTMLInputElement).value;
+  const textIn = (field: string) => valueIn(field).trim();
   const base = { ...view, order: undefined };
-  if (name === 'reference') return { ...base, reference: textIn('reference') };
+  // References can begin and end with blanks.
+  if (name === 'reference') return { ...base, reference: valueIn('reference') };
   const problem = form.querySelector('.problem')!;
   if (name !== 'pet') {
     const [from, to] = [textIn('from'), textIn('to')];

@@ -39,6 +39,9 @@ export function rangeOf(from: string, to: string): Range {
   return first === '' && last === '' ? '' : `${first}..${last}`;
 }
 
+/** Whether the days of a range change with the day. */
+export const isRelative = (range: Range): boolean => range in PRESETS;
+
 /** Returns the two days of a range, as YYYY-MM-DD or empty. */
 export function daysOf(range: Range): readonly [from: string, to: string] {
   const preset = PRESETS[range];
@@ -67,8 +70,12 @@ export function dayStart(day: string, later = 0): Date | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   // While a year is typed, it begins with zeros.
-  const start = new Date(year, month - 1, date + later);
-  return year < 1900 || year > LAST_YEAR || Number.isNaN(start.getTime()) ? undefined : start;
+  if (year < 1900 || year > LAST_YEAR) return undefined;
+  const start = new Date(year, month - 1, date);
+  // Otherwise, month 13 would be the first one of the next year.
+  if (start.getMonth() !== month - 1 || start.getDate() !== date) return undefined;
+  start.setDate(date + later);
+  return start;
 }
 
 /** The beginning of a day relative to today, by the clock of the service. */

@@ -30,11 +30,17 @@ function contents(state: State, detail: Detail, actions: Actions) {
     ${order === undefined ? nothing : buttons(state, order, actions)}
     <div class="body">
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions.act(failure.action))}
-        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div><button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
+        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
       ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(order, events)}`}
     </div>`;
+}
+
+/** A number can also be the reference of an order. */
+function referenceLink({ view }: State, id: bigint, actions: Actions) {
+  const to = { ...withoutFilters(view), reference: String(id) };
+  return html`<a class="button" href=${searchOf(to)} @click=${actions.follow(to)}>Orders with this reference</a>`;
 }
 
 function subtitle(order: TaggedOrder) {

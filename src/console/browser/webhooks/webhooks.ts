@@ -1,3 +1,4 @@
+import { ForbiddenError } from '@store-orders/client';
 import { inWords } from '../format.ts';
 import type { Screen } from '../screen.ts';
 
@@ -55,7 +56,13 @@ export async function changeWebhook(
       note(action === 'pause' ? 'Paused.' : 'Resumed.');
     }
   } catch (error) {
-    if (screen.problemOf(session, error) !== undefined) note(`Not done. ${inWords(error)}`);
+    if (screen.problemOf(session, error) === undefined) return;
+    // Its scope is known to be sufficient: the webhook is of another key.
+    const reason =
+      error instanceof ForbiddenError
+        ? 'Only the key that has created this webhook may do that, or one with webhooks:manage-all.'
+        : inWords(error);
+    note(`Not done. ${reason}`);
   }
   await readWebhooks(screen);
 }

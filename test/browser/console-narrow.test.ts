@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { pending, place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { row, signedIn } from './console-page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+/** The texts with 19 digits that are shown, and how many pixels of each are outside of what cuts it off. */
+function longIdsShown(page: Page): Promise<[text: string, cut: number][]> {
+  return page.evaluate(`(() => {
+    const found = [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      if (!/\\d{19}/.test(node.data) || !node.parentElement.checkVisibility()) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const rects = [...range.getClientRects()];
+      let cut = 0;
+      for (let box = node.parentElement; box !== null; box = box.parentElement) {
+        if (box !== document.documentElement && getComputedStyle(box).overflowX === 'visible') continue;
+        const { left, right } = box.getBoundingClientRect();
+        for (const rect of rects) cut = Math.max(cut, rect.right - right, left - rect.left);
+      }
+      found.push([node.data.trim(), Math.floor(cut)]);
+    }
+    return found;
+  })()`);
+}
+
+for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
+  test(`no id is cut at ${width} px`, async (t) => {
+    const service = await startService(t);
+    const [one, other] = [9_223_372_036_854_775_800n, 9_223_372_036_854_775_799n];
+    const reference = String(one);
+    await place(
+      service.store,
+      { ...pending(one), petId: other, quantity: other, reference },
+      { ...pending(other), petId: one },
+    );
+    const viewport = { width, height: 700 };
+    const search = `?pet=${other}`;
+    const { page } = await signedIn(t, browser, service, { viewport, search });
+    await row(page, one).waitFor();
+    const expectWhole = async (least: number) => {
+      const shown = await longIdsShown(page);
+      assert.ok(shown.length >= least, JSON.stringify(shown));
+      assert.deepEqual(
+        shown.filter(([, cut]) => cut > 0),
+        [],
+      );
+    };
+    // The filter and the row.
+    await expectWhole(2);
+    await page.getByLabel('Go to an order').fill(String(one));
+    await page.getByText('Open order').waitFor();
+    await expectWhole(5);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `Order ${one}` }).waitFor();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await expectWhole(3);
+    await page.getByRole('button', { name: 'Cancel order…' }).click();
+    await page.getByRole('alertdialog').waitFor();
+    await expectWhole(5);
+  });
+}
+
+test('at 640 px and less each tab stop can be seen', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const viewport = { width: 640, height: 900 };
+  const { page } = await signedIn(t, browser, service, { viewport });
+  await row(page, 1).waitFor();
+  const stops: string[] = [];
+  for (let stop = 0; stop < 40; stop += 1) {
+    await page.keyboard.press('Tab');
+    const [name, isSeen] = await page.evaluate<[string, boolean]>(`(() => {
+      const { activeElement: element } = document;
+      const { width, height } = element.getBoundingClientRect();
+      const clips = [];
+      for (let box = element; box !== null; box = box.parentElement) clips.push(getComputedStyle(box).clipPath);
+      const isSeen = width > 4 && height > 4 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+        && clips.every((each) => each === 'none');
+      return [element.tagName + ' ' + (element.ariaLabel ?? element.textContent).trim().slice(0, 40), isSeen];
+    })()`);
+    if (name.startsWith('BODY')) break;
+    assert.ok(isSeen, name);
+    stops.push(name);
+  }
+  assert.ok(stops.includes('INPUT Select order 1'), stops.join('\n'));
+});
