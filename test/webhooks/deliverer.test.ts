@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { BEGINNING, momentText } from '../../src/orders/heads.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -308,12 +309,16 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       startNode();
       for (const change of ['pause', 'rotation']) {
         const { received, accepted, id } = await endpoint();
-        let number = change === 'pause' ? 100 : 200;
-        const placing = setInterval(() => {
-          number += 1;
-          void store.apply(orders(number, 1));
-        }, 5);
-        t.after(() => clearInterval(placing));
+        let isPlacing = true;
+        t.after(() => {
+          isPlacing = false;
+        });
+        const placing = (async () => {
+          for (let number = change === 'pause' ? 1_000 : 100_000; isPlacing; number += 1) {
+            await store.apply(orders(number, 1));
+            await pause(5);
+          }
+        })();
         await eventually(async () => assert.ok(received.length >= 5));
         if (change === 'pause') await set(id, { isPaused: true });
         else {
@@ -330,7 +335,8 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
             assert.equal(received[index]!.signatures, 2);
           }
         }
-        clearInterval(placing);
+        isPlacing = false;
+        await placing;
         assert.ok(accepted().length > 0);
       }
     },
