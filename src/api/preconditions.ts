@@ -20,7 +20,7 @@ const NONE: Preconditions = {};
 
 /**
  * Reads the order only if the request has a precondition. A request that would be refused without it is refused for that reason, so
- * the command is carried out for an order that is not pending (RFC 9110, section 13.2.1).
+ * the writer decides on an order that is not pending, and evaluates If-Match last (RFC 9110, section 13.2.1).
  */
 export async function preconditionsOf(
   exchange: Exchange,
@@ -30,12 +30,15 @@ export async function preconditionsOf(
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) return NONE;
   const order = await inTime(exchange, () => store.record(id));
-  if (order === undefined || order.status !== 'pending') return NONE;
-  const etag = orderEtag(order);
+  const etag = order === undefined ? undefined : orderEtag(order);
   const isAny = ifMatch === undefined || ifMatch.trim() === '*';
-  if (!isAny && !matchesIfMatch(ifMatch, etag)) return { ifRevision: NO_REVISION };
-  if (matchesEtag(ifNoneMatch, etag)) return { refusal: 'precondition_failed' };
-  return isAny ? NONE : { ifRevision: order.revision };
+  if (!isAny && (etag === undefined || !matchesIfMatch(ifMatch, etag))) {
+    return { ifRevision: NO_REVISION };
+  }
+  if (order?.status === 'pending' && matchesEtag(ifNoneMatch, etag!)) {
+    return { refusal: 'precondition_failed' };
+  }
+  return isAny ? NONE : { ifRevision: order!.revision };
 }
 
 /**

@@ -72,7 +72,7 @@ npx store-orders keys create --name tests --environment staging --database sqlit
     .addOption(
       new Option(
         '--scope <scope>',
-        'scope of the key; repeat the option for several scopes (default: all scopes)',
+        'scope of the key; repeat the option for several scopes (default: all but webhooks:manage-all)',
       )
         .choices(SCOPES)
         .argParser(addScope),
@@ -111,7 +111,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const what = `${key.id} "${name}"`;
     await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
     const text = flags.json ? toJson({ ...keyRecord(key), secret }, 2) : secret;
-    await writeSecret(`${text}\n`, async () => {
+    await writeSecret(key.id, `${text}\n`, async () => {
       await applyRecorded(store, actionOf('keys revoke', what), [
         { type: 'revokeKey', id: key.id },
       ]);
@@ -163,7 +163,7 @@ async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
       key.createdAt,
       key.expiresAt ?? 'never',
       key.lastUsedAt ?? 'never',
-      key.scopes?.join(' ') ?? 'all',
+      key.scopes?.join(' ') ?? 'all but webhooks:manage-all',
       key.cancelsPerHour === undefined ? 'any' : String(key.cancelsPerHour),
     ]);
   const header = ['ID', 'NAME', 'ENVIRONMENT', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'];

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { BEGINNING, momentText } from '../../src/orders/heads.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
 import { run } from '../process/program.ts';
-import { ENGINES, open, place } from '../store/engines.ts';
+import { ENGINES, open, place, queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
@@ -32,7 +32,8 @@ async function commandsOn(t: TestContext, database: string) {
 
 for (const { name, newDatabase } of ENGINES) {
   test(`${name}: webhooks are created, shown, paused, resumed, rewound, rotated, tested and deleted`, async (t) => {
-    const { store, webhooks, created, found } = await commandsOn(t, await newDatabase(t));
+    const url = await newDatabase(t);
+    const { store, webhooks, created, found } = await commandsOn(t, url);
     const secrets: string[] = [];
     const receiver = await startReceiver(
       t,
@@ -55,6 +56,13 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal((await found(id)).pausedFor, 'requested');
     await webhooks('resume', id);
     assert.equal((await found(id)).pausedFor, undefined);
+    // One that is failing is tried at once.
+    const failing =
+      'UPDATE webhooks SET failures = 3, failing_since = 1, next_attempt_at = 4102444800000';
+    await queryDatabase(url, failing);
+    await webhooks('resume', id);
+    const { failures, nextAttemptAt, pausedFor } = await found(id);
+    assert.deepEqual([failures, nextAttemptAt, pausedFor], [0, undefined, undefined]);
     assert.match((await webhooks('rewind', id, '--to', 'start')).stderr, /continues after 0-0/);
     assert.deepEqual((await found(id)).position, BEGINNING);
     assert.match(
@@ -76,7 +84,9 @@ for (const { name, newDatabase } of ENGINES) {
     const audited = (await store.audit(20)).map(({ command }) => command);
     assert.deepEqual(
       audited.filter((command) => command.startsWith('webhooks')).toReversed(),
-      ['create', 'pause', 'resume', 'rewind', 'rotate', 'delete'].map((each) => `webhooks ${each}`),
+      ['create', 'pause', 'resume', 'resume', 'rewind', 'rotate', 'delete'].map(
+        (each) => `webhooks ${each}`,
+      ),
     );
   });
 }

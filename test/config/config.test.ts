@@ -280,8 +280,7 @@ test('a password with "/", "?", "#" or "@" that is not encoded is refused, and s
     'postgres://app:12?password=hidden@db.example/orders',
     'postgres://app:#hidden@db.example/orders',
     'postgres://app:/hidden@db.example/orders',
-    'postgres://app:100%hidden@db.example/orders',
-    'postgres://app:%zzhidden@db.example/orders',
+    'postgres://app:%c3%28hidden@db.example/orders',
     'postgres://db.example/orders#hidden',
   ]) {
     const problems = problemsOf({ DATABASE_URL: url });
@@ -295,6 +294,9 @@ test('a password with "/", "?", "#" or "@" that is not encoded is refused, and s
     'postgres://app:12%2F34%3F%23%40@db.example/orders',
     'postgres://app%40tenant:x@db.example/orders',
     'postgres://db.example/orders?user=app@tenant&password=a@b',
+    'postgres://db.example/orders?password=p/q@r&options=-c%20role%3Da@b',
+    // A % that encodes nothing is one.
+    'postgres://app:100%off@db.example/100%',
   ]) {
     assert.deepEqual(problemsOf({ DATABASE_URL: url }), []);
   }
@@ -327,8 +329,50 @@ test('PGSSLMODE and PGSSLROOTCERT have their usual meaning for URLs that do not 
   assert.equal(own!.rejectUnauthorized, undefined);
   assert.equal(other!.ca, undefined);
   assert.equal(other!.rejectUnauthorized, false);
-  set('PGSSLMODE', 'allow');
+  set('PGSSLMODE', 'sometimes');
   assert.match(problemsOf({ DATABASE_URL: 'postgres://h/d' })[0]!, /sslmode of .* \(PGSSLMODE/);
+});
+
+test('the name of sessions is that of the URL', () => {
+  const { hosts } = parseAddress('postgres://h/d?application_name=desk');
+  assert.equal(hosts[0]!.config().application_name, 'desk');
+});
+
+test('characters with which a script or an emoji is written are not invisible', () => {
+  for (const path of [
+    'データ\u3000保存',
+    '❤\ufe0f',
+    '👩\u200d💻',
+    'می\u200cخواهم',
+    'क\u094d\u200dष',
+  ]) {
+    assert.deepEqual(problemsOf({ DATABASE_URL: `sqlite:${path}/o.db` }), [], path);
+  }
+  for (const path of ['a\u200db', '\u200dx', 'a\ufe0f', '\u00a0\u200d', '👩\u200b💻']) {
+    assert.equal(problemsOf({ DATABASE_URL: `sqlite:${path}/o.db` }).length, 1, path);
+  }
+});
+
+test("variables for TLS that have no effect in PostgreSQL's own clients have none here", (t) => {
+  const before = { ...process.env };
+  t.after(() => {
+    for (const name of ['PGSSLMODE', 'PGSSLROOTCERT']) delete process.env[name];
+    Object.assign(process.env, before);
+  });
+  const sslWith = (mode: string, rootCertificate: string, url = 'postgres://h/d') => {
+    Object.assign(process.env, { PGSSLMODE: mode, PGSSLROOTCERT: rootCertificate });
+    return parseAddress(url).hosts[0]!.config().ssl as unknown;
+  };
+  const certificate = fileURLToPath(new URL('../tls/server.crt', import.meta.url));
+  // Certificates turn no TLS on, and "allow" begins without it.
+  assert.equal(sslWith('', certificate), undefined);
+  assert.equal(sslWith('allow', certificate), false);
+  assert.equal(sslWith('', '/nowhere', 'postgres://h/d?sslmode=disable'), false);
+  // A missing file is left out, unless it verifies.
+  assert.deepEqual(sslWith('require', '/nowhere'), { rejectUnauthorized: false });
+  assert.deepEqual(sslWith('no-verify', certificate), { rejectUnauthorized: false });
+  assert.throws(() => sslWith('verify-full', '/nowhere'), /ENOENT/);
+  assert.deepEqual(sslWith('verify-full', 'system'), {});
 });
 
 test('sqlite:~ without a folder, or without a home, is refused', (t) => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { parseAddress } from '../../src/store/postgres/database/address.ts';
-import { Connection } from '../../src/store/postgres/database/connection.ts';
-import { SERVICE } from '../../src/store/postgres/database/time-limits.ts';
+import { Connection, newSession } from '../../src/store/postgres/database/connection.ts';
+import { COMMAND, SERVICE } from '../../src/store/postgres/database/time-limits.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { eventually, query } from '../postgres.ts';
 import { newPostgresDatabase } from './engines.ts';
@@ -54,4 +54,15 @@ test('if several hosts are the primary, one connection stays open', async (t) =>
   await eventually(async () => assert.deepEqual(await query(server, count), [['1']]));
   assert.deepEqual(await session.query('SELECT 2'), [[2n]]);
   await connection.close();
+});
+
+test('a role that may have one connection only can run commands', async (t) => {
+  const url = new URL(await newPostgresDatabase(t));
+  const role = `${url.pathname.slice(1)}_role`;
+  await query(process.env.TEST_DATABASE_URL!, `CREATE ROLE ${role} LOGIN CONNECTION LIMIT 1`);
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${role}`));
+  url.username = role;
+  const session = await newSession(url.href, COMMAND);
+  assert.deepEqual(await session.query('SELECT 1'), [[1n]]);
+  await session.end();
 });

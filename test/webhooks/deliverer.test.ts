@@ -305,7 +305,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
 
   testDeliveries(
     'after a pause or a rotation only what is in flight is sent as before',
-    async ({ store, startNode, endpoint, set }, t) => {
+    async ({ store, startNode, endpoint, set, found }, t) => {
       startNode();
       for (const change of ['pause', 'rotation']) {
         const { received, accepted, id } = await endpoint();
@@ -329,11 +329,15 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
           const other = await endpoint();
           await eventually(async () => assert.ok(other.received.length >= 5));
           assert.ok(received.length <= before + 1, `${received.length} after ${before}`);
+          // What the endpoint has accepted is its place.
+          const { position } = await found(id);
+          assert.equal(momentText(position), accepted().at(-1)!.next);
         } else {
           await eventually(async () => assert.ok(received.length >= before + 3));
           for (let index = before + 1; index < received.length; index += 1) {
             assert.equal(received[index]!.signatures, 2);
           }
+          chainOf(received);
         }
         isPlacing = false;
         await placing;

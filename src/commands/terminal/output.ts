@@ -32,15 +32,22 @@ export function writeOut(text: string): Promise<void> {
 }
 
 /**
- * Writes a new secret to stdout, which is shown only here. If that fails, `undo` takes back what was created.
+ * Writes the new secret of a key or webhook to stdout, which is shown only here. If that fails, `undo` takes back what was created.
  * @param undo returns what it has done, such as "key_1 was revoked"
  * @throws CommandFailed if the secret could not be written
  */
-export async function writeSecret(text: string, undo: () => Promise<string>): Promise<void> {
+export async function writeSecret(
+  id: string,
+  text: string,
+  undo: () => Promise<string>,
+): Promise<void> {
   try {
     await writeOut(text);
   } catch (error) {
-    throw new CommandFailed(`${(error as Error).message}; ${await undo()}`);
+    const undone = await undo().catch(
+      (failure) => `${id} stays valid, since it could not be taken back: ${failure.message}`,
+    );
+    throw new CommandFailed(`${(error as Error).message}; ${undone}`);
   }
 }
 

@@ -77,7 +77,7 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
     const [outcome] = await applyRecorded(store, action, [{ type: 'createWebhook', webhook }]);
     if (outcome === 'webhook_url_taken') throw new CommandFailed('this URL has a webhook already');
     if (outcome === 'too_many_webhooks') throw new CommandFailed('there are too many webhooks');
-    await writeSecret(`${secretOf(key.bytes, webhook)}\n`, async () => {
+    await writeSecret(webhook.id, `${secretOf(key.bytes, webhook)}\n`, async () => {
       const { id } = webhook;
       await applyRecorded(store, actionOf('webhooks delete', id), [{ type: 'deleteWebhook', id }]);
       return `${id} was deleted`;

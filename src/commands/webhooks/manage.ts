@@ -5,7 +5,12 @@ import type { Store } from '../../store/store.ts';
 import { sendTest } from '../../webhooks/delivering/test-delivery.ts';
 import { keyOfIn, readWebhookKey } from '../../webhooks/key.ts';
 import { ROTATION_MS, secretOf } from '../../webhooks/signature.ts';
-import { rotatedWebhook, type Webhook, type WebhookChanges } from '../../webhooks/webhook.ts';
+import {
+  rotatedWebhook,
+  type Webhook,
+  type WebhookChanges,
+  webhookState,
+} from '../../webhooks/webhook.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig, withStore } from '../database.ts';
 import { applyRecorded } from '../recorded.ts';
 import { CommandFailed, writeErr, writeOut } from '../terminal/output.ts';
@@ -35,7 +40,12 @@ export function resumeCommand(): Command {
     'resume',
     'continue a paused webhook where it stopped, or try it at once',
   ).action(async (id: string, flags: DatabaseFlags) => {
-    await withStore(flags, 'write', (store) => change(store, 'resume', id, { isPaused: false }));
+    await withStore(flags, 'write', async (store) => {
+      // One that is failing is not paused, so resuming it alone would change nothing.
+      const isFailing = webhookState(await webhookOf(store, id)) === 'failing';
+      const steps = isFailing ? [{ isPaused: true }, { isPaused: false }] : [{ isPaused: false }];
+      await change(store, 'resume', id, ...steps);
+    });
     writeErr(`Resumed ${id}.`);
   });
 }
@@ -59,11 +69,12 @@ async function change(
   store: Store,
   command: string,
   id: string,
-  changes: WebhookChanges,
+  ...steps: readonly WebhookChanges[]
 ): Promise<Webhook> {
   await webhookOf(store, id);
   const action = actionOf(`webhooks ${command}`, id);
-  const [outcome] = await applyRecorded(store, action, [{ type: 'changeWebhook', id, changes }]);
+  const commands = steps.map((changes) => ({ type: 'changeWebhook', id, changes }) as const);
+  const outcome = (await applyRecorded(store, action, commands)).at(-1);
   if (typeof outcome === 'object') return outcome;
   throw new CommandFailed(`there is no webhook ${id}`);
 }

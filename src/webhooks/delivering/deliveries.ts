@@ -152,13 +152,18 @@ export class Deliveries {
         if (page.isMore) continue;
         break;
       }
+      const reached = endpoint.isToBeSaved ? endpoint.recorded : undefined;
       const { sendingTo: end } = webhook;
       if (end === undefined || !isSameMoment(end, page.position)) {
         endpoint.advance({ sendingTo: page.position });
       }
       // Stored before it is sent, so that each repetition, by whichever node, is the same, and that nothing is sent to a webhook that was
       // paused, rotated or changed meanwhile.
-      if (!(await this.#save(endpoint, webhook.generation))) return;
+      if (!(await this.#save(endpoint, webhook.generation))) {
+        // What was accepted before stays accepted.
+        if (reached !== undefined) await this.#parts.save(reached);
+        return;
+      }
       if (!(await this.#send(endpoint, page))) break;
     }
     if (endpoint.isToBeSaved) await this.#save(endpoint);

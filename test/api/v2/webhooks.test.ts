@@ -293,8 +293,10 @@ testService(
       await created({ url: 'https://shop.example/hook' }),
       await created({ url: 'https://shop.example/other' }),
     ];
-    const rotate = (id: string, key: string) =>
-      call('POST', `/${id}/rotate-secret`, undefined, undefined, { 'idempotency-key': key });
+    const rotate = (id: string, key: string, conditions = {}) => {
+      const headers = { 'idempotency-key': key, ...conditions };
+      return call('POST', `/${id}/rotate-secret`, undefined, undefined, headers);
+    };
     const first = await rotate(one.webhook.id, 'a');
     const again = await rotate(one.webhook.id, 'a');
     assert.equal(again.value.secret, first.value.secret);
@@ -302,6 +304,19 @@ testService(
     assert.equal(first.headers['idempotent-replayed'], undefined);
     assert.notEqual((await rotate(one.webhook.id, 'b')).value.secret, first.value.secret);
     assert.equal((await rotate(one.webhook.id, 'a')).value.secret, first.value.secret);
+    // The first request has changed what its precondition names; the repetition is the same request.
+    for (const header of ['if-match', 'if-none-match']) {
+      const { headers } = await call('GET', `/${one.webhook.id}`);
+      const conditions = { [header]: header === 'if-match' ? headers.etag : '"other"' };
+      const rotated = await rotate(one.webhook.id, header, conditions);
+      const repeated = await rotate(one.webhook.id, header, conditions);
+      assert.deepEqual([rotated.status, repeated.status], [200, 200]);
+      assert.equal(repeated.value.secret, rotated.value.secret);
+      const late = await rotate(one.webhook.id, `${header} late`.replace(' ', '-'), {
+        'if-match': headers.etag,
+      });
+      assert.deepEqual([late.status, late.value.code], [412, 'webhook_changed']);
+    }
     const reused = await rotate(other.webhook.id, 'a');
     assert.deepEqual([reused.status, reused.value.code], [422, 'idempotency_key_reused']);
     assert.equal((await rotate(one.webhook.id, 'a b')).status, 400);

@@ -68,24 +68,41 @@ export async function webhookToChange(
   store: Store,
   parameters: WebhookId,
 ): Promise<ChangeableWebhook | undefined> {
+  const webhook = await permittedWebhook(exchange, store, parameters);
+  if (webhook === undefined) return undefined;
+  const { refusal, ifTag } = preconditionsOf(exchange, webhook);
+  if (refusal === undefined) return { webhook, ifTag };
+  sendError(exchange, refusal);
+  return undefined;
+}
+
+/** Returns the webhook, unless it does not exist or belongs to another API key: then it sends an error. */
+export async function permittedWebhook(
+  exchange: Exchange,
+  store: Store,
+  parameters: WebhookId,
+): Promise<Webhook | undefined> {
   const webhook = await findWebhook(exchange, store, parameters);
   if (webhook === undefined) return undefined;
-  if (!isOwn(exchange, webhook) && !isAllowed(exchange.apiKey!, OTHERS)) {
-    sendError(exchange, 'scope_missing', scopeChallenge(OTHERS));
-    return undefined;
-  }
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
+  if (isOwn(exchange, webhook) || isAllowed(exchange.apiKey!, OTHERS)) return webhook;
+  sendError(exchange, 'scope_missing', scopeChallenge(OTHERS));
+  return undefined;
+}
+
+/** If-Match and If-None-Match of a request that changes a webhook: RFC 9110, sections 13.1.1 and 13.1.2. */
+export function preconditionsOf(
+  { request }: Exchange,
+  webhook: Webhook,
+): {
+  readonly refusal?: 'webhook_changed' | 'precondition_failed';
+  readonly ifTag?: string | undefined;
+} {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   const tag = webhookTag(webhook);
   const isAny = ifMatch === undefined || ifMatch.trim() === '*';
-  if (!isAny && !matchesIfMatch(ifMatch, `"${tag}"`)) {
-    sendError(exchange, 'webhook_changed');
-    return undefined;
-  }
-  if (matchesEtag(ifNoneMatch, `"${tag}"`)) {
-    sendError(exchange, 'precondition_failed');
-    return undefined;
-  }
-  return { webhook, ifTag: isAny && ifNoneMatch === undefined ? undefined : tag };
+  if (!isAny && !matchesIfMatch(ifMatch, `"${tag}"`)) return { refusal: 'webhook_changed' };
+  if (matchesEtag(ifNoneMatch, `"${tag}"`)) return { refusal: 'precondition_failed' };
+  return { ifTag: isAny && ifNoneMatch === undefined ? undefined : tag };
 }
 
 /** What an API key needs to change webhooks that another key, or an operator, has created. */

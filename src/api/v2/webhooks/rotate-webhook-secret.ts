@@ -6,7 +6,10 @@ import type { Store } from '../../../store/store.ts';
 import type { KeyOf } from '../../../webhooks/key.ts';
 import { secretOf } from '../../../webhooks/signature.ts';
 import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from '../idempotency-key.ts';
-import { sendWebhook, type WebhookId, webhookToChange } from './responses.ts';
+import { permittedWebhook, preconditionsOf, sendWebhook, type WebhookId } from './responses.ts';
+
+/** A tag that no webhook has. */
+const NO_TAG = '';
 
 /**
  * POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. A repetition with the same Idempotency-Key gets it again, and
@@ -22,9 +25,14 @@ export function rotateWebhookSecret(
       sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
       return;
     }
-    const found = await webhookToChange(exchange, store, parameters);
-    if (found === undefined) return;
-    const { webhook, ifTag } = found;
+    const webhook = await permittedWebhook(exchange, store, parameters);
+    if (webhook === undefined) return;
+    // The first request has changed the webhook, so the store looks for it before it evaluates the preconditions of a repetition.
+    const { refusal, ifTag = refusal && NO_TAG } = preconditionsOf(exchange, webhook);
+    if (refusal !== undefined && given === undefined) {
+      sendError(exchange, refusal);
+      return;
+    }
     const key = keyOf(webhook);
     if (key === undefined) {
       sendError(exchange, 'webhooks_unavailable');
@@ -36,7 +44,8 @@ export function rotateWebhookSecret(
       name: given && { by: exchange.apiKey!.id, idempotencyKey: given.key },
     };
     const [outcome] = await inTime(exchange, () => store.apply([command]));
-    if (typeof outcome === 'string') sendError(exchange, outcome);
+    if (outcome === 'webhook_changed') sendError(exchange, refusal ?? outcome);
+    else if (typeof outcome === 'string') sendError(exchange, outcome);
     else {
       const { webhook: now, generation, isReplay } = outcome!;
       const secret = secretOf(key.bytes, { id: now.id, generation });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
 import { StoreNotUsable } from '../../store.ts';
@@ -20,12 +21,16 @@ const PARAMETERS = [
 ];
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 /** Variables of PostgreSQL's clients that apply to URLs without the parameter; the driver would give them another meaning. */
-const TLS_VARIABLES = {
-  sslmode: 'PGSSLMODE',
+const TLS_FILES = {
   sslrootcert: 'PGSSLROOTCERT',
   sslcert: 'PGSSLCERT',
   sslkey: 'PGSSLKEY',
 } as const;
+/** Values of PGSSLMODE with another name here: libpq's allow begins without TLS, and the driver's no-verify trusts any certificate. */
+const SSL_MODES_OF_VARIABLE: Readonly<Record<string, string>> = {
+  allow: 'disable',
+  'no-verify': 'require',
+};
 
 /** Connection settings for one host. */
 export interface Host {
@@ -50,8 +55,8 @@ export function postgresUrlProblem(url: string): string | undefined {
   const hosts = hostUrls(url);
   if (!hosts.every((each) => URL.canParse(each)) || isAmbiguous(url)) return ENCODE;
   const parsed = hosts.map((each) => new URL(each));
-  const { username, password, pathname, searchParams } = parsed[0]!;
-  if (![username, password, pathname].every(isDecodable)) return ENCODE;
+  const { searchParams } = parsed[0]!;
+  if (!isDecodable(parsed[0]!)) return ENCODE;
   const names = [...searchParams.keys()];
   const unknown = names.find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
@@ -69,7 +74,7 @@ export function postgresUrlProblem(url: string): string | undefined {
 }
 
 const ENCODE =
-  'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in percent-encoding (/ is %2F, ? is %3F, # is %23, @ is %40)';
+  'must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in percent-encoding (/ is %2F, ? is %3F, # is %23, @ is %40, % is %25)';
 
 /**
  * Returns whether a part of the password may have been read as host, path or fragment: then it would be shown. A password ends at an @,
@@ -78,19 +83,36 @@ const ENCODE =
 function isAmbiguous(url: string): boolean {
   const [, , , rest = ''] = PARTS.exec(url) ?? [];
   const [path = '', ...query] = rest.split('?');
+  // After a path, a parameter is hardly part of a password.
+  const mayHaveAt =
+    path === ''
+      ? /^(?:user|password|application_name)=[^/]*$/
+      : /^(?:user|password|application_name|options|sslrootcert|sslcert|sslkey)=/;
   const isInValue = query
     .join('?')
     .split('&')
-    .every((each) => /^(?:user|password|application_name)=[^/]*$|^[^@]*$/.test(each));
+    .every((each) => !each.includes('@') || mayHaveAt.test(each));
   return rest.includes('#') || path.includes('@') || !isInValue;
 }
 
-function isDecodable(text: string): boolean {
+/** Whether the driver can read user and password; a "%" that encodes nothing is one. */
+function isDecodable({ href }: URL): boolean {
   try {
-    decodeURIComponent(text);
+    // Without parameters, which can name files.
+    parse(href.replace(/\?.*$/, ''));
     return true;
   } catch {
     return false;
+  }
+}
+
+/** The name of a database, in which a "%" that encodes nothing is one. */
+function databaseIn(pathname: string): string | undefined {
+  const name = pathname.slice(1);
+  try {
+    return decodeURIComponent(name) || undefined;
+  } catch {
+    return name;
   }
 }
 
@@ -122,19 +144,32 @@ function configOf(url: URL): ClientConfig {
     // Gives sslmode the meaning it has in libpq.
     const parsed = parse(url.href, { useLibpqCompat: true });
     // The driver leaves "/", "?", "#", "&" and "+" of a name encoded.
-    const database = decodeURIComponent(url.pathname.slice(1)) || undefined;
-    return { ...(parsed as ClientConfig), database };
+    return { ...(parsed as ClientConfig), database: databaseIn(url.pathname) };
   } catch (error) {
     throw new StoreNotUsable((error as Error).message, { cause: error });
   }
 }
 
-/** Returns the URL with what the environment says about TLS, as for PostgreSQL's own clients. */
+/**
+ * Returns the URL with what the environment says about TLS, as for PostgreSQL's own clients: without a mode, certificates turn no TLS
+ * on; files that do not exist are left out, but for the certificate that verification needs.
+ */
 function withTlsVariables(url: string): URL {
   const own = new URL(url);
-  for (const [name, variable] of Object.entries(TLS_VARIABLES)) {
-    const value = process.env[variable];
-    if (value && !own.searchParams.has(name)) own.searchParams.set(name, value);
+  const { searchParams } = own;
+  const given = process.env.PGSSLMODE;
+  if (given && !searchParams.has('sslmode')) {
+    searchParams.set('sslmode', SSL_MODES_OF_VARIABLE[given] ?? given);
+  }
+  const mode = searchParams.get('sslmode') ?? 'disable';
+  if (mode === 'disable') return own;
+  const isNeeded = (name: string) => name === 'sslrootcert' && mode.startsWith('verify-');
+  for (const [name, variable] of Object.entries(TLS_FILES)) {
+    const path = process.env[variable];
+    // "system" names the authorities that verify-full trusts without a file.
+    if (!path || path === 'system' || searchParams.has(name)) continue;
+    const isTrusting = given === 'no-verify' && name === 'sslrootcert';
+    if (!isTrusting && (isNeeded(name) || existsSync(path))) searchParams.set(name, path);
   }
   return own;
 }

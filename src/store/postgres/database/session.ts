@@ -90,7 +90,7 @@ export class Session implements TableSession {
     const session = new Session(
       new Client({
         ...config,
-        application_name: APPLICATION,
+        application_name: config.application_name ?? APPLICATION,
         connectionTimeoutMillis: connectMs,
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,

@@ -19,12 +19,13 @@ export async function oldSnapshots(session: Session): Promise<string[]> {
 
 /**
  * A transaction that has written holds back as much as a snapshot. Sessions in other databases do not, but those that send the log to a
- * standby with hot_standby_feedback do. https://www.postgresql.org/docs/current/routine-vacuuming.html
+ * standby with hot_standby_feedback do. Vacuum ignores the snapshots of other vacuums. https://www.postgresql.org/docs/current/routine-vacuuming.html
  */
 const HELD = `SELECT 'session' AS kind, age(coalesce(backend_xmin, backend_xid)) AS transactions,
       concat('session ', pid, ' (', nullif(application_name, '') || ', ', 'role ', usename, ')') AS name
     FROM pg_stat_activity
     WHERE pid <> pg_backend_pid() AND (datname = current_database() OR backend_type = 'walsender')
+      AND coalesce(backend_type, '') <> 'autovacuum worker' AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
   UNION ALL
   SELECT 'prepared_transaction', age(transaction), concat('prepared transaction ', gid)
     FROM pg_prepared_xacts WHERE database = current_database()

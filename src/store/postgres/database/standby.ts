@@ -5,7 +5,7 @@ import type { Column } from '../../tables/session.ts';
  * "on" if a standby executes the statement. A proxy may send reads to standbys, which lag behind; it sends functions that are volatile,
  * such as pg_is_in_recovery(), to the primary, and this one is not.
  */
-export const ON_STANDBY = `current_setting('in_hot_standby')`;
+export const ON_STANDBY = `current_setting('in_hot_standby', true)`;
 
 /**
  * Called with the column ON_STANDBY of a statement that reads.

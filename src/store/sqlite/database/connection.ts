@@ -28,8 +28,11 @@ export function sqlitePathProblem(url: string): string | undefined {
   }
   if (/[?#\0]/.test(path)) return 'must be a plain path, without parameters';
   if (!path.startsWith('~')) return undefined;
-  if (!path.startsWith('~/'))
-    return 'must begin with ~/ for a file in the home folder of this user';
+  if (!path.startsWith('~/')) {
+    return existsSync(path)
+      ? undefined
+      : 'must begin with ~/ for a file in the home folder of this user';
+  }
   return hasHome()
     ? undefined
     : 'must be an absolute path, since this user has no home folder (HOME)';

@@ -118,9 +118,10 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
     makeFile(partial);
     await write(partial);
     syncToDisk(partial);
-    const written = fileIdentity(partial);
+    const [written, { size }] = [fileIdentity(partial), statSync(partial)];
     putInPlace(partial);
-    if (fileIdentity(target) !== written) {
+    // Some network file systems give a file another inode with another name.
+    if (fileIdentity(target) !== written && statSync(target).size !== size) {
       throw new StoreNotUsable(
         `${target} is not the file that was written; another program has replaced it`,
       );
