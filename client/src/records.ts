@@ -249,7 +249,7 @@ export interface Key {
   readonly name: string;
   /** Where it is valid. */
   readonly environment: 'production' | 'staging' | (string & {});
-  /** What it may do; a key without scopes of its own may do everything, and has all. */
+  /** What it may do; a key without scopes of its own has all but webhooks:manage-all. */
   readonly scopes: readonly string[];
   /** How many orders it may cancel in any hour; absent without a limit. */
   readonly cancelsPerHour?: bigint;

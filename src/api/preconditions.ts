@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { matchesEtag, matchesIfMatch } from '../http/conditional.ts';
+import { isMalformed, matchesEtag, matchesIfMatch } from '../http/conditional.ts';
 import { inTime } from '../http/deadline.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { OrderId } from '../orders/order.ts';
@@ -35,10 +35,15 @@ export async function preconditionsOf(
   if (!isAny && (etag === undefined || !matchesIfMatch(ifMatch, etag))) {
     return { ifRevision: NO_REVISION };
   }
-  if (order?.status === 'pending' && matchesEtag(ifNoneMatch, etag!)) {
+  if (order?.status === 'pending' && forbids(ifNoneMatch, etag!)) {
     return { refusal: 'precondition_failed' };
   }
   return isAny ? NONE : { ifRevision: order!.revision };
+}
+
+/** Whether If-None-Match forbids a change of what has this ETag. What cannot be read might name it. */
+export function forbids(ifNoneMatch: string | undefined, etag: string): boolean {
+  return ifNoneMatch !== undefined && (isMalformed(ifNoneMatch) || matchesEtag(ifNoneMatch, etag));
 }
 
 /**
@@ -49,5 +54,8 @@ export async function preconditionsOf(
 export function failsPrecondition({ headers }: IncomingMessage, exists: boolean): boolean {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch !== undefined && !(exists && ifMatch.trim() === '*')) return true;
-  return exists && ifNoneMatch?.trim() === '*';
+  return (
+    ifNoneMatch !== undefined &&
+    (isMalformed(ifNoneMatch) || (exists && ifNoneMatch.trim() === '*'))
+  );
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { backupStore } from '../store/maintenance/backup.ts';
+import { invisibleIn } from '../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from './database.ts';
 import { historyLines } from './history-lines.ts';
-import { counted, grouped, writeErr } from './terminal/output.ts';
+import { counted, grouped, UsageError, writeErr } from './terminal/output.ts';
 
 export function backupCommand(): Command {
   return databaseCommand(
@@ -15,6 +16,11 @@ export function backupCommand(): Command {
 }
 
 async function backup(file: string, flags: DatabaseFlags): Promise<void> {
+  if (file === '') throw new UsageError('the file must have a name');
+  const invisible = invisibleIn(file);
+  if (invisible !== undefined) {
+    throw new UsageError(`the name of the file must not contain ${invisible}`);
+  }
   // Without migration: a new release can back up the store that the old release still serves.
   const { databaseUrl } = databaseConfig(flags);
   const { bytes, findings, leftovers } = await backupStore(databaseUrl, file);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { changeJson } from '../api/v2/records.ts';
@@ -117,7 +116,7 @@ function linesOf({ changes }: ChangePage): string {
 /** Returns a function that returns whether stdout is still being read. */
 function readerOf(stdout: NodeJS.WritableStream): () => boolean {
   let isRead = true;
-  void once(stdout, 'close').then(() => {
+  stdout.once('close', () => {
     isRead = false;
   });
   return () => isRead;

@@ -104,6 +104,11 @@ async function createKey(flags: CreateFlags): Promise<void> {
     flags.cancelsPerHour === undefined
       ? undefined
       : naturalNumber('--cancels-per-hour', flags.cancelsPerHour, MAX_CANCELS_PER_HOUR);
+  if (flags.scope?.includes('webhooks:manage-all') && !flags.scope.includes('webhooks:manage')) {
+    throw new UsageError(
+      '--scope webhooks:manage-all has no effect without --scope webhooks:manage',
+    );
+  }
   await withStore(flags, 'create', async (store, environment) => {
     const secret = newSecret(environment);
     const limits = { scopes: flags.scope, cancelsPerHour };

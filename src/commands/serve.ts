@@ -5,7 +5,7 @@ import { start } from '../serve/start.ts';
 import { createLog } from '../telemetry/logger.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './database.ts';
 import { addSamples, sampleCount } from './sample.ts';
-import { writeErr } from './terminal/output.ts';
+import { writeErr, written } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
 interface ServeFlags extends DatabaseFlags {
@@ -103,6 +103,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     settings: variables,
     read,
     writeErr,
+    writeErrWhole: (text) => written(terminal().stderr, text),
     prepare: async (store) => {
       if (samples > 0) await addSamples(store, samples);
     },

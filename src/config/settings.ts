@@ -16,8 +16,14 @@ export function readEnvironment(environment: Settings): Settings {
   try {
     // Editors on Windows put a byte order mark before the first name.
     const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-    return { ...environment, ...parseEnv(text) };
+    const settings = parseEnv(text);
+    const invisible = Object.keys(settings)
+      .map(invisibleIn)
+      .find((each) => each !== undefined);
+    if (invisible === undefined) return { ...environment, ...settings };
+    throw new ConfigError([`SETTINGS_FILE must have no name with ${invisible}`]);
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError([`SETTINGS_FILE must be a readable file: ${(error as Error).message}`]);
   }
 }

@@ -6,6 +6,9 @@ import { isPlainJson, readJsonBody } from './json-body.ts';
 import type { Parameter, RequestBody } from './openapi.ts';
 import type { ContractValidation, Validated } from './validation.ts';
 
+/** For a 415: RFC 9110, section 15.5.16. */
+const ACCEPTED_CODING = ['accept-encoding', 'identity'] as const;
+
 /** What an operation accepts: parameters of path and query, and the body. */
 export interface Accepted {
   readonly parameters?: readonly Parameter[];
@@ -42,8 +45,8 @@ export function validated<Parameters, Body = undefined>(
     handle: (exchange) => {
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
-      if (isExpected && !isPlainJson(exchange.request.headers)) {
-        sendError(exchange, 'unsupported_media_type');
+      if (isExpected && !isPlainJson(exchange.request)) {
+        sendError(exchange, 'unsupported_media_type', ACCEPTED_CODING);
         return;
       }
       const found = readParameters(exchange.parameters, exchange.query);

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { headerCount } from '../http/connection/well-formed.ts';
 import type { RequestProblem } from '../http/errors.ts';
 import { type ExactJson, type JsonValue, parseExactJson } from '../json/exact-json.ts';
 import { cut } from '../json/to-json.ts';
@@ -23,8 +24,10 @@ const OTHER_CHARSET = /^charset=(?!"?utf-8"?$)/i;
 const MAX_VALUES = 20_000;
 
 /** Returns whether the headers of a request declare its body as JSON that is not compressed. Unknown parameters are ignored. */
-export function isPlainJson(headers: IncomingHttpHeaders): boolean {
-  const { 'content-type': type = '', 'content-encoding': coding = '' } = headers;
+export function isPlainJson(request: IncomingMessage): boolean {
+  const { 'content-type': type = '', 'content-encoding': coding = '' } = request.headers;
+  // Only the first of several is in `headers`.
+  if (headerCount(request, 'content-type') > 1) return false;
   if (!JSON_TYPE.test(type.trim())) return false;
   if (type.match(PARAMETERS)?.some((each) => OTHER_CHARSET.test(each))) return false;
   return coding.split(',').every((each) => ['', 'identity'].includes(each.trim().toLowerCase()));

@@ -11,6 +11,9 @@ const FORMATS: readonly (Compression & { readonly magic: Buffer })[] = [
   { name: 'gzip', command: 'gzip -dc', magic: Buffer.from('1f8b', 'hex') },
   { name: 'Zstandard', command: 'zstd -dc', magic: Buffer.from('28b52ffd', 'hex') },
   { name: 'bzip2', command: 'bzip2 -dc', magic: Buffer.from('BZh') },
+  { name: 'lz4', command: 'lz4 -dc', magic: Buffer.from('04224d18', 'hex') },
+  { name: 'compress', command: 'uncompress -c', magic: Buffer.from('1f9d', 'hex') },
+  { name: '7-Zip', command: '7z x -so', magic: Buffer.from('377abcaf271c', 'hex') },
   { name: 'xz', command: 'xz -dc', magic: Buffer.from('fd377a585a00', 'hex') },
 ];
 

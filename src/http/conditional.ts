@@ -45,6 +45,11 @@ export function matchingEtag(
 
 const WEAK_TAG = /W\/"[\x21\x23-\x7e\x80-\xff]*"/g;
 
+/** Returns whether a field of preconditions is neither "*" nor a list of entity-tags. */
+export function isMalformed(field: string): boolean {
+  return !/^(?:\*|(?:(?:W\/)?"[^"]*"|[\s,])*)$/.test(field.trim());
+}
+
 /** Returns whether If-Match has weak entity-tags only, with which it can match nothing. */
 export function isWeak(ifMatch: string): boolean {
   return ifMatch.includes('W/"') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));

@@ -52,9 +52,12 @@ const ERRORS = {
   reference_differs: [412, 'The order does not have the reference in If-Reference-Match.'],
   body_too_large: [413, 'The request body is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
-  unsupported_media_type: [415, 'The request body must be application/json in UTF-8.'],
+  unsupported_media_type: [
+    415,
+    'The request body must be application/json in UTF-8, without a content coding.',
+  ],
   expectation_failed: [417, 'The only supported expectation is "100-continue".'],
-  idempotency_key_reused: [422, 'This Idempotency-Key was used with another body.'],
+  idempotency_key_reused: [422, 'This Idempotency-Key was used with another request.'],
   cancel_limit_reached: [
     429,
     'This API key has reached its limit of cancels per hour. Retry after the time in Retry-After.',
@@ -79,7 +82,7 @@ const BAD_REQUESTS = {
   bad_method: 'Unknown HTTP method; methods are uppercase.',
   bad_url:
     'The URL is malformed: characters beyond ASCII, spaces and broken "%" must be percent-encoded.',
-  url_host: 'An absolute URL must have a host, and no credentials.',
+  url_host: 'An absolute URL must have a valid host, and no credentials.',
   url_fragment: 'The URL must not contain a fragment ("#").',
   bad_request_line:
     'The request line is malformed; it must be "METHOD URL HTTP/1.1" with single spaces, followed by CRLF.',

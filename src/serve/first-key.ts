@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { urlHost } from '../config/parsers.ts';
 import { newApiKey, newSecret } from '../keys/api-key.ts';
@@ -8,14 +9,23 @@ import type { Store } from '../store/store.ts';
 /** Ids searched for a pending order, which the printed example cancels. */
 const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 
-/** Creates and prints an API key if the store has none for this environment, so that the service can be tried. */
+/**
+ * Creates and prints an API key if the store has none for this environment, so that the service can be tried. If it cannot be written, as
+ * to a full disk, it is revoked.
+ */
 export async function printFirstKey(
   store: Store,
   { environment, rootPath, hasConsole }: Config,
   {
     listening,
-    writeErr,
-  }: { readonly listening: AddressInfo; readonly writeErr: (line: string) => void },
+    write,
+    logger,
+  }: {
+    readonly listening: AddressInfo;
+    /** Writes to stderr. */
+    readonly write: (text: string) => Promise<void>;
+    readonly logger: Logger;
+  },
 ): Promise<void> {
   const secret = newSecret(environment);
   const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
@@ -31,15 +41,31 @@ export async function printFirstKey(
   const orders = `${origin}${rootPath}/v1/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
   const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
-  writeErr(`
+  const pages = [...(hasConsole ? [`${origin}/console`] : []), `${origin}/reference`];
+  const text = `
 The store had no API key. This is its first key, which is shown only once:
 
   ${secret}
 
 List all orders${pending === undefined ? ' (there are none yet)' : ', and cancel one'}:
 
-  curl ${header} ${orders}`);
-  if (pending !== undefined) writeErr(`  curl -i -X DELETE ${header} ${orders}/${pending.id}`);
-  const pages = [...(hasConsole ? [`${origin}/console`] : []), `${origin}/reference`];
-  writeErr(`\nOr in a browser:\n\n${pages.map((url) => `  ${url}\n`).join('')}`);
+  curl ${header} ${orders}
+${pending === undefined ? '' : `  curl -i -X DELETE ${header} ${orders}/${pending.id}\n`}
+Or in a browser:
+
+${pages.map((url) => `  ${url}\n`).join('')}
+`;
+  try {
+    await write(text);
+  } catch (error) {
+    const revoked = actionOf('serve', `revoked the key ${key.id}, which could not be written`);
+    await store.apply([
+      { type: 'audit', action: revoked },
+      { type: 'revokeKey', id: key.id },
+    ]);
+    logger.error(
+      { key: key.id, err: error },
+      'the first key could not be written to stderr, and was revoked; create one with "keys create"',
+    );
+  }
 }

@@ -22,6 +22,8 @@ export interface StartOptions {
   readonly read: () => Config;
   /** Writes a line to the operator's terminal. */
   readonly writeErr: (line: string) => void;
+  /** Rejects if the text could not be written. */
+  readonly writeErrWhole: (text: string) => Promise<void>;
   /** Called with the open store before it is served. */
   readonly prepare: (store: Store) => Promise<void>;
   /** Whether to create an API key if the store has none. */
@@ -34,7 +36,7 @@ export interface StartOptions {
  * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
  */
 export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
-  const { environment, settings, read, writeErr, prepare, makesFirstKey } = options;
+  const { environment, settings, read, writeErr, writeErrWhole, prepare, makesFirstKey } = options;
   const { logger } = log;
   const database = databaseLabel(config.databaseUrl);
   warnOfMisspelt(log, settings);
@@ -59,7 +61,8 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
     await prepare(store);
     const listening = await service.listen();
     logger.info(`Server listening at ${urlOf(listening)}`);
-    if (makesFirstKey) await printFirstKey(store, config, { listening, writeErr });
+    if (makesFirstKey)
+      await printFirstKey(store, config, { listening, write: writeErrWhole, logger });
   } catch (error) {
     // A stop during startup makes the remaining startup steps fail.
     if (shutdown.hasBegun) return;

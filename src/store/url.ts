@@ -8,7 +8,8 @@ import {
 import { SQLITE, sqlitePath, sqlitePathProblem } from './sqlite/database/connection.ts';
 
 /** Control characters, and those that have no width or look like a blank: Unicode's categories, and what fonts leave out. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! |\u3000)\p{Zs}/u;
+const INVISIBLE =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! |\u3000)\p{Zs}/u;
 /** Joiners and variation selectors, with which Persian, Indic scripts and emoji are written. */
 const JOINING = /(?<=(?!\p{ASCII})[\p{L}\p{M}\p{Emoji}])(?:\u200c|\u200d|\ufe0e|\ufe0f)+/gu;
 

@@ -236,6 +236,12 @@ test('a settings file may begin with a byte order mark, and have lines of Window
   assert.deepEqual(Object.keys(settings).sort(), ['DATABASE_URL', 'PORT', 'SETTINGS_FILE']);
 });
 
+test('a name in a settings file that has a character which cannot be seen is refused', (t) => {
+  const path = join(temporaryFolder(t), 'settings');
+  writeFileSync(path, 'PORT=9000\n\u200bCORS_ORIGINS=https://a.example\n');
+  assert.throws(() => readEnvironment({ SETTINGS_FILE: path }), /no name with .* U\+200B/);
+});
+
 for (const [what, code] of [
   ['a zero-width space', 0x200b],
   ['a no-break space', 0xa0],
@@ -243,6 +249,7 @@ for (const [what, code] of [
   ['a soft hyphen', 0xad],
   ['an escape', 0x1b],
   ['a Hangul filler', 0x3164],
+  ['a Braille blank', 0x2800],
   ['a CR', 13],
 ] as const) {
   test(`${what} within a setting is refused, and named by its code`, (t) => {

@@ -339,6 +339,7 @@ test('compressed files and unsupported spreadsheet formats are reported with ins
     [zstdCompressSync('id,petId\n1,2\n'), /is compressed with Zstandard/],
     [Buffer.from('BZh91AY&SY'), /is compressed with bzip2/],
     [Buffer.from('fd377a585a00', 'hex'), /is compressed with xz/],
+    [Buffer.from('SQLite format 3\0'), /is an SQLite database/],
     [Buffer.from('PK\x03\x04 and so on', 'latin1'), /\.xlsx.*save the file as CSV/],
   ] as const) {
     const found = await rows(content);

@@ -26,6 +26,9 @@ test('a malformed Host header is 400, and so is an absolute URL without a host o
     'a%zz',
     'é',
     'a,b c',
+    ':80',
+    '[:::]',
+    '[1.2.3.4]',
   ]) {
     assert.equal(await statusOf('GET /v2/key', host), 400, host);
   }
@@ -116,8 +119,27 @@ test('parameters of a media type are ignored, empty ones too, but for another ch
   }
   for (const coding of ['gzip', 'identity, gzip', 'x']) {
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
-    assert.equal((await placed(headers)).status, 415, coding);
+    const answer = await placed(headers);
+    assert.equal(answer.status, 415, coding);
+    assert.equal(answer.headers['accept-encoding'], 'identity');
   }
+});
+
+test('several Content-Type headers are 415, whatever the first one is', async (t) => {
+  const { answersTo, secret } = await startService(t);
+  const body = '{"petId":1}';
+  const lines = [
+    'POST /v2/store/orders HTTP/1.1',
+    'Host: a',
+    'Connection: close',
+    `Authorization: Bearer ${secret}`,
+    'Idempotency-Key: a',
+    `Content-Length: ${body.length}`,
+    'Content-Type: application/json',
+    'Content-Type: application/json; charset=latin1',
+  ];
+  const [answer] = await answersTo(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  assert.equal(answer!.status, 415);
 });
 
 testService(

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { NEEDS_NAMESPACES } from './needs.ts';
 import { PROGRAM, run, runInOwnProcess, serve } from './program.ts';
@@ -297,11 +298,13 @@ test('a reader that closes its pipe early ends a command without a message, with
     "$0" "${PROGRAM}" sample 10000 | "$0" "${PROGRAM}" import - --database ${database}
     "$0" "${PROGRAM}" export --database ${database} | head -1
     echo "status \${PIPESTATUS[0]}"
+    "$0" "${PROGRAM}" changes --database ${database} | head -1 > /dev/null
+    echo "status \${PIPESTATUS[0]}"
   `;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, process.execPath]);
-  const [one, two, status] = stdout.trim().split('\n');
+  const [one, two, ...statuses] = stdout.trim().split('\n');
   assert.equal(one, two);
-  assert.equal(status, 'status 141');
+  assert.deepEqual(statuses, ['status 141', 'status 141']);
   assert.doesNotMatch(stderr, /EPIPE|Error/);
 });
 
@@ -328,7 +331,39 @@ test('what has a secret that cannot be written does not stay: a full disk', {
   assert.equal((await onFullDisk('webhooks', 'rotate', before[0].id)).code, 1);
   assert.deepEqual(await webhooks(), before);
 
-  for (const args of [['export'], ['--help']]) assert.equal((await onFullDisk(...args)).code, 1);
+  for (const args of [['export'], ['changes'], ['--help']]) {
+    const { code, stderr } = await onFullDisk(...args);
+    assert.equal(code, 1);
+    assert.match(stderr, /^store-orders: cannot write to standard output: ENOSPC.*\n$/);
+  }
+});
+
+test('a first key that cannot be written is revoked, which is logged', {
+  skip: existsSync('/dev/full') ? false : 'there is no /dev/full',
+}, async (t) => {
+  const wrapper = ['sh', '-c', 'exec "$@" 2> /dev/full', 'sh'];
+  const { stdout, database } = await serve(t, [], { wrapper, expectsKey: false });
+  await eventually(async () => assert.match(stdout(), /the first key .* was revoked/));
+  const [key] = JSON.parse((await run(['keys', 'list', '--json', '--database', database])).stdout);
+  assert.deepEqual([key.name, key.status], ['first key', 'revoked']);
+});
+
+test('the file of a backup has a name that can be seen', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  await run(['keys', 'create', '--name', 'x', '--database', database]);
+  for (const [name, problem] of [
+    ['', /must have a name/],
+    [`${join(folder, 'b.db')}\r`, /U\+000D/],
+  ] as const) {
+    const { code, stderr } = await run(['backup', name, '--database', database]);
+    assert.equal(code, 2);
+    assert.match(stderr, problem);
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((each) => each.startsWith('b')),
+    [],
+  );
 });
 
 test('a command succeeds although its stderr is closed', async (t) => {

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { toJson } from '../../json/to-json.ts';
 import { terminal } from './terminal.ts';
 
@@ -24,10 +25,16 @@ export class OutputFailed extends Error {
 }
 
 /** Writes to stdout and waits until the system has taken the text. @throws OutputFailed */
-export function writeOut(text: string): Promise<void> {
-  const { stdout } = terminal();
+export async function writeOut(text: string): Promise<void> {
+  await written(terminal().stdout, text).catch((error) => {
+    throw new OutputFailed(error);
+  });
+}
+
+/** Writes to a stream, and waits until the system has taken the text. Rejects with the error of the write. */
+export function written(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    stdout.write(text, (error) => (error ? reject(new OutputFailed(error)) : resolve()));
+    stream.write(text, (error) => (error ? reject(error) : resolve()));
   });
 }
 

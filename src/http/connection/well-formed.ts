@@ -1,9 +1,16 @@
 import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
 import type { Refusal } from '../errors.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../limits.ts';
 
-/** A host and an optional port, RFC 3986, sections 3.2.2 and 3.2.3. The host may be empty. */
-const HOST = /^(?:\[[0-9A-Fa-fvV:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\d{0,5})?$/;
+/** A host and an optional port, RFC 3986, sections 3.2.2 and 3.2.3: only a Host without a port may be empty. */
+const HOST =
+  /^(?:(?:\[([0-9A-Fa-f:.]+)\]|\[v[0-9A-Fa-f]+\.[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::\d{0,5})?)?$/i;
+
+function isHost(text: string): boolean {
+  const match = HOST.exec(text);
+  return match !== null && (match[1] === undefined || isIPv6(match[1]));
+}
 
 /**
  * Returns the problem of a request that Node's parser accepted, or undefined: no, several or malformed Host headers (RFC 9112,
@@ -23,7 +30,7 @@ export function requestProblem(
   const hosts = headerCount(request, 'host');
   if (hosts > 1) return 'host_repeated';
   const { host, 'transfer-encoding': coding } = request.headers;
-  if (host === undefined ? request.httpVersion !== '1.0' : !HOST.test(host)) {
+  if (host === undefined ? request.httpVersion !== '1.0' : !isHost(host)) {
     return host === undefined ? 'host_missing' : 'host_malformed';
   }
   if (!target.startsWith('/') && !hasPlainAuthority(target)) return 'url_host';
@@ -78,7 +85,7 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
 /** Whether a target in absolute form names a host, without credentials: RFC 9110, sections 4.2.1 and 4.2.4. Other forms are valid. */
 function hasPlainAuthority(target: string): boolean {
   const [, authority] = ABSOLUTE_FORM.exec(target) ?? [];
-  return authority === undefined || (HOST.test(authority) && !/^(?::|$)/.test(authority));
+  return authority === undefined || (authority !== '' && isHost(authority));
 }
 
 function originForm(target: string): string {

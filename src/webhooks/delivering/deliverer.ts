@@ -99,7 +99,8 @@ export class Deliverer {
 
   async #turn(): Promise<void> {
     const { store } = this.#parts;
-    if (performance.now() - this.#refreshedAt >= REFRESH_MS) await this.#refresh();
+    const isDue = performance.now() - this.#refreshedAt >= REFRESH_MS;
+    if (isDue || this.#deliveries.isOutdated) await this.#refresh();
     if (this.#deliveries.isEmpty) {
       if (this.#leaseEndsAt > performance.now()) await this.#release();
       return;

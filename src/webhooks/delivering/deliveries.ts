@@ -82,6 +82,11 @@ export class Deliveries {
     }
   }
 
+  /** Whether a webhook waits to be read again. */
+  get isOutdated(): boolean {
+    return this.#endpoints.values().some((endpoint) => endpoint.isOutdated);
+  }
+
   /** Another node may have delivered since the webhooks were read: nothing is sent until they are offered again. */
   forget(): void {
     for (const endpoint of this.#endpoints.values()) endpoint.overtaken();

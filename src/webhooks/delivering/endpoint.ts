@@ -114,6 +114,11 @@ export class Endpoint {
     if (this.#missing === 'in memory') this.#missing = 'in the store';
   }
 
+  /** Whether nothing is sent before the webhook is read again. */
+  get isOutdated(): boolean {
+    return this.#overtakenAt !== undefined && !this.isBusy;
+  }
+
   /** Another node may have delivered meanwhile: the webhook is to be read again. */
   overtaken(): void {
     this.#overtakenAt = performance.now();

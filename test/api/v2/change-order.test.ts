@@ -281,7 +281,8 @@ testService(
       const etag = await etagOf(index + 1);
       const stale = await call(method, path, { 'if-match': '"1-x-pending"' });
       assert.deepEqual([stale.status, code(stale)], [412, 'order_changed'], path);
-      for (const tags of ['*', etag, `W/${etag}`, `"a", ${etag}`]) {
+      // What is malformed might name the present state.
+      for (const tags of ['*', etag, `W/${etag}`, `"a", ${etag}`, etag.slice(1, -1), '"a", *']) {
         const answer = await call(method, path, { 'if-none-match': tags });
         assert.deepEqual(
           [answer.status, code(answer)],

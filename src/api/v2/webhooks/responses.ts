@@ -1,4 +1,4 @@
-import { matchesEtag, matchesIfMatch } from '../../../http/conditional.ts';
+import { matchesIfMatch } from '../../../http/conditional.ts';
 import { inTime } from '../../../http/deadline.ts';
 import { type HeaderList, scopeChallenge } from '../../../http/errors.ts';
 import type { Exchange } from '../../../http/exchange.ts';
@@ -8,6 +8,7 @@ import { isAllowed } from '../../../keys/api-key.ts';
 import type { Store } from '../../../store/store.ts';
 import { lagsOf } from '../../../store/webhook-lags.ts';
 import { type Webhook, webhookTag } from '../../../webhooks/webhook.ts';
+import { forbids } from '../../preconditions.ts';
 import { JSON_TYPE, NOT_STORED } from '../responses.ts';
 import { webhookRecord } from './records.ts';
 
@@ -101,7 +102,7 @@ export function preconditionsOf(
   const tag = webhookTag(webhook);
   const isAny = ifMatch === undefined || ifMatch.trim() === '*';
   if (!isAny && !matchesIfMatch(ifMatch, `"${tag}"`)) return { refusal: 'webhook_changed' };
-  if (matchesEtag(ifNoneMatch, `"${tag}"`)) return { refusal: 'precondition_failed' };
+  if (forbids(ifNoneMatch, `"${tag}"`)) return { refusal: 'precondition_failed' };
   return { ifTag: isAny && ifNoneMatch === undefined ? undefined : tag };
 }
 

@@ -61,7 +61,8 @@ export function postgresUrlProblem(url: string): string | undefined {
   const unknown = names.find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
     // Part of a password without percent-encoding can be mistaken for a parameter, but not one that is a plain word.
-    const shown = /^[a-z_]{1,30}$/.test(unknown) ? ` (not ${unknown})` : '';
+    const isPlain = /^[a-z_]{1,30}$/.test(unknown) || PARAMETERS.includes(unknown.toLowerCase());
+    const shown = isPlain ? ` (not ${unknown})` : '';
     return `must have no parameters other than ${PARAMETERS.join(', ')}${shown}`;
   }
   if (new Set(names).size < names.length) return 'must not repeat a parameter';

@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -167,10 +176,25 @@ export function readableLocation(path: string): Location {
     return path;
   } catch (error) {
     if (isReadOnly(error)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
-    if (!isCannotOpen(error) || existsSync(`${path}-wal`)) throw error;
+    if (!isCannotOpen(error)) throw error;
+    // Changes that are in the log alone are read by its index, which is lacking.
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    if (log !== undefined && log.size > 0) {
+      if (isReadable(path)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
+      throw error;
+    }
     return new URL(`${pathToFileURL(path)}?immutable=1`);
   } finally {
     db.close();
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
