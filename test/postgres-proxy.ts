@@ -57,7 +57,7 @@ class Backend {
 /** Decides which connection executes a group of messages with this SQL, or with that of its statement. */
 type Choose = (sql: string) => Promise<Backend> | Backend;
 
-/** What a proxy does for each client. */
+/** How a proxy handles the connection of one client. */
 interface Rules {
   /** Ports of servers; the first answers the start of a connection. */
   readonly ports: readonly number[];

@@ -41,7 +41,7 @@ export async function preconditionsOf(
   return isAny ? NONE : { ifRevision: order!.revision };
 }
 
-/** Whether If-None-Match forbids a change of what has this ETag. What cannot be read might name it. */
+/** Whether If-None-Match forbids a change of a resource with this ETag. A malformed field might name it, so it forbids the change, too. */
 export function forbids(ifNoneMatch: string | undefined, etag: string): boolean {
   return ifNoneMatch !== undefined && (isMalformed(ifNoneMatch) || matchesEtag(ifNoneMatch, etag));
 }

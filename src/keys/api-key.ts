@@ -20,7 +20,7 @@ export interface ApiKey {
   readonly revokedAt?: number | undefined;
   /** Time of the latest request with the key, to within about an hour. */
   readonly lastUsedAt?: number | undefined;
-  /** What the key may do; undefined for IMPLIED_SCOPES. */
+  /** The operations that the key may call; undefined for IMPLIED_SCOPES. */
   readonly scopes?: readonly Scope[] | undefined;
   /** How many orders the key may cancel in any hour; undefined for any number. */
   readonly cancelsPerHour?: number | undefined;

@@ -10,7 +10,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What a key without scopes may do: all but what concerns what other keys have created. */
+/** The scopes of a key that was created without any: all but those that concern the webhooks of other keys. */
 export const IMPLIED_SCOPES: readonly Scope[] = SCOPES.filter(
   (scope) => scope !== 'webhooks:manage-all',
 );

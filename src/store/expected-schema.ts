@@ -41,7 +41,7 @@ export function expectedSchema(engine: Engine['name']): string[] {
   return readFileSync(path, 'utf8').trim().split('\n');
 }
 
-/** What is in the place of a table. */
+/** The kind of relation that has the name of a table. */
 const INSTEAD = /^(?:unlogged table|foreign table|view) (\w+)$/;
 
 /** column orders.id bigint -> orders */

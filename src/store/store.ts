@@ -121,7 +121,7 @@ export interface StoreSizes {
 }
 
 /**
- * What keeps a PostgreSQL server from removing old versions of rows, which makes each change of the row of `store` slower: a session
+ * Holders of old snapshots, which keep a PostgreSQL server from removing old versions of rows and make each change of the row of `store` slower: a session
  * (pg_dump, a forgotten transaction), a prepared transaction, or a replication slot.
  */
 export const SNAPSHOT_HOLDERS = ['session', 'prepared_transaction', 'replication_slot'] as const;

@@ -221,7 +221,7 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
     paths: { '@store-orders/client': [join(root, 'client/src/client.ts')] },
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  // What the environment lacks is refused by the library, or no bigint.
+  // A variable that is not set is refused by the library, or by BigInt().
   writeFileSync(
     join(folder, 'node.d.ts'),
     'declare const process: { env: Record<string, string> };',

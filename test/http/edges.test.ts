@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pending, place, startService, testService } from './harness.ts';
 
-/** What clients, proxies and libraries send that is rare, but has a meaning in RFC 9110 to 9112. */
+/** Requests of clients, proxies and libraries that are rare, but have a meaning in RFC 9110 to 9112. */
 const ORDERS = '/v2/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 

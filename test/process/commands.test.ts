@@ -308,7 +308,7 @@ test('a reader that closes its pipe early ends a command without a message, with
   assert.doesNotMatch(stderr, /EPIPE|Error/);
 });
 
-test('what has a secret that cannot be written does not stay: a full disk', {
+test('a key or webhook whose secret cannot be written, as on a full disk, is taken back', {
   skip: existsSync('/dev/full') ? false : 'there is no /dev/full',
 }, async (t) => {
   const folder = temporaryFolder(t);

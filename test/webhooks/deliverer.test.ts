@@ -329,7 +329,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
           const other = await endpoint();
           await eventually(async () => assert.ok(other.received.length >= 5));
           assert.ok(received.length <= before + 1, `${received.length} after ${before}`);
-          // What the endpoint has accepted is its place.
+          // Its place is behind the last delivery that the endpoint has accepted.
           const { position } = await found(id);
           assert.equal(momentText(position), accepted().at(-1)!.next);
         } else {

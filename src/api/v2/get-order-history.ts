@@ -33,7 +33,7 @@ export function getOrderHistory(contract: Contract, store: Store): RouteHandler 
         return { type, at: formatTimestamp(at), revision, by, name };
       });
       const json = () => toJson({ reference: order.reference, events });
-      // What a key may not see has another tag: a strong ETag identifies one body.
+      // Without the names of keys, the body has another tag: a strong ETag identifies one body.
       const etag = orderEtag(order, hasNames ? '-named' : '');
       sendRead(exchange, etag, json, ['vary', 'Authorization']);
     },

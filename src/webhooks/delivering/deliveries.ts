@@ -165,7 +165,7 @@ export class Deliveries {
       // Stored before it is sent, so that each repetition, by whichever node, is the same, and that nothing is sent to a webhook that was
       // paused, rotated or changed meanwhile.
       if (!(await this.#save(endpoint, webhook.generation))) {
-        // What was accepted before stays accepted.
+        // The delivery before this one was accepted, and its place is not that of the webhook yet.
         if (reached !== undefined) await this.#parts.save(reached);
         return;
       }

@@ -281,7 +281,7 @@ testService(
       const etag = await etagOf(index + 1);
       const stale = await call(method, path, { 'if-match': '"1-x-pending"' });
       assert.deepEqual([stale.status, code(stale)], [412, 'order_changed'], path);
-      // What is malformed might name the present state.
+      // A malformed field might name the present state.
       for (const tags of ['*', etag, `W/${etag}`, `"a", ${etag}`, etag.slice(1, -1), '"a", *']) {
         const answer = await call(method, path, { 'if-none-match': tags });
         assert.deepEqual(
@@ -292,7 +292,7 @@ testService(
       }
       const conditions = { 'if-match': `"a", ${etag}`, 'if-none-match': '"a"' };
       assert.equal((await call(method, path, conditions)).status, success, path);
-      // What would be refused without a condition is refused for its own reason.
+      // A request that would be refused without the condition is refused for the same reason.
       const again = await call(method, path, { 'if-match': '"a"', 'if-none-match': '*' });
       assert.ok([404, 409].includes(again.status));
     }

@@ -106,7 +106,7 @@ export function preconditionsOf(
   return { ifTag: isAny && ifNoneMatch === undefined ? undefined : tag };
 }
 
-/** What an API key needs to change webhooks that another key, or an operator, has created. */
+/** The scope with which an API key changes webhooks that another key, or an operator, has created. */
 const OTHERS = 'webhooks:manage-all';
 
 /** Returns a webhook; sends 404 and returns undefined if there is none with this id. */

@@ -12,7 +12,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   // Ends sessions of clients that have vanished, and releases their locks.
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '1',
-  // What a transaction sees and what a commit means: on disk before it is acknowledged.
+  // A commit is on disk before it is acknowledged, and a transaction sees one state of the database.
   default_transaction_isolation: 'read committed',
   synchronous_commit:
     "CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END",
