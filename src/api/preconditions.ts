@@ -15,20 +15,29 @@ export type Preconditions =
   | { readonly refusal?: undefined; readonly ifRevision?: bigint }
   | { readonly refusal: 'precondition_failed' };
 
-/** Each field of a command is copied to the writer's thread. */
 const NONE: Preconditions = {};
 
 /**
- * Reads the order only if the request has a precondition. A request that would be refused without it is refused for that reason, so
+ * Returns undefined, without a promise that would delay the command, if the request has no precondition; otherwise the order is read. A request that would be refused without it is refused for that reason, so
  * the writer decides on an order that is not pending, and evaluates If-Match last (RFC 9110, section 13.2.1).
  */
-export async function preconditionsOf(
+export function preconditionsOf(
+  exchange: Exchange,
+  store: Pick<Store, 'record'>,
+  id: OrderId,
+): Promise<Preconditions> | undefined {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
+  return ifMatch === undefined && ifNoneMatch === undefined
+    ? undefined
+    : readPreconditions(exchange, store, id);
+}
+
+async function readPreconditions(
   exchange: Exchange,
   store: Pick<Store, 'record'>,
   id: OrderId,
 ): Promise<Preconditions> {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
-  if (ifMatch === undefined && ifNoneMatch === undefined) return NONE;
   const order = await inTime(exchange, () => store.record(id));
   const etag = order === undefined ? undefined : orderEtag(order);
   const isAny = ifMatch === undefined || ifMatch.trim() === '*';

@@ -15,12 +15,15 @@ export function cancelOrder(store: Pick<Store, 'record'>, submit: Submit): Handl
       return;
     }
     const command = cancelCommand(exchange.apiKey!, id);
-    const { refusal, ...conditions } = await preconditionsOf(exchange, store, id);
-    if (refusal !== undefined) {
-      sendError(exchange, refusal);
+    const reading = preconditionsOf(exchange, store, id);
+    const conditions = reading && (await reading);
+    if (conditions?.refusal !== undefined) {
+      sendError(exchange, conditions.refusal);
       return;
     }
-    const outcome = await submitInTime(exchange, submit, { ...command, ...conditions });
+    // Each field of a command is copied to the writer's thread.
+    const asked = conditions === undefined ? command : { ...command, ...conditions };
+    const outcome = await submitInTime(exchange, submit, asked);
     if (typeof outcome === 'object') {
       sendCancelLimitReached(exchange, outcome.retryAt);
       return;

@@ -45,13 +45,14 @@ export async function changeOrder(
     sendProblems(exchange, 'parameter_invalid', [MALFORMED_REFERENCE]);
     return;
   }
-  const conditions = await preconditionsOf(exchange, store, id);
-  if (conditions.refusal !== undefined) {
+  const reading = preconditionsOf(exchange, store, id);
+  const conditions = reading && (await reading);
+  if (conditions?.refusal !== undefined) {
     sendError(exchange, conditions.refusal);
     return;
   }
   const outcome = await submitInTime(exchange, submit, {
-    ...{ ...command, ifRevision: conditions.ifRevision },
+    ...{ ...command, ifRevision: conditions?.ifRevision },
     ifReference: ifReference?.reference,
   });
   if (typeof outcome === 'object') {
