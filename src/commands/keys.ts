@@ -105,9 +105,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
       ? undefined
       : naturalNumber('--cancels-per-hour', flags.cancelsPerHour, MAX_CANCELS_PER_HOUR);
   if (flags.scope?.includes('webhooks:manage-all') && !flags.scope.includes('webhooks:manage')) {
-    throw new UsageError(
-      '--scope webhooks:manage-all has no effect without --scope webhooks:manage',
-    );
+    writeErr('webhooks:manage-all has no effect without webhooks:manage.');
   }
   await withStore(flags, 'create', async (store, environment) => {
     const secret = newSecret(environment);
