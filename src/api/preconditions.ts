@@ -18,8 +18,9 @@ export type Preconditions =
 const NONE: Preconditions = {};
 
 /**
- * Returns undefined, without a promise that would delay the command, if the request has no precondition; otherwise the order is read. A request that would be refused without it is refused for that reason, so
- * the writer decides on an order that is not pending, and evaluates If-Match last (RFC 9110, section 13.2.1).
+ * Returns undefined, without a promise that would delay the command, if the request has no precondition; otherwise the order is read.
+ * A request that would be refused without it is refused for that reason, so the writer decides on an order that is not pending, and
+ * evaluates If-Match last (RFC 9110, section 13.2.1).
  */
 export function preconditionsOf(
   exchange: Exchange,
@@ -37,22 +38,35 @@ async function readPreconditions(
   store: Pick<Store, 'record'>,
   id: OrderId,
 ): Promise<Preconditions> {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
   const order = await inTime(exchange, () => store.record(id));
-  const etag = order === undefined ? undefined : orderEtag(order);
-  const isAny = ifMatch === undefined || ifMatch.trim() === '*';
-  if (!isAny && (etag === undefined || !matchesIfMatch(ifMatch, etag))) {
-    return { ifRevision: NO_REVISION };
-  }
-  if (order?.status === 'pending' && forbids(ifNoneMatch, etag!)) {
+  const failed = failedPrecondition(exchange.request, order && orderEtag(order));
+  if (failed === 'if-match') return { ifRevision: NO_REVISION };
+  if (failed === 'if-none-match' && order!.status === 'pending') {
     return { refusal: 'precondition_failed' };
   }
-  return isAny ? NONE : { ifRevision: order!.revision };
+  return namesState(exchange.request) ? { ifRevision: order!.revision } : NONE;
 }
 
-/** Whether If-None-Match forbids a change of a resource with this ETag. A malformed field might name it, so it forbids the change, too. */
-export function forbids(ifNoneMatch: string | undefined, etag: string): boolean {
-  return ifNoneMatch !== undefined && (isMalformed(ifNoneMatch) || matchesEtag(ifNoneMatch, etag));
+/** Whether If-Match names a state, not any. */
+export function namesState({ headers }: IncomingMessage): boolean {
+  return headers['if-match'] !== undefined && headers['if-match'].trim() !== '*';
+}
+
+/**
+ * Returns the precondition of a request that fails for a resource, If-Match first. A malformed If-None-Match might name the present
+ * state, so it fails, too.
+ * @param etag undefined if there is no such resource
+ */
+export function failedPrecondition(
+  request: IncomingMessage,
+  etag: string | undefined,
+): 'if-match' | 'if-none-match' | undefined {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+  if (namesState(request) && (etag === undefined || !matchesIfMatch(ifMatch!, etag))) {
+    return 'if-match';
+  }
+  if (etag === undefined || ifNoneMatch === undefined) return undefined;
+  return isMalformed(ifNoneMatch) || matchesEtag(ifNoneMatch, etag) ? 'if-none-match' : undefined;
 }
 
 /**

@@ -6,9 +6,6 @@ import { isPlainJson, readJsonBody } from './json-body.ts';
 import type { Parameter, RequestBody } from './openapi.ts';
 import type { ContractValidation, Validated } from './validation.ts';
 
-/** For a 415: RFC 9110, section 15.5.16. */
-const ACCEPTED_CODING = ['accept-encoding', 'identity'] as const;
-
 /** What an operation accepts: parameters of path and query, and the body. */
 export interface Accepted {
   readonly parameters?: readonly Parameter[];
@@ -46,7 +43,7 @@ export function validated<Parameters, Body = undefined>(
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
       if (isExpected && !isPlainJson(exchange.request)) {
-        sendError(exchange, 'unsupported_media_type', ACCEPTED_CODING);
+        sendError(exchange, 'unsupported_media_type');
         return;
       }
       const found = readParameters(exchange.parameters, exchange.query);

@@ -202,7 +202,10 @@ function responseOf(record: ErrorRecord, body = JSON.stringify(record)): ErrorRe
   headers.push('cache-control', 'no-store');
   if (status === 503) headers.push('retry-after', RETRY_AFTER_S);
   if (status === 401) headers.push('www-authenticate', challenge(code));
-  if (code === 'unsupported_media_type') headers.push('accept', 'application/json');
+  // RFC 9110, section 15.5.16.
+  if (code === 'unsupported_media_type') {
+    headers.push('accept', 'application/json', 'accept-encoding', 'identity');
+  }
   return { status, headers, code, body };
 }
 

@@ -17,7 +17,7 @@ import { orderEtag } from '../etags.ts';
 import { failsPrecondition, NO_REVISION } from '../preconditions.ts';
 import type { SubmitMany } from '../submit.ts';
 import { refusalOf } from './errors.ts';
-import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from './idempotency-key.ts';
+import { MALFORMED_IDEMPOTENCY_KEY, optionalIdempotencyKeyOf } from './idempotency-key.ts';
 import { orderRecordJson } from './records.ts';
 import { NOT_STORED } from './responses.ts';
 
@@ -47,9 +47,8 @@ export async function changeOrders(
     content,
   }: { readonly changeOf: (id: OrderId) => ChangeCommand; readonly content: string },
 ): Promise<void> {
-  const key = idempotencyKeyOf(exchange.request);
-  // An empty one is a mistake of a client that relies on it.
-  if (key === 'malformed' || exchange.request.headers['idempotency-key'] === '') {
+  const key = optionalIdempotencyKeyOf(exchange.request);
+  if (key === 'malformed') {
     sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
     return;
   }

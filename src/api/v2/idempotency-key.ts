@@ -20,3 +20,10 @@ export function idempotencyKeyOf(
   if (match === null || headerCount(request, 'idempotency-key') > 1) return 'malformed';
   return { key: (match[1] ?? match[2])! };
 }
+
+/** For operations that do not require the header: an empty one is a mistake of a client that relies on it, and malformed. */
+export function optionalIdempotencyKeyOf(
+  request: IncomingMessage,
+): ReturnType<typeof idempotencyKeyOf> {
+  return request.headers['idempotency-key'] === '' ? 'malformed' : idempotencyKeyOf(request);
+}

@@ -4,7 +4,7 @@ import type { Order } from '../../orders/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { recordChangedAll } from '../tables/changed-all.ts';
-import { recordFound } from '../tables/placements.ts';
+import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { storeNotHere } from '../tables/store-row.ts';
 import { arrayOf, textArray } from './database/arrays.ts';
@@ -17,7 +17,7 @@ import type { Session } from './database/session.ts';
  * @throws StoreUnavailable, for which `isGuardError` is true if what the batch was decided on has changed since
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
-  if (batch.found.length > 0) await recordFound(session, batch);
+  await recordPlacements(session, batch.found, batch.now);
   if (batch.changed.size === 0) return 0n;
   const [row] =
     batch.placements.length === 0

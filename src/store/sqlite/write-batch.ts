@@ -1,12 +1,11 @@
 import type { Batch, OrderEventDraft } from '../../orders/batch.ts';
 import { digestOf, type Head, headAfter } from '../../orders/heads.ts';
 import { differingFields, type Order } from '../../orders/order.ts';
-import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
 import { StoreUnavailable } from '../store.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { recordChangedAll } from '../tables/changed-all.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
-import { recordFound } from '../tables/placements.ts';
+import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
 
@@ -17,7 +16,7 @@ import { jsonArray, type Session } from './database/session.ts';
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
   const { known, changed, statusDeltas } = batch;
-  if (batch.found.length > 0) await recordFound(session, batch);
+  await recordPlacements(session, batch.found, batch.now);
   if (changed.size === 0) return 0n;
   const { pending, shipped, cancelled } = statusDeltas;
   const events = batch.eventsInOrder();
@@ -40,7 +39,8 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
     session.write(SQL.setStatus, [status, revision, jsonArray(alike.map(({ id }) => id))]);
   }
-  recordPlacements(session, batch, revision);
+  const placed = batch.placements.map((each) => ({ ...each, revision }));
+  await recordPlacements(session, placed, batch.now);
   await recordCancelUses(session, batch);
   await recordChangedAll(session, batch);
   return revision;
@@ -73,15 +73,6 @@ function insertEvents(session: Session, { now }: Batch, { events, revision, head
   }
 }
 
-/** Records the placements of a batch, and deletes up to twice as many that have expired. */
-function recordPlacements(session: Session, { placements, now }: Batch, revision: bigint): void {
-  if (placements.length === 0) return;
-  session.write(SQL.deleteExpired, [now - PLACEMENT_KEPT_MS, 2 * placements.length]);
-  for (const { by, idempotencyKey, digest, id, at } of placements) {
-    session.write(SQL.insertPlacement, [by, idempotencyKey, digest, id, revision, at]);
-  }
-}
-
 /** Returns whether only the status has changed. */
 function isRestated(before: Order, after: Order): boolean {
   return differingFields(before, after).every((field) => field === 'status');
@@ -103,10 +94,6 @@ const SQL = {
   update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, revision = ?
     WHERE id = ?`,
   setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,
-  deleteExpired: `DELETE FROM placements WHERE (key_id, idempotency_key) IN
-    (SELECT key_id, idempotency_key FROM placements WHERE at < ? ORDER BY at LIMIT ?)`,
-  insertPlacement: `INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
-    VALUES (?, ?, ?, ?, ?, ?)`,
   insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous, head)
     SELECT ?1, ?2, ?3, ?4, event.value, coalesce((SELECT revision FROM orders WHERE id = event.value), 0),
       iif(event.value = ?6, ?7, NULL)

@@ -1,4 +1,3 @@
-import type { Batch } from '../../orders/batch.ts';
 import { PLACEMENT_KEPT_MS, type Placement } from '../../orders/placement.ts';
 import { jsonRows, type Session } from './session.ts';
 
@@ -20,13 +19,15 @@ export async function findPlacements(
   }));
 }
 
-/**
- * Records the placements of a batch that have found an order, and deletes some that have expired; under the lock of a transaction. A
- * repetition then gets the same order, and another content is refused.
- */
-export async function recordFound(session: Session, { found, now }: Batch): Promise<void> {
-  await session.write(DELETE_EXPIRED, [now - PLACEMENT_KEPT_MS, 2 * found.length]);
-  const rows = found.map(({ by, idempotencyKey, digest, id, revision, at }) => [
+/** Records placements, and deletes up to twice as many that have expired; under the lock of a transaction. */
+export async function recordPlacements(
+  session: Session,
+  placements: readonly Placement[],
+  now: number,
+): Promise<void> {
+  if (placements.length === 0) return;
+  await session.write(DELETE_EXPIRED, [now - PLACEMENT_KEPT_MS, 2 * placements.length]);
+  const rows = placements.map(({ by, idempotencyKey, digest, id, revision, at }) => [
     ...[by, idempotencyKey, digest, id, revision, at],
   ]);
   await session.write(RECORD, [jsonRows(rows)]);

@@ -68,11 +68,6 @@ export class Endpoint {
     return !this.isRemoved && !isPaused && this.#overtakenAt === undefined;
   }
 
-  /** Whether the state in memory is ahead of the one in the store. */
-  get isUnsaved(): boolean {
-    return this.#unsaved !== 'nothing';
-  }
-
   get mayRetry(): boolean {
     return this.#retryAt === undefined || performance.now() >= this.#retryAt;
   }
@@ -99,7 +94,7 @@ export class Endpoint {
     }
     const isAhead =
       read.version === this.#webhook.version &&
-      (this.isBusy || this.isUnsaved || this.#savedAt >= readAt);
+      (this.isBusy || this.#unsaved !== 'nothing' || this.#savedAt >= readAt);
     if (isAhead) {
       const { url, description, keyName, generation, rotatedAt } = read;
       this.#webhook = { ...this.#webhook, url, description, keyName, generation, rotatedAt };

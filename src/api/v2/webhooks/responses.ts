@@ -1,4 +1,3 @@
-import { matchesIfMatch } from '../../../http/conditional.ts';
 import { inTime } from '../../../http/deadline.ts';
 import { type HeaderList, scopeChallenge } from '../../../http/errors.ts';
 import type { Exchange } from '../../../http/exchange.ts';
@@ -8,7 +7,7 @@ import { isAllowed } from '../../../keys/api-key.ts';
 import type { Store } from '../../../store/store.ts';
 import { lagsOf } from '../../../store/webhook-lags.ts';
 import { type Webhook, webhookTag } from '../../../webhooks/webhook.ts';
-import { forbids } from '../../preconditions.ts';
+import { failedPrecondition, namesState } from '../../preconditions.ts';
 import { JSON_TYPE, NOT_STORED } from '../responses.ts';
 import { webhookRecord } from './records.ts';
 
@@ -98,12 +97,12 @@ export function preconditionsOf(
   readonly refusal?: 'webhook_changed' | 'precondition_failed';
   readonly ifTag?: string | undefined;
 } {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   const tag = webhookTag(webhook);
-  const isAny = ifMatch === undefined || ifMatch.trim() === '*';
-  if (!isAny && !matchesIfMatch(ifMatch, `"${tag}"`)) return { refusal: 'webhook_changed' };
-  if (forbids(ifNoneMatch, `"${tag}"`)) return { refusal: 'precondition_failed' };
-  return { ifTag: isAny && ifNoneMatch === undefined ? undefined : tag };
+  const failed = failedPrecondition(request, `"${tag}"`);
+  if (failed === 'if-match') return { refusal: 'webhook_changed' };
+  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
+  const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
+  return { ifTag: isConditional ? tag : undefined };
 }
 
 /** The scope with which an API key changes webhooks that another key, or an operator, has created. */

@@ -5,7 +5,7 @@ import { sendError, sendProblems } from '../../../http/responses.ts';
 import type { Store } from '../../../store/store.ts';
 import type { KeyOf } from '../../../webhooks/key.ts';
 import { secretOf } from '../../../webhooks/signature.ts';
-import { idempotencyKeyOf, MALFORMED_IDEMPOTENCY_KEY } from '../idempotency-key.ts';
+import { MALFORMED_IDEMPOTENCY_KEY, optionalIdempotencyKeyOf } from '../idempotency-key.ts';
 import { permittedWebhook, preconditionsOf, sendWebhook, type WebhookId } from './responses.ts';
 
 /** A tag that no webhook has. */
@@ -20,8 +20,8 @@ export function rotateWebhookSecret(
   { store, keyOf }: { readonly store: Store; readonly keyOf: KeyOf },
 ): RouteHandler {
   return contract.validated<WebhookId>('rotateWebhookSecret', async (exchange, { parameters }) => {
-    const given = idempotencyKeyOf(exchange.request);
-    if (given === 'malformed' || exchange.request.headers['idempotency-key'] === '') {
+    const given = optionalIdempotencyKeyOf(exchange.request);
+    if (given === 'malformed') {
       sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
       return;
     }

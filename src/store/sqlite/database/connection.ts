@@ -180,7 +180,7 @@ export function readableLocation(path: string): Location {
     // Changes that are in the log alone are read by its index, which is lacking.
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
     if (log !== undefined && log.size > 0) {
-      if (isReadable(path)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
+      if (mayUse(path, constants.R_OK)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
       throw error;
     }
     return new URL(`${pathToFileURL(path)}?immutable=1`);
@@ -189,9 +189,10 @@ export function readableLocation(path: string): Location {
   }
 }
 
-function isReadable(path: string): boolean {
+/** Returns whether this user may use a file or folder. @param mode of constants, such as R_OK */
+export function mayUse(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.R_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;

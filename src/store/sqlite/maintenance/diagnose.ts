@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  accessSync,
   closeSync,
   constants,
   existsSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
+import { mayUse } from '../database/connection.ts';
 import { mountOf } from '../database/mounts.ts';
 import { namesProblem } from '../database/one-name.ts';
 import { partialsIn } from './backup.ts';
@@ -97,15 +97,6 @@ function leftoversIn(folder: string): Finding[] {
   if (left.length === 0) return [];
   const found = `temporary files of an interrupted or running backup or restore: ${left.join(', ')}`;
   return [warning('files', found, 'delete them unless a backup or restore is running')];
-}
-
-function mayUse(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function diskOf(file: string, folder: string): Finding {
