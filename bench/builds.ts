@@ -3,7 +3,7 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { newSecret } from '../src/keys/api-key.ts';
+import { newSecret } from '../src/domain/api-key.ts';
 import { spread } from './compare.ts';
 import { applyLoad, type Load } from './load.ts';
 import { stopAll } from './processes.ts';

@@ -14,13 +14,15 @@ rmSync(`${ROOT}dist`, { recursive: true, force: true });
 tsc('-p', 'tsconfig.package.json');
 // The scripts of the console, and the client library, which they use.
 tsc(
-  ...['-p', 'src/console/browser', '--noEmit', 'false', '--rewriteRelativeImportExtensions'],
+  ...['-p', 'console/browser', '--noEmit', 'false', '--rewriteRelativeImportExtensions'],
   ...['--rootDir', '.', '--outDir', 'dist'],
 );
-cpSync(`${ROOT}src`, `${ROOT}dist/src`, {
-  recursive: true,
-  filter: (path) => !path.endsWith('.ts') && !path.endsWith('tsconfig.json'),
-});
+for (const folder of ['src', 'console', 'reference']) {
+  cpSync(`${ROOT}${folder}`, `${ROOT}dist/${folder}`, {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts') && !path.endsWith('tsconfig.json'),
+  });
+}
 // The reference has its explanations.
 cpSync(`${ROOT}docs/errors.md`, `${ROOT}dist/docs/errors.md`);
 cpSync(`${ROOT}contract`, `${ROOT}dist/contract`, {

@@ -1,4 +1,4 @@
-import { EXIT_FAILURE, run } from './program.ts';
+import { EXIT_FAILURE, run } from './cli/program.ts';
 import { hasPassword } from './store/url.ts';
 
 // Each write to stdout has its own error; "serve" has its own listener.

@@ -7,131 +7,27 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const sourcesIn = (pattern: string) =>
   globSync(pattern, { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
-const SOURCES = sourcesIn('src/**/*.ts');
+const SOURCES = sourcesIn('{src,protocol,console,reference}/**/*.ts');
 /** The client library, a package of its own. */
 const CLIENT = sourcesIn('client/src/**/*.ts');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-const DOMAIN = ['orders', 'keys', 'pets', 'webhooks/webhook', 'concurrency'];
-/** What the floors above may use of the store: its promises, and never an engine. */
-const STORE = [
-  'store/store',
-  'store/commands',
-  'store/activity',
-  'store/feed',
-  'store/pages',
-  'store/feed-cursor',
-  'store/cursor',
-  'store/batcher',
-  'store/webhook-lags',
+/**
+ * The floors of the house, from the ground up, and the rooms on each. A file imports files of its own room and of the floors below,
+ * and none of the rooms beside its own.
+ */
+const FLOORS = [
+  ['protocol', 'src/concurrency', 'src/version'],
+  ['src/domain', 'client'],
+  ['src/store'],
+  ['src/records', 'src/telemetry'],
+  ['src/http'],
+  ['src/listing', 'src/feed', 'console', 'reference'],
+  ['src/api'],
+  ['src/service'],
+  ['src/cli'],
+  ['src/main'],
 ];
-/** What the engines may use of the store. */
-const ENGINE = [
-  ...DOMAIN,
-  'listing',
-  'store/activity',
-  'store/audit',
-  'store/commands',
-  'store/diagnosis',
-  'store/expected-schema',
-  'store/feed',
-  'store/imports',
-  'store/migration-steps',
-  'store/open-options',
-  'store/operations',
-  'store/pages',
-  'store/store',
-  'store/tables',
-];
-
-/** What each part of src/ may import besides itself; the first that matches counts. A part not listed may import nothing. */
-const MAY_USE: Readonly<Record<string, readonly string[]>> = {
-  'src/main.ts': ['program', 'store/url'],
-  'src/program.ts': ['commands', 'config', 'files', 'store', 'version', 'webhooks/key'],
-  'src/version.ts': [],
-  'src/orders/': [],
-  'src/keys/': [],
-  'src/pets/': [],
-  'src/concurrency/': [],
-  'src/json/': [],
-  'src/listing/': ['orders'],
-  'src/webhooks/delivering/': [...DOMAIN, ...STORE, 'api', 'json', 'webhooks', 'version'],
-  'src/webhooks/': ['orders', 'concurrency'],
-  'src/store/store.ts': [
-    ...DOMAIN,
-    'listing',
-    'store/activity',
-    'store/audit',
-    'store/commands',
-    'store/feed',
-    'store/imports',
-    'store/pages',
-  ],
-  'src/store/tables/': [
-    ...DOMAIN,
-    'json',
-    'store/audit',
-    'store/commands',
-    'store/feed',
-    'store/imports',
-    'store/store',
-  ],
-  'src/store/sqlite/database/': [...DOMAIN, 'store/expected-schema', 'store/store', 'store/tables'],
-  'src/store/sqlite/maintenance/': [...ENGINE, 'store/sqlite/database'],
-  'src/store/sqlite/': ENGINE,
-  'src/store/postgres/database/': [
-    ...DOMAIN,
-    'store/expected-schema',
-    'store/open-options',
-    'store/store',
-    'store/tables',
-  ],
-  'src/store/postgres/maintenance/': [...ENGINE, 'store/postgres/database'],
-  'src/store/postgres/': ENGINE,
-  'src/store/': [...DOMAIN, 'json', 'store'],
-  'src/config/': ['keys', 'orders', 'store/url', 'webhooks'],
-  'src/files/': ['orders', 'pets', 'json'],
-  'src/telemetry/': [...DOMAIN, ...STORE, 'version'],
-  'src/http/': [...DOMAIN, ...STORE, 'listing', 'telemetry', 'json'],
-  'src/contract/': ['config', 'http', 'json', 'keys', 'orders'],
-  'src/api/': [
-    ...[...DOMAIN, ...STORE, 'listing', 'http', 'contract', 'json'],
-    ...['webhooks/addresses', 'webhooks/key', 'webhooks/signature'],
-  ],
-  'src/pages/': ['http'],
-  'src/reference/': ['http', 'json', 'pages', 'contract/openapi', 'keys/scopes'],
-  'src/console/': ['http', 'pages'],
-  'src/serve/': [
-    ...DOMAIN,
-    'listing',
-    'store',
-    'config',
-    'telemetry',
-    'http',
-    'contract',
-    'api',
-    'reference',
-    'console',
-    'pages',
-    'webhooks',
-    'version',
-  ],
-  'src/commands/': [
-    ...DOMAIN,
-    'store',
-    'config',
-    'files',
-    'json',
-    'telemetry',
-    'http',
-    'contract',
-    'api',
-    'reference',
-    'serve',
-    'version',
-    'webhooks',
-  ],
-};
 
 /** The TypeScript files that a file imports, or starts as a thread. */
 function filesImportedBy(path: string): string[] {
@@ -142,27 +38,28 @@ function filesImportedBy(path: string): string[] {
     .filter((target) => target.endsWith('.ts'));
 }
 
-/** The files of src/ that a file imports, as paths below src/ without extension. */
-function importsOf(path: string): string[] {
-  return filesImportedBy(path).map((target) => target.slice('src/'.length, -'.ts'.length));
+const isIn = (path: string, room: string) => path === `${room}.ts` || path.startsWith(`${room}/`);
+
+/** Returns the floor of a file, 0 for the ground, and its room. */
+function placeOf(path: string): { floor: number; room: string } {
+  for (const [floor, rooms] of FLOORS.entries()) {
+    const room = rooms.find((each) => isIn(path, each));
+    if (room !== undefined) return { floor, room };
+  }
+  throw new Error(`${path} is in no room`);
 }
 
-/** Whether the file `path` may import `target`, a path below src/ without extension. */
-function mayImport(path: string, target: string): boolean {
-  const part = Object.keys(MAY_USE).find((prefix) => path.startsWith(prefix));
-  if (part === undefined) return false;
-  const own = part.endsWith('/') ? [part.slice('src/'.length, -1)] : [];
-  return [...MAY_USE[part]!, ...own].some(
-    (allowed) => target === allowed || target.startsWith(`${allowed}/`),
-  );
-}
-
-test('a file imports only the parts of src/ that it may use', () => {
+test('an import leads down, or stays in its room', () => {
+  const wrong: string[] = [];
   for (const path of SOURCES) {
-    for (const target of importsOf(path)) {
-      assert.ok(mayImport(path, target), `${path} must not import ${target}`);
+    const from = placeOf(path);
+    for (const target of filesImportedBy(path)) {
+      const to = placeOf(target);
+      const isDown = to.floor < from.floor || to.room === from.room;
+      if (!isDown) wrong.push(`${path} → ${target}`);
     }
   }
+  assert.deepEqual(wrong, []);
 });
 
 test('there are no import cycles', () => {
@@ -180,9 +77,11 @@ test('there are no import cycles', () => {
   for (const path of [...SOURCES, ...CLIENT]) visit(path);
 });
 
-test('the client library imports nothing but its own files', () => {
+test('the client library imports nothing but its own files, and those of the protocol', () => {
   for (const path of CLIENT) {
-    for (const target of filesImportedBy(path)) assert.ok(CLIENT.includes(target), path);
+    for (const target of filesImportedBy(path)) {
+      assert.ok(CLIENT.includes(target) || target.startsWith('protocol/'), path);
+    }
     const packages = [...read(path).matchAll(/(?:from|import\() ?'([^.'][^']*)'/g)];
     // Only the optional replica in a database needs Node.js.
     const isAllowed = ([, name]: RegExpMatchArray) =>
@@ -192,25 +91,25 @@ test('the client library imports nothing but its own files', () => {
 });
 
 test('the domain contains no HTTP and no SQL', () => {
-  for (const path of SOURCES.filter((each) => /^src\/(orders|pets|keys|listing)\//.test(each))) {
+  for (const path of SOURCES.filter((each) => each.startsWith('src/domain/'))) {
     assert.doesNotMatch(read(path), /node:http|node:sqlite|\bSELECT\b/, path);
   }
 });
 
 /** Where programs begin: the service and commands, and the pages in a browser. */
-const ENTRIES = ['src/main.ts', 'src/console/browser/main.ts'];
+const ENTRIES = ['src/main.ts', 'console/browser/main.ts', 'protocol/make-records.ts'];
 
 test('every file is reachable from main.ts, or from that of a page', () => {
-  const used = new Set(ENTRIES.map((path) => path.slice(4, -3)));
+  const used = new Set(ENTRIES);
   const open = [...ENTRIES];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    for (const target of importsOf(path)) {
+    for (const target of filesImportedBy(path)) {
       if (used.has(target)) continue;
       used.add(target);
-      open.push(`src/${target}.ts`);
+      open.push(target);
     }
   }
-  for (const path of SOURCES) assert.ok(used.has(path.slice(4, -3)), `nothing uses ${path}`);
+  for (const path of SOURCES) assert.ok(used.has(path), `nothing uses ${path}`);
 });
 
 test('every package that src/ imports is listed in dependencies', () => {
@@ -249,8 +148,8 @@ test('an id is never converted to a JavaScript number', () => {
 });
 
 const MAX_FILES = 20;
-/** Folders with more files: one for each command, and one for each migration and engine. */
-const LARGE = ['src/commands', 'src/store/migrations'];
+/** It has a file for each migration and engine. */
+const LARGE = ['src/store/migrations'];
 
 test(`a folder has at most ${MAX_FILES} files`, () => {
   const files = Map.groupBy([...SOURCES, ...CLIENT], (path) => dirname(path));

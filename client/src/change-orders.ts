@@ -1,3 +1,4 @@
+import type { ChangeResult, ChangeResults } from '../../protocol/records.ts';
 import {
   functionOf,
   idempotencyKeyOf,
@@ -7,7 +8,6 @@ import {
   timeText,
 } from './arguments.ts';
 import { calling } from './call.ts';
-import type { ChangeResult, ChangeResults } from './records.ts';
 import { send } from './request.ts';
 import { repeatedChange } from './retries.ts';
 import { type CallOptions, harmless, type Settings } from './settings.ts';

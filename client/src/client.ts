@@ -1,3 +1,19 @@
+import type { OperationName } from '../../protocol/error-codes.ts';
+import type {
+  Activity,
+  ChangePage,
+  ChangeResult,
+  Key,
+  NewOrder,
+  OrderCounts,
+  OrderHistory,
+  OrderPage,
+  OrderRecord,
+  Summary,
+  Webhook,
+  WebhookSecret,
+  WebhookTest,
+} from '../../protocol/records.ts';
 import { addedUp } from './activity.ts';
 import {
   anyEtag,
@@ -11,7 +27,6 @@ import {
 } from './arguments.ts';
 import { calling } from './call.ts';
 import { type ChangeOrdersOptions, changeOrders, type OrderToChange } from './change-orders.ts';
-import type { OperationName } from './error-codes.ts';
 import { ConflictError } from './errors.ts';
 import {
   type Batch,
@@ -38,21 +53,6 @@ import {
   orderPage,
   type PageQuery,
 } from './orders.ts';
-import type {
-  Activity,
-  ChangePage,
-  ChangeResult,
-  Key,
-  NewOrder,
-  OrderCounts,
-  OrderHistory,
-  OrderPage,
-  OrderRecord,
-  Summary,
-  Webhook,
-  WebhookSecret,
-  WebhookTest,
-} from './records.ts';
 import { pageBefore, read, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
@@ -76,6 +76,7 @@ import {
   type WebhookSettings,
 } from './webhooks.ts';
 
+export type * from '../../protocol/records.ts';
 export type { ChangeOrdersOptions, OrderToChange } from './change-orders.ts';
 export type { ResponseDetails } from './errors.ts';
 export {
@@ -113,7 +114,6 @@ export type {
 } from './feed/replica.ts';
 export { WebhookGapError, WebhookReplica } from './feed/webhook-replica.ts';
 export type { OrderFilter, OrderQuery, OrderStatus, PageQuery } from './orders.ts';
-export type * from './records.ts';
 export type { Tagged } from './request.ts';
 export type {
   CallOptions,

@@ -1,6 +1,6 @@
+import type { OrderCounts, OrderPage } from '../../protocol/records.ts';
 import { int64Text, oneOf, pageSize, plainObject, text, timeText } from './arguments.ts';
 import type { Call } from './call.ts';
-import type { OrderCounts, OrderPage } from './records.ts';
 import { pageBefore, read, type Tagged } from './request.ts';
 import { isOrderCounts, isOrderPage } from './shapes.ts';
 

@@ -1,5 +1,6 @@
+import { ERROR_CODES, type OperationName } from '../../protocol/error-codes.ts';
+import type { ErrorRecord, OrderRecord } from '../../protocol/records.ts';
 import { type Call, timer } from './call.ts';
-import { ERROR_CODES, type OperationName } from './error-codes.ts';
 import {
   ConnectionError,
   ForeignResponseError,
@@ -9,7 +10,6 @@ import {
   TimeoutError,
 } from './errors.ts';
 import { parse } from './exact-json.ts';
-import type { ErrorRecord, OrderRecord } from './records.ts';
 import type { SentRequest } from './settings.ts';
 import { isErrorRecord } from './shapes.ts';
 

@@ -1,5 +1,5 @@
+import type { OperationName } from '../../protocol/error-codes.ts';
 import { count, duration, functionOf, plainObject } from './arguments.ts';
-import type { OperationName } from './error-codes.ts';
 import type { StoreOrdersError } from './errors.ts';
 import { expectExactIntegers } from './exact-json.ts';
 

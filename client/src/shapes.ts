@@ -15,7 +15,7 @@ import type {
   WebhookList,
   WebhookSecret,
   WebhookTest,
-} from './records.ts';
+} from '../../protocol/records.ts';
 
 // Whether a JSON value has what a record of the service has, so that another program's JSON is not taken for one. Fields
 // that a later release adds are ignored.

@@ -1,6 +1,6 @@
+import type { OrderRecord } from '../../protocol/records.ts';
 import { randomHex } from './arguments.ts';
 import type { ReplicaPosition, ReplicaStore } from './feed/replica.ts';
-import type { OrderRecord } from './records.ts';
 
 /** What a replica needs of a database; DatabaseSync of node:sqlite is one. */
 export interface SqliteDatabase {

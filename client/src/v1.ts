@@ -1,7 +1,7 @@
+import type { Order, Pet } from '../../protocol/records.ts';
 import { int64Text } from './arguments.ts';
 import { Call, calling } from './call.ts';
 import { elementsOf } from './list.ts';
-import type { Order, Pet } from './records.ts';
 import { open, send } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';

@@ -1,6 +1,7 @@
+import type { ChangePage } from '../../protocol/records.ts';
+import { SECRET_PREFIX, signaturesIn, signedText } from '../../protocol/webhook-signature.ts';
 import { StoreOrdersError } from './errors.ts';
 import { parse } from './exact-json.ts';
-import type { ChangePage } from './records.ts';
 import { isChangePage } from './shapes.ts';
 
 /** A page of changes that the service has sent: the same as `listChanges` returns. */
@@ -21,8 +22,6 @@ export type WebhookHeaders =
 
 /** How much the clocks of the service and of the receiver may differ. */
 const TOLERANCE_MS = 300_000;
-/** A rotation has two; others are of other versions. */
-const MOST_SIGNATURES = 10;
 
 /**
  * Verifies a delivery by its signature (Standard Webhooks, https://www.standardwebhooks.com) and parses it with exact ids.
@@ -44,7 +43,9 @@ export async function verifyWebhook(
     throw new WebhookVerificationError('the webhook-timestamp is not within five minutes of now');
   }
   const text = typeof body === 'string' ? body : new TextDecoder('utf-8').decode(body);
-  const secretBytes = bytesOf(secret.replace(/^whsec_/, ''));
+  const secretBytes = bytesOf(
+    secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret,
+  );
   if (secretBytes.length === 0) throw new TypeError('secret must be whsec_ and Base64');
   const key = await crypto.subtle.importKey(
     'raw',
@@ -53,13 +54,11 @@ export async function verifyWebhook(
     false,
     ['verify'],
   );
-  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  const signed = new TextEncoder().encode(signedText({ id, timestamp, body: text }));
   let isSigned = false;
-  for (const each of signatures.split(' ').slice(0, MOST_SIGNATURES)) {
-    const [version, signature = ''] = each.split(',');
+  for (const signature of signaturesIn(signatures)) {
     // Takes the same time wherever signatures differ.
-    if (version === 'v1')
-      isSigned ||= await crypto.subtle.verify('HMAC', key, bytesOf(signature), signed);
+    isSigned ||= await crypto.subtle.verify('HMAC', key, bytesOf(signature), signed);
   }
   if (!isSigned)
     throw new WebhookVerificationError('no webhook-signature is valid for this secret');

@@ -1,8 +1,8 @@
+import type { OperationName } from '../../protocol/error-codes.ts';
+import type { Webhook, WebhookList, WebhookSecret, WebhookTest } from '../../protocol/records.ts';
 import { idempotencyKeyOf, int64Text, oneOf, plainObject, text } from './arguments.ts';
 import { type Call, calling } from './call.ts';
-import type { OperationName } from './error-codes.ts';
 import type { ChangeType } from './feed/changes.ts';
-import type { Webhook, WebhookList, WebhookSecret, WebhookTest } from './records.ts';
 import { type Reply, type Request, send } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';

@@ -1,7 +1,7 @@
-import type { Exchange } from '../http/exchange.ts';
-import { sendError } from '../http/responses.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import type { OrderId } from '../orders/order.ts';
+import type { ApiKey } from '../domain/api-key.ts';
+import type { OrderId } from '../domain/order.ts';
+import type { Exchange } from '../http/request/exchange.ts';
+import { sendError } from '../http/request/responses.ts';
 
 /** The command that cancels an order for the client with this key. */
 export function cancelCommand({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {

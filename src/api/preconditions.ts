@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { isMalformed, matchesEtag, matchesIfMatch } from '../http/conditional.ts';
-import { inTime } from '../http/deadline.ts';
-import type { Exchange } from '../http/exchange.ts';
-import type { OrderId } from '../orders/order.ts';
+import type { OrderId } from '../domain/order.ts';
+import { isMalformed, matchesEtag, matchesIfMatch } from '../http/request/conditional.ts';
+import { inTime } from '../http/request/deadline.ts';
+import type { Exchange } from '../http/request/exchange.ts';
+import { orderEtag } from '../records/etags.ts';
 import type { Store } from '../store/store.ts';
-import { orderEtag } from './etags.ts';
 
 /** A revision that no order has. */
 export const NO_REVISION = -1n;

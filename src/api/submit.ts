@@ -1,7 +1,7 @@
 import { Mutex } from '../concurrency/mutex.ts';
-import { inTime, timeLeft } from '../http/deadline.ts';
-import type { Exchange } from '../http/exchange.ts';
-import type { BatchCommand } from '../orders/batch.ts';
+import type { BatchCommand } from '../domain/batch.ts';
+import { inTime, timeLeft } from '../http/request/deadline.ts';
+import type { Exchange } from '../http/request/exchange.ts';
 import { GIVE_UP_AFTER_MS, NotConfirmed } from '../store/batcher.ts';
 import type { OutcomeOf } from '../store/commands.ts';
 

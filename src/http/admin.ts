@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { type Moment, momentText } from '../orders/heads.ts';
-import { Exchange } from './exchange.ts';
-import { errorHandler } from './failures.ts';
+import { type Position, positionText } from '../../protocol/history.ts';
 import { IDLE_TIMEOUT_MS, MAX_ADMIN_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
 import { type Address, listen } from './listening.ts';
-import { dispatch } from './pipeline.ts';
-import { send } from './responses.ts';
-import { Router } from './router.ts';
+import { Exchange } from './request/exchange.ts';
+import { errorHandler } from './request/failures.ts';
+import { dispatch } from './request/pipeline.ts';
+import { send } from './request/responses.ts';
+import { Router } from './request/router.ts';
 
 export interface AdminParts {
   /** Resolves to the metrics in the Prometheus text format. */
@@ -18,7 +18,7 @@ export interface AdminParts {
   /** The database of the store, without a password, which /readyz names. */
   readonly database: string;
   /** Resolves to the head of the store; undefined while it is unavailable. */
-  readonly head: () => Promise<Moment | undefined>;
+  readonly head: () => Promise<Position | undefined>;
   readonly logger: Logger;
 }
 
@@ -69,9 +69,9 @@ function adminRoutes({ metrics, whyNotReady, database, head }: AdminParts): Rout
     answerText(exchange, isReady ? 200 : 503, `${state}\ndatabase: ${database}\n`);
   });
   router.addPublic('/head', async (exchange) => {
-    const moment = await head();
-    if (moment === undefined) answerText(exchange, 503, 'the store is unavailable\n');
-    else answerText(exchange, 200, `${momentText(moment)}\n`);
+    const position = await head();
+    if (position === undefined) answerText(exchange, 503, 'the store is unavailable\n');
+    else answerText(exchange, 200, `${positionText(position)}\n`);
   });
   router.addPublic('/metrics', async (exchange) => {
     answerText(exchange, 200, await metrics(), METRICS_TYPE);

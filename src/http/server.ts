@@ -1,21 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import type { KeyRing } from '../keys/key-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
-import { authentication } from './authentication.ts';
+import { clientErrorListeners } from './client-errors.ts';
 import { Bodies } from './connection/bodies.ts';
-import { clientErrorListeners } from './connection/client-errors.ts';
 import { connectionLimit } from './connection/limit.ts';
 import { lingeringClose } from './connection/lingering-close.ts';
 import { Pipelining } from './connection/pipelining.ts';
 import { Request } from './connection/request.ts';
 import { prepareShutdown } from './connection/shutdown.ts';
 import { closeStalled, openSockets } from './connection/stalled-sockets.ts';
-import { type Cors, corsFor } from './cors.ts';
-import { Exchange } from './exchange.ts';
-import { errorHandler } from './failures.ts';
 import {
   DRAIN_LINGER_MS,
   HEADERS_TIMEOUT_MS,
@@ -26,9 +21,14 @@ import {
   TIMEOUT_CHECK_INTERVAL_MS,
 } from './limits.ts';
 import { type Address, listen } from './listening.ts';
-import { pipeline } from './pipeline.ts';
-import { beginSpan, recordRequest } from './request-log.ts';
-import type { Router } from './router.ts';
+import { authentication } from './request/authentication.ts';
+import { type Cors, corsFor } from './request/cors.ts';
+import { Exchange } from './request/exchange.ts';
+import { errorHandler } from './request/failures.ts';
+import type { KeyRing } from './request/key-ring.ts';
+import { pipeline } from './request/pipeline.ts';
+import { beginSpan, recordRequest } from './request/request-log.ts';
+import type { Router } from './request/router.ts';
 
 export interface ServerParts {
   readonly router: Router;

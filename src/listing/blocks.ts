@@ -1,4 +1,4 @@
-import type { OrderId } from '../orders/order.ts';
+import type { OrderId } from '../domain/order.ts';
 
 /** Orders in a new block: large enough to send in one write, small enough to rebuild often. */
 const BLOCK_ORDERS = 512;

@@ -1,26 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Moment } from '../orders/heads.ts';
-import { type Order, orderJson } from '../orders/order.ts';
+import type { Position } from '../../protocol/history.ts';
+import { orderJson } from '../domain/order.ts';
+import type { Store } from '../store/store.ts';
 import { type Block, withEntries } from './blocks.ts';
 
-/** A source of changes for a listing; implemented by Store. */
-export interface ChangeSource {
-  /**
-   * Calls `visit` with every order changed after `since`, each once and all from one snapshot, in batches that are
-   * each in ascending id; resolves to the moment of the snapshot. If `since` is undefined, visits all orders, except
-   * that cancelled ones may be left out, since the caller has none to remove.
-   *
-   * Resolves to undefined without a visit if `since` is not in this store's past: the store was restored, or lost changes.
-   */
-  changes(
-    since: Moment | undefined,
-    visit: (orders: readonly Order[]) => void,
-  ): Promise<Moment | undefined>;
-}
-
-/** The complete response of listOrders at one moment: the concatenated `chunks` are the JSON array. */
+/** The complete response of listOrders at one position: the concatenated `chunks` are the JSON array. */
 export interface Snapshot {
-  readonly moment: Moment;
+  readonly position: Position;
   /** Number of orders listed. */
   readonly count: number;
   readonly byteLength: number;
@@ -39,7 +25,7 @@ const CLOSE = Buffer.from(']');
  * `current` contains every change that was durable when it was called, by whichever process it was made.
  */
 export class Listing {
-  readonly #source: ChangeSource;
+  readonly #source: Pick<Store, 'changes'>;
   readonly #onRefresh: (changed: number, ms: number) => void;
   #snapshot: Snapshot | undefined;
   /** The active refresh, and the one after it. */
@@ -47,7 +33,10 @@ export class Listing {
   #next: Promise<Snapshot> | undefined;
 
   /** @param onRefresh called after each refresh with the number of changed orders and the duration in milliseconds */
-  constructor(source: ChangeSource, onRefresh: (changed: number, ms: number) => void = () => {}) {
+  constructor(
+    source: Pick<Store, 'changes'>,
+    onRefresh: (changed: number, ms: number) => void = () => {},
+  ) {
     this.#source = source;
     this.#onRefresh = onRefresh;
   }
@@ -97,7 +86,7 @@ export class Listing {
     let replacedBytes = replacedBefore;
     let changed = 0;
     const from = performance.now();
-    const moment = await this.#source.changes(known?.moment, (orders) => {
+    const position = await this.#source.changes(known?.position, (orders) => {
       changed += orders.length;
       const entries = orders.map((order) => ({
         id: order.id,
@@ -107,14 +96,14 @@ export class Listing {
       draft = next.blocks;
       replacedBytes += next.replacedBytes;
     });
-    if (moment === undefined) return undefined;
+    if (position === undefined) return undefined;
     this.#onRefresh(changed, performance.now() - from);
-    if (moment.revision === known?.moment.revision) return known;
-    return snapshotOf(moment, draft, replacedBytes);
+    if (position.revision === known?.position.revision) return known;
+    return snapshotOf(position, draft, replacedBytes);
   }
 }
 
-function snapshotOf(moment: Moment, blocks: readonly Block[], replacedBytes: number): Snapshot {
+function snapshotOf(position: Position, blocks: readonly Block[], replacedBytes: number): Snapshot {
   const chunks: Buffer[] = [OPEN];
   let count = 0;
   let byteLength = OPEN.length + CLOSE.length;
@@ -126,5 +115,5 @@ function snapshotOf(moment: Moment, blocks: readonly Block[], replacedBytes: num
     byteLength += chunk.length;
   }
   chunks.push(CLOSE);
-  return { moment, count, byteLength, replacedBytes, chunks, blocks };
+  return { position, count, byteLength, replacedBytes, chunks, blocks };
 }

@@ -1,6 +1,6 @@
-import type { Moment } from '../orders/heads.ts';
-import type { OrderEventType } from '../orders/lifecycle.ts';
-import { INT64_MAX, type OrderId } from '../orders/order.ts';
+import type { Position } from '../../protocol/history.ts';
+import type { OrderEventType } from '../domain/lifecycle.ts';
+import { INT64_MAX, type OrderId } from '../domain/order.ts';
 import { MAX_ROWS_READ } from './pages.ts';
 
 /** Which events to count. */
@@ -22,7 +22,7 @@ export interface ActivityPosition {
 export interface ActivityCursor extends ActivityPosition {
   /** Of `upTo`. */
   readonly head: string;
-  /** Later revisions are not counted, so that the parts of a count are of one moment. */
+  /** Later revisions are not counted, so that the parts of a count are of one position. */
   readonly upTo: bigint;
 }
 
@@ -46,9 +46,9 @@ export interface ActivityPage {
   /** Undefined if all events of the periods are counted. */
   readonly next: ActivityCursor | undefined;
   /** Events of all revisions up to this one are counted. */
-  readonly upTo: Moment;
+  readonly upTo: Position;
   /** The position after everything in the store. */
-  readonly now: Moment;
+  readonly now: Position;
 }
 
 /** Events that one request may count. */
@@ -59,13 +59,13 @@ export const MAX_COUNTS_AT_ONCE = 8;
 /** Further counts wait, as long as their clients do. */
 export const COUNTS_WAITING = { max: 200, limitMs: 2_000 };
 
-/** Returns the moment that `after` counts up to, which must be in the past of the store; undefined at the begin of a count. */
-export function countedMoment({ after }: ActivityQuery): Moment | undefined {
+/** Returns the position that `after` counts up to, which must be in the past of the store; undefined at the begin of a count. */
+export function countedPosition({ after }: ActivityQuery): Position | undefined {
   return after && { revision: after.upTo, head: after.head };
 }
 
-/** Returns the position to begin at: before the first period, or after `after`. @param now the moment of the store */
-export function startOf({ boundaries, after }: ActivityQuery, now: Moment): ActivityCursor {
+/** Returns the position to begin at: before the first period, or after `after`. @param now the position of the store */
+export function startOf({ boundaries, after }: ActivityQuery, now: Position): ActivityCursor {
   return after ?? { ...before(boundaries[0]!), head: now.head, upTo: now.revision };
 }
 

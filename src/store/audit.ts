@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { cut } from '../json/to-json.ts';
+import { cut } from '../domain/text.ts';
 
 /** What an operator does by a command. */
 export interface Action {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MAX_BATCH } from '../orders/batch.ts';
+import { MAX_BATCH } from '../domain/batch.ts';
 
 /** Maximum number of batches that wait for a commit; further commands are rejected immediately. */
 const MAX_WAITING_BATCHES = 5;

@@ -1,4 +1,4 @@
-import type { Environment } from '../keys/api-key.ts';
+import type { Environment } from '../domain/api-key.ts';
 import { type Store, StoreNotUsable } from './store.ts';
 import { databaseLabel } from './url.ts';
 

@@ -1,12 +1,12 @@
-import type { ApiKey, Environment } from '../keys/api-key.ts';
-import type { OrderOutcome, PlaceAllOutcome } from '../orders/batch.ts';
-import type { ChangeAllCommand, ChangeAllOutcome } from '../orders/change-all.ts';
-import type { FreeIds } from '../orders/ids.ts';
-import type { OrderCommand } from '../orders/lifecycle.ts';
-import type { OrderDraft, OrderId } from '../orders/order.ts';
-import type { PlaceOrderCommand, PlaceOrderOutcome } from '../orders/placement.ts';
-import type { Pet } from '../pets/pet.ts';
-import type { DeliveryState, Webhook, WebhookChanges } from '../webhooks/webhook.ts';
+import type { ApiKey, Environment } from '../domain/api-key.ts';
+import type { OrderOutcome, PlaceAllOutcome } from '../domain/batch.ts';
+import type { ChangeAllCommand, ChangeAllOutcome } from '../domain/bulk.ts';
+import type { FreeIds } from '../domain/ids.ts';
+import type { OrderCommand } from '../domain/lifecycle.ts';
+import type { OrderDraft, OrderId } from '../domain/order.ts';
+import type { Pet } from '../domain/pet.ts';
+import type { PlaceOrderCommand, PlaceOrderOutcome } from '../domain/placement.ts';
+import type { DeliveryState, Webhook, WebhookChanges } from '../domain/webhook.ts';
 import type { Action } from './audit.ts';
 import type { ImportRecord } from './imports.ts';
 

@@ -1,13 +1,18 @@
-import type { OrderChange } from '../orders/change.ts';
-import { BEGINNING, type Moment } from '../orders/heads.ts';
-import type { OrderEventType } from '../orders/lifecycle.ts';
-import type { OrderId } from '../orders/order.ts';
+import { BEGINNING, type Position, parsePosition } from '../../protocol/history.ts';
+import type { OrderChange } from '../domain/change.ts';
+import type { OrderEventType } from '../domain/lifecycle.ts';
+import type { OrderId } from '../domain/order.ts';
 
-/** Where to begin: after a moment, before the first change, or after everything in the store. */
-export type FeedStart = Moment | 'start' | 'now';
+/** Where to begin: after a position, before the first change, or after everything in the store. */
+export type FeedStart = Position | 'start' | 'now';
+
+/** Parses a position, `start` or `now`; returns undefined for any other text. */
+export function parseFeedStart(text: string): FeedStart | undefined {
+  return text === 'start' || text === 'now' ? text : parsePosition(text);
+}
 
 /** Returns the position of a start. */
-export function startPosition(start: FeedStart, now: Moment): Moment {
+export function startPosition(start: FeedStart, now: Position): Position {
   if (start === 'now') return now;
   return start === 'start' ? BEGINNING : start;
 }
@@ -16,11 +21,11 @@ export function startPosition(start: FeedStart, now: Moment): Moment {
 export interface ChangePage {
   readonly changes: readonly OrderChange[];
   /** The position after the last change. */
-  readonly position: Moment;
+  readonly position: Position;
   /** Whether there were further changes. */
   readonly isMore: boolean;
   /** The position after everything in the store. */
-  readonly now: Moment;
+  readonly now: Position;
 }
 
 /** Maximum `limit` of Store.feed. */
@@ -29,8 +34,8 @@ export const MAX_CHANGES = 500;
 /** What an engine has read for a page of the feed. */
 export interface FeedRead {
   /** Where the page begins. */
-  readonly from: Moment;
-  readonly now: Moment;
+  readonly from: Position;
+  readonly now: Position;
   readonly changes: readonly OrderChange[];
   /** Whether there may be further changes. */
   readonly isCut: boolean;
@@ -141,21 +146,21 @@ async function completed({ changes: first, readOn }: FeedRead): Promise<readonly
 }
 
 /**
- * Returns whether a moment is in the past of a store: everything up to it happened there too.
- * @param now the current moment of the store
- * @param head of the moment's revision, in that store; undefined if it has no such revision
+ * Returns whether a position is in the past of a store: everything up to it happened there too.
+ * @param now the current position of the store
+ * @param head of the position's revision, in that store; undefined if it has no such revision
  */
-export function isPast(moment: Moment, now: Moment, head: string | undefined): boolean {
-  if (moment.revision === now.revision) return moment.head === now.head;
-  if (moment.revision > now.revision) return false;
-  return moment.head === (moment.revision === 0n ? BEGINNING.head : head);
+export function isPast(position: Position, now: Position, head: string | undefined): boolean {
+  if (position.revision === now.revision) return position.head === now.head;
+  if (position.revision > now.revision) return false;
+  return position.head === (position.revision === 0n ? BEGINNING.head : head);
 }
 
 /**
  * Returns the position after the last change of a revision.
  * @throws HistoryIncomplete if that change has no head, since rows were deleted by hand
  */
-export function positionAfter({ order: { revision }, head }: OrderChange): Moment {
+export function positionAfter({ order: { revision }, head }: OrderChange): Position {
   if (head !== undefined) return { revision, head };
   throw new HistoryIncomplete(revision);
 }

@@ -1,5 +1,5 @@
-import type { Moment } from '../orders/heads.ts';
-import { INT64_MAX, type OrderId, type OrderRecord, type OrderStatus } from '../orders/order.ts';
+import type { Position } from '../../protocol/history.ts';
+import { INT64_MAX, type OrderId, type OrderRecord, type OrderStatus } from '../domain/order.ts';
 
 /** Conditions that all must hold; absent ones hold for every order. */
 export interface OrderFilter {
@@ -56,7 +56,7 @@ export interface OrderPage {
   /** The position after which the next page begins; undefined only after the last order. */
   readonly next: PagePosition | undefined;
   /** Of the snapshot. */
-  readonly position: Moment;
+  readonly position: Position;
 }
 
 /** How many orders match a filter, by status, in one snapshot. */
@@ -65,7 +65,7 @@ export interface OrderCounts {
   /** False if more than MAX_ROWS_COUNTED rows would have to be read: more orders may match than were counted. */
   readonly isExact: boolean;
   /** Of the snapshot. */
-  readonly position: Moment;
+  readonly position: Position;
 }
 
 /** Pages, of orders or changes, that are read or wait to be read at the same time. */

@@ -1,11 +1,10 @@
-import type { ApiKey, Environment } from '../keys/api-key.ts';
-import type { ChangeSource } from '../listing/listing.ts';
-import type { Moment } from '../orders/heads.ts';
-import type { FreeIds } from '../orders/ids.ts';
-import type { OrderEventType } from '../orders/lifecycle.ts';
-import type { Order, OrderId, OrderRecord, OrderStatus } from '../orders/order.ts';
-import type { Pet } from '../pets/pet.ts';
-import type { Webhook, WebhookLag } from '../webhooks/webhook.ts';
+import type { Position } from '../../protocol/history.ts';
+import type { ApiKey, Environment } from '../domain/api-key.ts';
+import type { FreeIds } from '../domain/ids.ts';
+import type { OrderEventType } from '../domain/lifecycle.ts';
+import type { Order, OrderId, OrderRecord, OrderStatus } from '../domain/order.ts';
+import type { Pet } from '../domain/pet.ts';
+import type { Webhook, WebhookLag } from '../domain/webhook.ts';
 import type { ActivityPage, ActivityQuery } from './activity.ts';
 import type { AuditRecord } from './audit.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
@@ -38,7 +37,7 @@ export interface StoreStatus {
   readonly freeIds: FreeIds;
 }
 
-/** The number of all orders by status, and the moment at which it was so. */
+/** The number of all orders by status, and the position at which it was so. */
 export type StoreCounters = Omit<OrderCounts, 'isExact'>;
 
 /**
@@ -146,7 +145,7 @@ export interface MovedOption {
  * locked for too long or fails; such failures are never reported as outcomes. So do `apply` and all
  * methods that requests are answered from if the store was moved to another database, which may have changed since.
  */
-export interface Store extends ChangeSource {
+export interface Store {
   readonly engine: Engine;
 
   /**
@@ -157,13 +156,16 @@ export interface Store extends ChangeSource {
   apply<C extends StoreCommand>(commands: readonly C[]): Promise<OutcomeOf<C>[]>;
 
   /**
-   * See ChangeSource. Visits the orders changed after a moment, from one snapshot that contains everything that was
-   * durable at the time of the call, by whichever process it was written.
+   * Calls `visit` with every order changed after `since`, each once and all from one snapshot, in batches that are each in
+   * ascending id. The snapshot contains everything that was durable at the time of the call, by whichever process it was written.
+   * @param since if undefined, visits all orders, except that cancelled ones may be left out
+   * @returns the position of the snapshot; undefined, without a visit, if `since` is not in this store's past: the store was restored,
+   *   or lost changes
    */
   changes(
-    since: Moment | undefined,
+    since: Position | undefined,
     visit: (orders: readonly Order[]) => void,
-  ): Promise<Moment | undefined>;
+  ): Promise<Position | undefined>;
 
   /** Returns those of the orders that exist, in any status. */
   find(ids: readonly OrderId[]): Promise<Order[]>;
@@ -252,7 +254,7 @@ export interface Store extends ChangeSource {
   close(): Promise<void>;
 }
 
-/** An order as it was at one moment, and its events up to then, oldest first. */
+/** An order as it was at one position, and its events up to then, oldest first. */
 export interface OrderWithHistory {
   readonly order: OrderRecord;
   readonly events: readonly OrderEvent[];

@@ -1,3 +1,4 @@
+import { invisibleIn } from '../domain/text.ts';
 import {
   filesIn,
   isPostgresUrl,
@@ -6,20 +7,6 @@ import {
   withoutCredentials,
 } from './postgres/database/address.ts';
 import { SQLITE, sqlitePath, sqlitePathProblem } from './sqlite/database/connection.ts';
-
-/** Control characters, and those that have no width or look like a blank: Unicode's categories, and what fonts leave out. */
-const INVISIBLE =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! |\u3000)\p{Zs}/u;
-/** Joiners and variation selectors, with which Persian, Indic scripts and emoji are written. */
-const JOINING = /(?<=(?!\p{ASCII})[\p{L}\p{M}\p{Emoji}])(?:\u200c|\u200d|\ufe0e|\ufe0f)+/gu;
-
-/** Names the first character of a text that cannot be seen; undefined if there is none. */
-export function invisibleIn(text: string): string | undefined {
-  const found = INVISIBLE.exec(text.replaceAll(JOINING, ({ length }) => '-'.repeat(length)));
-  if (found === null) return undefined;
-  const code = found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-  return `control or invisible characters, such as U+${code} after ${found.index} characters`;
-}
 
 /** Returns the problem with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {

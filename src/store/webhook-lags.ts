@@ -1,4 +1,4 @@
-import { MAX_LAGS, type Webhook, type WebhookLag } from '../webhooks/webhook.ts';
+import { MAX_LAGS, type Webhook, type WebhookLag } from '../domain/webhook.ts';
 import type { Store } from './store.ts';
 
 /** A webhook, and what it has not delivered yet. */

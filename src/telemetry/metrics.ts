@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
-import type { Environment } from '../keys/api-key.ts';
+import type { Environment } from '../domain/api-key.ts';
 import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { registerBackups } from './backup-metrics.ts';

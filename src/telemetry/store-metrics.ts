@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from '@prometheus-io/client';
 import { withTimeout } from '../concurrency/timeout.ts';
-import { idsLeft } from '../orders/ids.ts';
-import { ORDER_STATUSES } from '../orders/order.ts';
+import { idsLeft } from '../domain/ids.ts';
+import { ORDER_STATUSES } from '../domain/order.ts';
 import { SNAPSHOT_HOLDERS, type Store, type StoreSizes, type StoreStatus } from '../store/store.ts';
 
 /** Timeout of a read of the store in a scrape. */

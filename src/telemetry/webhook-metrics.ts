@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 import { withTimeout } from '../concurrency/timeout.ts';
+import { type Webhook, type WebhookLag, webhookState } from '../domain/webhook.ts';
 import type { Store } from '../store/store.ts';
 import { type LaggingWebhook, lagsOf } from '../store/webhook-lags.ts';
-import { type Webhook, type WebhookLag, webhookState } from '../webhooks/webhook.ts';
 
 /** Timeout of the reads of a scrape. */
 const READ_WITHIN_MS = 1_000;

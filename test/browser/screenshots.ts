@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { sampleOrders } from '../../src/orders/sample.ts';
+import { sampleOrders } from '../../src/domain/sample.ts';
 import { place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { live, row, signIn } from './console-page.ts';

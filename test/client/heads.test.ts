@@ -11,8 +11,8 @@ import {
   stringify,
 } from '../../client/src/client.ts';
 import { SqliteReplica } from '../../client/src/sqlite.ts';
+import { VECTORS } from '../domain/head-vectors.ts';
 import { pending, place, startService } from '../http/harness.ts';
-import { VECTORS } from '../orders/head-vectors.ts';
 
 const LAST = VECTORS.revisions.at(-1)!;
 const ALL = VECTORS.revisions.flatMap(({ changes }) => changes);

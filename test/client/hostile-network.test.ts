@@ -13,7 +13,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
-import { ERROR_CODES } from '../../client/src/error-codes.ts';
+import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import { VARIANTS } from '../../src/api/v2/errors.ts';
 import { errorResponse, REFUSALS } from '../../src/http/errors.ts';
 import { pending, place, startService } from '../http/harness.ts';

@@ -6,7 +6,8 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../process/program.ts';
 
-const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLIENT = join(ROOT, 'client');
 
 export function npm(args: readonly string[], cwd: string): void {
   execFileSync('npm', [...args, '--silent', '--no-audit', '--no-fund'], { cwd });
@@ -15,10 +16,12 @@ export function npm(args: readonly string[], cwd: string): void {
 /** Packs the client and installs it in `folder`, which is empty. */
 export function installPacked(folder: string): void {
   // A copy is packed, since a build removes the one before, which another test may be packing.
-  const copy = join(folder, 'client');
-  cpSync(CLIENT, copy, { recursive: true });
-  symlinkSync(join(CLIENT, '../node_modules'), join(copy, 'node_modules'));
-  npm(['pack', '--pack-destination', folder], copy);
+  const copy = join(folder, 'copy');
+  for (const path of ['package.json', 'client', 'protocol']) {
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  npm(['pack', '--pack-destination', folder], join(copy, 'client'));
   rmSync(copy, { recursive: true });
   const [tarball] = readdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
-import { recordsSource } from '../../client/make-records.ts';
 import { StoreOrders } from '../../client/src/client.ts';
+import { recordsSource } from '../../protocol/make-records.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the types of the client are those of the contracts ("npm run records" in client/ writes them)', () => {
+test('the types of records are those of the contracts ("node protocol/make-records.ts" writes them)', () => {
   const formatted = (source: string) => source.replaceAll(/[\s|;()]+/g, '');
-  assert.ok(formatted(read('client/src/records.ts')) === formatted(recordsSource()));
+  assert.ok(formatted(read('protocol/records.ts')) === formatted(recordsSource()));
 });
 
 test('the client has a method for every operation of the contracts', () => {

@@ -10,9 +10,9 @@ import {
   StoreOrders,
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
+import { startReceiver } from '../feed/receiver.ts';
 import { startService } from '../http/harness.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
 
 test('webhooks are created, tested, changed, rotated and deleted', async (t) => {
   const keyFile = join(temporaryFolder(t), 'webhook.key');

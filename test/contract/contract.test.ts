@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
 import { VARIANTS } from '../../src/api/v2/errors.ts';
+import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
 import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
-import { SCOPES, type Scope } from '../../src/keys/scopes.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { startService } from '../http/harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { CONTRACTS } from './contract-check.ts';
 import { startService, testService } from './harness.ts';

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Handle } from '../../src/http/exchange.ts';
+import { KeyClock } from '../../src/domain/key-clock.ts';
 import { DRAIN_FIRST_REQUEST_MS } from '../../src/http/limits.ts';
-import { send } from '../../src/http/responses.ts';
-import { Router } from '../../src/http/router.ts';
+import type { Handle } from '../../src/http/request/exchange.ts';
+import { KeyRing } from '../../src/http/request/key-ring.ts';
+import { send } from '../../src/http/request/responses.ts';
+import { Router } from '../../src/http/request/router.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { KeyClock } from '../../src/keys/key-clock.ts';
-import { KeyRing } from '../../src/keys/key-ring.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 

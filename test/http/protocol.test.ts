@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Exchange } from '../../src/http/exchange.ts';
 import {
   IDLE_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_BYTES,
   MAX_URL_BYTES,
 } from '../../src/http/limits.ts';
-import { sendHead } from '../../src/http/responses.ts';
+import type { Exchange } from '../../src/http/request/exchange.ts';
+import { sendHead } from '../../src/http/request/responses.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { startService } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Router } from '../../src/http/router.ts';
+import { Router } from '../../src/http/request/router.ts';
 
 const route = (operation: string) => ({
   ...{ operation, version: 'v1', isPublic: false },

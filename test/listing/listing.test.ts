@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type ChangeSource, Listing, type Snapshot } from '../../src/listing/listing.ts';
-import type { Moment } from '../../src/orders/heads.ts';
-import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
-import { type Order, orderJson } from '../../src/orders/order.ts';
+import type { Position } from '../../protocol/history.ts';
+import { decide, type OrderCommand } from '../../src/domain/lifecycle.ts';
+import { type Order, orderJson } from '../../src/domain/order.ts';
+import { Listing, type Snapshot } from '../../src/listing/listing.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** A minimal store in memory: orders by id, each with the revision of its last change. */
-class PlainStore implements ChangeSource {
+class PlainStore implements Pick<Store, 'changes'> {
   readonly orders = new Map<bigint, { order: Order; revision: bigint }>();
   revision = 0n;
   reads = 0;
@@ -21,7 +22,7 @@ class PlainStore implements ChangeSource {
     }
   }
 
-  async changes(since: Moment | undefined, visit: (orders: readonly Order[]) => void) {
+  async changes(since: Position | undefined, visit: (orders: readonly Order[]) => void) {
     this.reads += 1;
     const revision = this.revision;
     if (since !== undefined && since.revision > revision) return undefined;
@@ -86,7 +87,7 @@ test('after any sequence of changes the list equals one serialized from scratch'
       for (const batch of batches) {
         store.apply(batch);
         const snapshot = await listing.current();
-        assert.equal(snapshot.moment.revision, store.revision);
+        assert.equal(snapshot.position.revision, store.revision);
         assert.equal(bytes(snapshot), store.json());
       }
     }),
@@ -165,7 +166,7 @@ test('requests that arrive during a store read share the next read', async () =>
   while (store.reads === 0) await new Promise(setImmediate);
   store.apply([{ type: 'cancel', id: 0n }]);
   const others = Array.from({ length: 50 }, () => listing.current());
-  assert.equal((await first).moment.revision, 1n);
+  assert.equal((await first).position.revision, 1n);
   for (const other of others) assert.equal(bytes(await other), store.json());
   assert.equal(store.reads, 2);
 });
@@ -211,7 +212,7 @@ test('the list is rebuilt when the store has gone back to an earlier revision', 
   store.revision = 1n;
   const snapshot = await listing.current();
   assert.equal(bytes(snapshot), store.json());
-  assert.equal(snapshot.moment.revision, 1n);
+  assert.equal(snapshot.position.revision, 1n);
 });
 
 test('a block that grows by orders within its range is split', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { run as runProgram } from '../../src/program.ts';
+import { run as runProgram } from '../../src/cli/program.ts';
 import { type Answer, checkAnswer, parseAnswers } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BEGINNING, isSameMoment, type Moment, momentAfter } from '../../src/orders/heads.ts';
-import type { Order } from '../../src/orders/order.ts';
+import { BEGINNING, isSamePosition, type Position } from '../../protocol/history.ts';
+import { positionAfterChanges } from '../../src/domain/heads.ts';
+import type { Order } from '../../src/domain/order.ts';
 import { actionOf } from '../../src/store/audit.ts';
 import type { StoreCommand } from '../../src/store/commands.ts';
 import type { ChangePage } from '../../src/store/feed.ts';
@@ -107,16 +108,16 @@ const recorded = (store: Store, command: StoreCommand) =>
 const rechained = (store: Store, from: bigint) => recorded(store, { type: 'rechain', from });
 
 /** Whether a client that reads the changes again, and has kept the last cursor, finds that something was altered. */
-async function isFoundByFollower(store: Store, kept: Moment): Promise<boolean> {
+async function isFoundByFollower(store: Store, kept: Position): Promise<boolean> {
   try {
     let position = BEGINNING;
     for (let isMore = true; isMore; ) {
       const page: ChangePage | undefined = await store.feed(position, 1);
       if (page === undefined) return true;
-      if (!isSameMoment(momentAfter(position, page.changes), page.position)) return true;
+      if (!isSamePosition(positionAfterChanges(position, page.changes), page.position)) return true;
       ({ position, isMore } = page);
     }
-    return !isSameMoment(position, kept) || (await store.feed(kept, 1)) === undefined;
+    return !isSamePosition(position, kept) || (await store.feed(kept, 1)) === undefined;
   } catch {
     // The service answers 500, and logs why.
     return true;

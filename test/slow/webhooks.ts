@@ -19,12 +19,12 @@ import {
   WebhookGapError,
   WebhookReplica,
 } from '../../client/src/client.ts';
+import { type Received, startReceiver } from '../feed/receiver.ts';
 import { eventually } from '../postgres.ts';
 import { NEEDS_PYTHON } from '../process/needs.ts';
 import { type Running, run, serve } from '../process/program.ts';
 import { newPostgresDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { type Received, startReceiver } from '../webhooks/receiver.ts';
 
 const BEGINNING = `0-${'0'.repeat(64)}`;
 /** Another node continues within this time after a kill. */

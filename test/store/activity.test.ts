@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { ApiKey } from '../../src/keys/api-key.ts';
-import type { OrderId } from '../../src/orders/order.ts';
+import type { ApiKey } from '../../src/domain/api-key.ts';
+import type { OrderId } from '../../src/domain/order.ts';
 import {
   ActivityCount,
   COUNTS_WAITING,

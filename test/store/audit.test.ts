@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import type { StoreCommand } from '../../src/store/commands.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChangeAllCommand, ChangeAllOutcome } from '../../src/orders/change-all.ts';
+import type { ChangeAllCommand, ChangeAllOutcome } from '../../src/domain/bulk.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, open, queryDatabase, testStore } from './engines.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { INT64_MAX } from '../../src/orders/order.ts';
+import { INT64_MAX } from '../../src/domain/order.ts';
 import { changed, momentAt, place, testStore } from './engines.ts';
 
 testStore(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { type CopyOptions, copyStore } from '../../src/store/maintenance/copy.ts';
 import { query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase, open } from './engines.ts';

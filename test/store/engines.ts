@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, type TestContext, test } from 'node:test';
-import type { Moment } from '../../src/orders/heads.ts';
-import type { OrderCommand } from '../../src/orders/lifecycle.ts';
-import type { Order } from '../../src/orders/order.ts';
+import type { Position } from '../../protocol/history.ts';
+import type { OrderCommand } from '../../src/domain/lifecycle.ts';
+import type { Order } from '../../src/domain/order.ts';
 import { type ChangePage, type FeedStart, positionAfter } from '../../src/store/feed.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Purpose } from '../../src/store/open-options.ts';
@@ -91,13 +91,13 @@ export function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
 export async function changed(store: Store, since: bigint) {
   const ids: bigint[] = [];
   const from = since === 0n ? undefined : await momentAt(store, since);
-  const moment = await store.changes(from, (orders) => ids.push(...orders.map(({ id }) => id)));
-  assert.equal(moment?.head, (await store.status()).head);
-  return { revision: moment?.revision, ids };
+  const position = await store.changes(from, (orders) => ids.push(...orders.map(({ id }) => id)));
+  assert.equal(position?.head, (await store.status()).head);
+  return { revision: position?.revision, ids };
 }
 
-/** The moment at which the store had a revision. */
-export async function momentAt(store: Store, revision: bigint): Promise<Moment> {
+/** The position at which the store had a revision. */
+export async function momentAt(store: Store, revision: bigint): Promise<Position> {
   for (let after: FeedStart = 'start'; ; ) {
     const page: ChangePage = (await store.feed(after, 500))!;
     const last = page.changes.findLast(({ order }) => order.revision === revision);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { OrderCommand } from '../../src/orders/lifecycle.ts';
-import { ORDER_STATUSES } from '../../src/orders/order.ts';
+import type { OrderCommand } from '../../src/domain/lifecycle.ts';
+import { ORDER_STATUSES } from '../../src/domain/order.ts';
 import {
   type ChangePage,
   type FeedFilter,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { PlaceOrderCommand } from '../../src/orders/placement.ts';
+import type { PlaceOrderCommand } from '../../src/domain/placement.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';

@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BEGINNING, headText, momentAfter } from '../../src/orders/heads.ts';
-import type { Order, OrderId } from '../../src/orders/order.ts';
+import { BEGINNING } from '../../protocol/history.ts';
+import { positionAfterChanges } from '../../src/domain/heads.ts';
+import type { Order, OrderId } from '../../src/domain/order.ts';
 import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
-import { anyOrder } from '../orders/arbitraries.ts';
+import { anyOrder } from '../domain/arbitraries.ts';
 import { ENGINES, momentAt, open, queryDatabase } from './engines.ts';
 
 /** Computes the head of a store from its feed, as a client does. */
 async function headOfFeed(store: Store): Promise<string> {
-  let moment = BEGINNING;
+  let position = BEGINNING;
   let after: FeedStart = 'start';
   for (;;) {
     const page: ChangePage = (await store.feed(after, 500))!;
-    moment = momentAfter(moment, page.changes);
+    position = positionAfterChanges(position, page.changes);
     after = page.position;
-    if (!page.isMore) return moment.head;
+    if (!page.isMore) return position.head;
   }
 }
 
@@ -56,7 +57,7 @@ for (const { name, newDatabase } of ENGINES) {
           assert.equal(head, await headOfFeed(store));
           await store.close();
           assert.deepEqual(await problemsIn(url), []);
-          assert.equal(headText((await checkStore(url)).head!), head);
+          assert.equal((await checkStore(url)).head, head);
         },
       ),
       { numRuns: 12 },
@@ -109,7 +110,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await problemsIn(url), []);
   });
 
-  test(`${name}: after an edit by hand and a rechain, only moments before it are in the past`, async (t) => {
+  test(`${name}: after an edit by hand and a rechain, only positions before it are in the past`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
     for (const own of [1n, 2n, 3n]) {

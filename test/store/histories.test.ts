@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { etagName } from '../../src/api/etags.ts';
+import type { Position } from '../../protocol/history.ts';
 import { Listing } from '../../src/listing/listing.ts';
-import type { Moment } from '../../src/orders/heads.ts';
+import { etagName } from '../../src/records/etags.ts';
 import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -15,15 +15,19 @@ const pending = (id: bigint) => place({ id, status: 'pending' });
 
 /** A list as a node serves it. */
 async function listOf(listing: Listing): Promise<{ etag: string; body: string }> {
-  const { moment, chunks } = await listing.current();
-  return { etag: etagName(moment), body: Buffer.concat(chunks).toString() };
+  const { position, chunks } = await listing.current();
+  return { etag: etagName(position), body: Buffer.concat(chunks).toString() };
 }
 
 /** Verifies that cursors up to a revision go on, and that later ones are gone. */
-async function assertCommonUpTo(store: Store, kept: readonly Moment[], revision: bigint) {
-  for (const moment of kept) {
-    const page = await store.feed(moment, 100);
-    assert.equal(page !== undefined, moment.revision <= revision, `revision ${moment.revision}`);
+async function assertCommonUpTo(store: Store, kept: readonly Position[], revision: bigint) {
+  for (const position of kept) {
+    const page = await store.feed(position, 100);
+    assert.equal(
+      page !== undefined,
+      position.revision <= revision,
+      `revision ${position.revision}`,
+    );
   }
 }
 
@@ -90,7 +94,7 @@ for (const { name, newDatabase } of ENGINES) {
   }
 }
 
-/** A store of four revisions, with a backup of the second one; and all of its moments. */
+/** A store of four revisions, with a backup of the second one; and all of its positions. */
 async function withBackup(t: TestContext) {
   const folder = temporaryFolder(t);
   const [url, backup] = [`sqlite:${join(folder, 'store.db')}`, join(folder, 'backup.db')];

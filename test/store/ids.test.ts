@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { momentText } from '../../src/orders/heads.ts';
+import { positionText } from '../../protocol/history.ts';
 import { backupStore } from '../../src/store/maintenance/backup.ts';
 import { copyStore } from '../../src/store/maintenance/copy.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -25,9 +25,9 @@ async function backupOf(t: TestContext, url: string): Promise<string> {
 async function listIdAfterCancel(url: string, id: bigint): Promise<string> {
   const store = await openStore(url, { create: false, purpose: 'service' });
   await store.apply([{ type: 'cancel', id }]);
-  const moment = (await store.changes(undefined, () => {}))!;
+  const position = (await store.changes(undefined, () => {}))!;
   await store.close();
-  return momentText(moment);
+  return positionText(position);
 }
 
 for (const { name, newDatabase } of ENGINES) {

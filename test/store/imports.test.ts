@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALL_IDS } from '../../src/orders/ids.ts';
-import { INT64_MAX } from '../../src/orders/order.ts';
+import { ALL_IDS } from '../../src/domain/ids.ts';
+import { INT64_MAX } from '../../src/domain/order.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, open, place, testStore } from './engines.ts';
 

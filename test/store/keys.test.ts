@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { testStore } from './engines.ts';
 
 testStore(

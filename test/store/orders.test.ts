@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decide, type OrderCommand } from '../../src/orders/lifecycle.ts';
-import { INT64_MAX, INT64_MIN, type Order } from '../../src/orders/order.ts';
-import { anyOrder } from '../orders/arbitraries.ts';
+import { decide, type OrderCommand } from '../../src/domain/lifecycle.ts';
+import { INT64_MAX, INT64_MIN, type Order } from '../../src/domain/order.ts';
+import { anyOrder } from '../domain/arbitraries.ts';
 import { cancel, changed, ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
 /** An order of a model, as `decide` takes it. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { OrderChange } from '../../src/orders/change.ts';
-import type { Moment } from '../../src/orders/heads.ts';
-import type { OrderCommand } from '../../src/orders/lifecycle.ts';
+import type { Position } from '../../protocol/history.ts';
+import type { OrderChange } from '../../src/domain/change.ts';
+import type { OrderCommand } from '../../src/domain/lifecycle.ts';
 import {
   INT64_MAX,
   INT64_MIN,
@@ -11,7 +11,7 @@ import {
   type OrderId,
   type OrderRecord,
   type OrderStatus,
-} from '../../src/orders/order.ts';
+} from '../../src/domain/order.ts';
 import {
   type OrderFilter,
   type OrderPage,
@@ -22,7 +22,7 @@ import {
   UNDATED,
 } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
-import { anyOrder } from '../orders/arbitraries.ts';
+import { anyOrder } from '../domain/arbitraries.ts';
 import { ENGINES, open } from './engines.ts';
 
 const ids = fc.bigInt({ min: 1n, max: 12n });
@@ -105,7 +105,7 @@ function shifted(history: readonly OrderCommand[][], by: OrderId): OrderCommand[
 }
 
 /** The whole feed, read in pages of `limit`. */
-async function readFeed(store: Store, limit: number, after: Moment | 'start' = 'start') {
+async function readFeed(store: Store, limit: number, after: Position | 'start' = 'start') {
   const changes: OrderChange[] = [];
   for (let position = after; ; ) {
     const page = await store.feed(position, limit);

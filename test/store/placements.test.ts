@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PlaceOrderCommand, PlaceOrderOutcome } from '../../src/orders/placement.ts';
+import type { PlaceOrderCommand, PlaceOrderOutcome } from '../../src/domain/placement.ts';
 import { ENGINES, open, queryDatabase } from './engines.ts';
 
 const DAY_MS = 24 * 3_600_000;

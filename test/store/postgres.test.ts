@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import { readConfig } from '../../src/config/config.ts';
-import { newApiKey, newSecret } from '../../src/keys/api-key.ts';
-import { isSameMoment } from '../../src/orders/heads.ts';
+import { isSamePosition } from '../../protocol/history.ts';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { readConfig } from '../../src/service/settings/config.ts';
 import { checkStore, diagnoseDatabase } from '../../src/store/maintenance/inspect.ts';
 import { openStore } from '../../src/store/open.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
@@ -224,7 +224,7 @@ for (const { what, lose, laterChanges, isKnown } of [
     assert.deepEqual(visited, isKnown ? [11n, 12n, 13n].slice(0, laterChanges) : []);
     assert.equal(now?.revision, isKnown ? 3n + BigInt(laterChanges) : undefined);
     const anew = await node.changes(undefined, () => {});
-    assert.equal(isSameMoment(anew!, known!), laterChanges === 0 && isKnown);
+    assert.equal(isSamePosition(anew!, known!), laterChanges === 0 && isKnown);
   });
 }
 

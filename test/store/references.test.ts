@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PlaceOrderCommand } from '../../src/orders/placement.ts';
+import type { PlaceOrderCommand } from '../../src/domain/placement.ts';
 import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, open, queryDatabase } from './engines.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOf, newApiKey, newSecret } from '../../src/keys/api-key.ts';
+import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { orderWithHistory, type Store } from '../../src/store/store.ts';
 import { ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 

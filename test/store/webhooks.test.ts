@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BEGINNING } from '../../src/orders/heads.ts';
-import type { Rotation } from '../../src/store/commands.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
-import type { Store } from '../../src/store/store.ts';
+import { BEGINNING } from '../../protocol/history.ts';
 import {
   MAX_LAG,
   MAX_WEBHOOKS,
@@ -12,7 +9,10 @@ import {
   type Webhook,
   type WebhookChanges,
   webhookTag,
-} from '../../src/webhooks/webhook.ts';
+} from '../../src/domain/webhook.ts';
+import type { Rotation } from '../../src/store/commands.ts';
+import { copyStore } from '../../src/store/maintenance/copy.ts';
+import type { Store } from '../../src/store/store.ts';
 import { cancel, ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
 const WANTED: NewWebhook = {
@@ -273,9 +273,9 @@ testStore(
   async (_t, store) => {
     const webhook = await created(store);
     const other = await created(store, { url: 'https://b.example/', createdAt: 2_000 });
-    const moment = (revision: bigint) => ({ revision, head: String(revision).padStart(64, '0') });
+    const position = (revision: bigint) => ({ revision, head: String(revision).padStart(64, '0') });
     const state = {
-      ...{ position: moment(1n), examined: moment(2n), sendingTo: moment(2n ** 60n) },
+      ...{ position: position(1n), examined: position(2n), sendingTo: position(2n ** 60n) },
       ...{ failures: 2, failingSince: 10, nextAttemptAt: 20, lastSuccessAt: 5 },
       lastFailure: { at: 15, status: undefined, problem: 'no answer' },
     };

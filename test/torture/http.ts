@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { parseExactJson } from '../../src/json/exact-json.ts';
+import { parseExactJson } from '../../protocol/exact-json.ts';
 
 /** A key that is revoked or expires is refused by every node after this time, as docs/operating.md promises. */
 export const REFUSED_WITHIN_MS = 1_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { orderJson } from '../../src/orders/order.ts';
+import { orderJson } from '../../src/domain/order.ts';
 import { MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
 import { ACTIVITY, activity, hoursFromNow } from '../api/v2/activity.ts';
 import { ORDERS, walk } from '../api/v2/walk.ts';

@@ -1,9 +1,9 @@
+import type { Change, ChangePage } from '../../../protocol/records.ts';
 import { functionOf, int64Text, oneOf, pageSize, plainObject, text } from '../arguments.ts';
 import { Call, pause } from '../call.ts';
 import { ConnectionError, TimeoutError, UnavailableError } from '../errors.ts';
 import { parse } from '../exact-json.ts';
 import { LARGEST_PAGE } from '../orders.ts';
-import type { Change, ChangePage } from '../records.ts';
 import { open, pageBefore, read, type Tagged } from '../request.ts';
 import { persistently, waitOut } from '../retries.ts';
 import { type CallOptions, harmless, type Settings } from '../settings.ts';

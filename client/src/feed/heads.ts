@@ -1,7 +1,13 @@
+import {
+  BEGINNING,
+  eventLine,
+  type Position,
+  parsePosition,
+  positionText,
+} from '../../../protocol/history.ts';
+import type { Change } from '../../../protocol/records.ts';
 import type { Call } from '../call.ts';
 import { HistoryMismatchError, StoreOrdersError } from '../errors.ts';
-import { stringify } from '../exact-json.ts';
-import type { Change } from '../records.ts';
 
 // The history of a store is a chain of hashes, and a cursor is REVISION-HEAD: it commits the service to all changes before
 // it. The form is in "What you can prove" of the service's docs/integrating.md; conformance/heads.json has vectors.
@@ -21,8 +27,6 @@ export type Verify = (request: Pick<Call, 'requestId'>, step: Step) => Promise<v
 /** Returns 32 bytes; WebCrypto only has an asynchronous function. */
 type Sha256 = (data: Uint8Array<ArrayBuffer>) => Uint8Array | Promise<ArrayBuffer>;
 
-const START = `0-${'0'.repeat(64)}`;
-const CURSOR = /^(\d+)-([0-9a-f]{64})$/;
 const UTF8 = new TextEncoder();
 
 /**
@@ -70,28 +74,13 @@ async function expectProven(
 ): Promise<void> {
   const { after, changes, cursor } = step;
   // After "now", the position is the one that the service names, and there are no changes before it.
-  const from = parsed(after === 'now' ? cursor : after === 'start' ? START : after);
-  const to = parsed(cursor);
-  if (from !== undefined && to !== undefined) {
-    const end = await endOf(sha256, from, changes);
-    if (end?.revision === to.revision && isEqual(end.head, to.head)) return;
-  }
+  const from = after === 'start' ? BEGINNING : parsePosition(after === 'now' ? cursor : after);
+  const end = from && (await endOf(sha256, from, changes));
+  if (end !== undefined && positionText(end) === cursor) return;
   throw new HistoryMismatchError(
     `the changes after ${after} are not those to which the cursor ${cursor} commits`,
     { after, cursor, requestId },
   );
-}
-
-interface Position {
-  readonly revision: bigint;
-  readonly head: Uint8Array;
-}
-
-function parsed(cursor: string): Position | undefined {
-  const [, revision, head] = CURSOR.exec(cursor) ?? [];
-  if (revision === undefined || head === undefined) return undefined;
-  const bytes = head.match(/../g)!.map((digits) => Number.parseInt(digits, 16));
-  return { revision: BigInt(revision), head: Uint8Array.from(bytes) };
 }
 
 /** Returns the position after changes; undefined if they are not in order, or a record contradicts itself. */
@@ -100,7 +89,8 @@ async function endOf(
   from: Position,
   changes: readonly Change[],
 ): Promise<Position | undefined> {
-  let { revision, head } = from;
+  let { revision } = from;
+  let head = Uint8Array.from(from.head.match(/../g)!, (digits) => Number.parseInt(digits, 16));
   for (let begin = 0; begin < changes.length; ) {
     const next = changes[begin]!.revision;
     if (next <= revision) return undefined;
@@ -108,7 +98,7 @@ async function endOf(
     for (; changes[begin]?.revision === next; begin += 1) {
       const change = changes[begin]!;
       if (change.order.revision !== next || change.order.updatedAt !== change.at) return undefined;
-      lines += lineOf(change);
+      lines += eventLine({ ...change, shipDate: change.order.shipDate });
     }
     const digest = new Uint8Array(await sha256(UTF8.encode(lines)));
     const chained = new Uint8Array(64);
@@ -117,15 +107,6 @@ async function endOf(
     head = new Uint8Array(await sha256(chained));
     revision = next;
   }
-  return { revision, head };
-}
-
-function lineOf({ type, at, by, order }: Change): string {
-  const { id, petId, quantity, shipDate, complete, status, reference } = order;
-  const fields = [type, at, by, id, petId, quantity, shipDate, complete, status, reference];
-  return `${stringify(fields)}\n`;
-}
-
-function isEqual(one: Uint8Array, other: Uint8Array): boolean {
-  return one.every((byte, index) => byte === other[index]);
+  const digits = Array.from(head, (byte) => byte.toString(16).padStart(2, '0'));
+  return { revision, head: digits.join('') };
 }

@@ -1,7 +1,7 @@
+import type { Change, OrderRecord } from '../../../protocol/records.ts';
 import { Call, pause } from '../call.ts';
 import { GoneError } from '../errors.ts';
 import { LARGEST_PAGE, orderPage } from '../orders.ts';
-import type { Change, OrderRecord } from '../records.ts';
 import { backoffMs, persistently } from '../retries.ts';
 import type { Settings } from '../settings.ts';
 import type { Stoppable } from '../stoppable.ts';

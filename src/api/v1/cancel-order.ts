@@ -1,6 +1,6 @@
-import type { Exchange, Handle } from '../../http/exchange.ts';
-import { sendEmpty, sendError } from '../../http/responses.ts';
-import { parseInt64 } from '../../orders/order.ts';
+import { parseInt64 } from '../../domain/order.ts';
+import type { Exchange, Handle } from '../../http/request/exchange.ts';
+import { sendEmpty, sendError } from '../../http/request/responses.ts';
 import type { Store } from '../../store/store.ts';
 import { cancelCommand, sendCancelLimitReached } from '../cancel-limit.ts';
 import { preconditionsOf } from '../preconditions.ts';

@@ -1,9 +1,9 @@
-import { inTime } from '../../http/deadline.ts';
-import type { Exchange, Handle } from '../../http/exchange.ts';
-import { send, sendError } from '../../http/responses.ts';
-import type { ApiKey } from '../../keys/api-key.ts';
-import { parseInt64 } from '../../orders/order.ts';
-import type { Pet } from '../../pets/pet.ts';
+import type { ApiKey } from '../../domain/api-key.ts';
+import { parseInt64 } from '../../domain/order.ts';
+import type { Pet } from '../../domain/pet.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { Exchange, Handle } from '../../http/request/exchange.ts';
+import { send, sendError } from '../../http/request/responses.ts';
 
 /** Dependencies of the pet lookup. */
 export interface PetLookup {

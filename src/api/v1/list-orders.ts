@@ -1,13 +1,13 @@
-import { type CodedEtags, codedEtags, matchingEtag } from '../../http/conditional.ts';
-import { acceptsGzip } from '../../http/content-coding.ts';
-import { inTime, timeLeft } from '../../http/deadline.ts';
-import type { Exchange, Handle } from '../../http/exchange.ts';
-import { sendEmpty, sendHead } from '../../http/responses.ts';
+import type { Position } from '../../../protocol/history.ts';
+import { type CodedEtags, codedEtags, matchingEtag } from '../../http/request/conditional.ts';
+import { acceptsGzip } from '../../http/request/content-coding.ts';
+import { inTime, timeLeft } from '../../http/request/deadline.ts';
+import type { Exchange, Handle } from '../../http/request/exchange.ts';
+import { sendEmpty, sendHead } from '../../http/request/responses.ts';
+import type { GzipLists } from '../../listing/gzip.ts';
 import type { Listing } from '../../listing/listing.ts';
-import type { Moment } from '../../orders/heads.ts';
-import { etagName } from '../etags.ts';
-import type { GzipLists } from './list/gzip.ts';
-import type { ListSender } from './list/sender.ts';
+import type { ListSender } from '../../listing/sender.ts';
+import { etagName } from '../../records/etags.ts';
 
 const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
 
@@ -17,7 +17,7 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
   return async (exchange: Exchange) => {
     const { request, response } = exchange;
     const snapshot = await inTime(exchange, () => listing.current());
-    const etags = etagsOf(snapshot.moment);
+    const etags = etagsOf(snapshot.position);
     const unchanged = matchingEtag(etags, request.headers['if-none-match']);
     if (unchanged !== undefined) {
       sendEmpty(exchange, 304, [...HEADERS, 'etag', unchanged]);
@@ -39,11 +39,11 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
   };
 }
 
-/** Formats the ETags once for all requests of a moment. */
-function latestEtags(): (moment: Moment) => CodedEtags {
-  let latest: { readonly moment: Moment; readonly etags: CodedEtags } | undefined;
-  return (moment) => {
-    if (latest?.moment !== moment) latest = { moment, etags: codedEtags(etagName(moment)) };
+/** Formats the ETags once for all requests of a position. */
+function latestEtags(): (position: Position) => CodedEtags {
+  let latest: { readonly position: Position; readonly etags: CodedEtags } | undefined;
+  return (position) => {
+    if (latest?.position !== position) latest = { position, etags: codedEtags(etagName(position)) };
     return latest.etags;
   };
 }

@@ -1,6 +1,6 @@
-import type { Contract } from '../../contract/contract.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import type { OrderId } from '../../orders/order.ts';
+import type { OrderId } from '../../domain/order.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import { cancelCommand } from '../cancel-limit.ts';
 import type { Submit } from '../submit.ts';

@@ -1,5 +1,5 @@
-import type { Contract } from '../../contract/contract.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import { cancelCommand } from '../cancel-limit.ts';
 import type { SubmitMany } from '../submit.ts';

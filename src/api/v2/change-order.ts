@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import { isWeak } from '../../http/conditional.ts';
+import type { ChangeCommand, ChangeResult } from '../../domain/bulk.ts';
+import { isReference, type OrderId } from '../../domain/order.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
-import { inTime } from '../../http/deadline.ts';
 import type { ErrorVariant } from '../../http/errors.ts';
-import type { Exchange } from '../../http/exchange.ts';
-import { sendError, sendErrorWithOrder, sendProblems } from '../../http/responses.ts';
-import type { ChangeCommand, ChangeResult } from '../../orders/change-all.ts';
-import { isReference, type OrderId } from '../../orders/order.ts';
+import { isWeak } from '../../http/request/conditional.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { Exchange } from '../../http/request/exchange.ts';
+import { sendError, sendErrorWithOrder, sendProblems } from '../../http/request/responses.ts';
+import { orderEtag } from '../../records/etags.ts';
+import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
 import { sendCancelLimitReached } from '../cancel-limit.ts';
-import { orderEtag } from '../etags.ts';
 import { preconditionsOf } from '../preconditions.ts';
 import { type Submit, submitInTime } from '../submit.ts';
 import { CANCEL_ALREADY_CANCELLED, refusalOf, SHIP_ALREADY_SHIPPED } from './errors.ts';
-import { orderRecordJson } from './records.ts';
 import { sendChanged } from './responses.ts';
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so a weak ETag does not mean that the order has changed. */

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
-import { matchesIfMatch } from '../../http/conditional.ts';
-import { inTime } from '../../http/deadline.ts';
-import { errorResponse, type RequestProblem } from '../../http/errors.ts';
-import type { Exchange } from '../../http/exchange.ts';
-import { send, sendError, sendProblems } from '../../http/responses.ts';
 import {
   type ChangeAllCommand,
   type ChangeCommand,
   type ChangeResult,
   isDone,
-} from '../../orders/change-all.ts';
-import type { OrderId, OrderRecord } from '../../orders/order.ts';
+} from '../../domain/bulk.ts';
+import type { OrderId, OrderRecord } from '../../domain/order.ts';
+import { errorResponse, type RequestProblem } from '../../http/errors.ts';
+import { matchesIfMatch } from '../../http/request/conditional.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { Exchange } from '../../http/request/exchange.ts';
+import { send, sendError, sendProblems } from '../../http/request/responses.ts';
+import { orderEtag } from '../../records/etags.ts';
+import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
 import { secondsUntil, sendCancelLimitReached } from '../cancel-limit.ts';
-import { orderEtag } from '../etags.ts';
 import { failsPrecondition, NO_REVISION } from '../preconditions.ts';
 import type { SubmitMany } from '../submit.ts';
 import { refusalOf } from './errors.ts';
 import { MALFORMED_IDEMPOTENCY_KEY, optionalIdempotencyKeyOf } from './idempotency-key.ts';
-import { orderRecordJson } from './records.ts';
 import { NOT_STORED } from './responses.ts';
 
 /** The body of cancelOrders and shipOrders. */

@@ -1,5 +1,5 @@
+import type { ChangeResult } from '../../domain/bulk.ts';
 import type { ErrorVariant, Refusal } from '../../http/errors.ts';
-import type { ChangeResult } from '../../orders/change-all.ts';
 
 /** Errors whose status or message in v2 is not that of v1, which is frozen. */
 export const CANCEL_ALREADY_CANCELLED: ErrorVariant = {

@@ -1,5 +1,5 @@
-import type { OrderStatus } from '../../orders/order.ts';
-import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { OrderStatus } from '../../domain/order.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { OrderFilter } from '../../store/pages.ts';
 
 /** The parameters that select orders; times per RFC 3339. */

@@ -1,9 +1,9 @@
-import type { Contract } from '../../contract/contract.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { send } from '../../http/responses.ts';
-import { toJson } from '../../json/to-json.ts';
-import { IMPLIED_SCOPES } from '../../keys/scopes.ts';
-import { formatTimestamp } from '../../orders/timestamp.ts';
+import { toJson } from '../../../protocol/exact-json.ts';
+import { IMPLIED_SCOPES } from '../../domain/scopes.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { send } from '../../http/request/responses.ts';
 import { JSON_TYPE, NOT_STORED } from './responses.ts';
 
 /** GET /key: the API key of the request, and the time of the service. */

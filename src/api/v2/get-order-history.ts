@@ -1,13 +1,13 @@
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError } from '../../http/responses.ts';
-import { toJson } from '../../json/to-json.ts';
-import { isAllowed } from '../../keys/api-key.ts';
-import type { OrderId } from '../../orders/order.ts';
-import { formatTimestamp } from '../../orders/timestamp.ts';
+import { toJson } from '../../../protocol/exact-json.ts';
+import { isAllowed } from '../../domain/api-key.ts';
+import type { OrderId } from '../../domain/order.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { sendError } from '../../http/request/responses.ts';
+import { orderEtag } from '../../records/etags.ts';
 import { type OrderEvent, orderWithHistory, type Store } from '../../store/store.ts';
-import { orderEtag } from '../etags.ts';
 import { sendRead } from './responses.ts';
 
 /**

@@ -1,11 +1,11 @@
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError } from '../../http/responses.ts';
-import type { OrderId } from '../../orders/order.ts';
+import type { OrderId } from '../../domain/order.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { sendError } from '../../http/request/responses.ts';
+import { orderEtag } from '../../records/etags.ts';
+import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
-import { orderEtag } from '../etags.ts';
-import { orderRecordJson } from './records.ts';
 import { sendRead } from './responses.ts';
 
 /** GET /store/orders/{orderId}: an order in any status. */

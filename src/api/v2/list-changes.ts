@@ -1,12 +1,11 @@
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError } from '../../http/responses.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import { type ChangePage, type FeedFilter, filteredPage } from '../../store/feed.ts';
-import { feedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
+import type { OrderEventType } from '../../domain/lifecycle.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { sendError } from '../../http/request/responses.ts';
+import { changePageJson } from '../../records/order-json.ts';
+import { type FeedFilter, filteredPage, parseFeedStart } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
-import { changesJson } from './records.ts';
 import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -47,18 +46,4 @@ export interface FilterParameters {
 export function feedFilterOf({ petId, type: types, by }: FilterParameters): FeedFilter | undefined {
   if (petId === undefined && types === undefined && by === undefined) return undefined;
   return { petIds: petId === undefined ? undefined : [petId], types, by };
-}
-
-/** Formats a page as v2's ChangePage record. */
-export async function changePageJson({
-  changes,
-  position,
-  isMore,
-  now,
-}: ChangePage): Promise<string> {
-  const records = await changesJson(changes);
-  return (
-    `{"changes":[${records.join()}],"next":"${feedCursor(position)}","more":${isMore},` +
-    `"revision":${now.revision},"head":"${now.head}"}`
-  );
 }

@@ -1,13 +1,13 @@
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError } from '../../http/responses.ts';
-import { feedCursor } from '../../store/feed-cursor.ts';
+import { positionText } from '../../../protocol/history.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { sendError } from '../../http/request/responses.ts';
+import { orderRecordJson } from '../../records/order-json.ts';
+import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
 import type { OrderPage, PagePosition, PageQuery, Sort } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
-import { pageCursor, parsePageCursor } from './cursors.ts';
 import { type FilterParameters, filterOf } from './filters.ts';
-import { orderRecordJson } from './records.ts';
 import { sendPage, storeEtags } from './responses.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -64,5 +64,5 @@ function pageJson({ orders, position }: OrderPage, next: string | undefined): st
   const { revision, head } = position;
   const list = orders.map(orderRecordJson).join(',');
   const cursor = next === undefined ? '' : `"next":"${next}",`;
-  return `{"orders":[${list}],${cursor}"revision":${revision},"head":"${head}","changes":"${feedCursor(position)}"}`;
+  return `{"orders":[${list}],${cursor}"revision":${revision},"head":"${head}","changes":"${positionText(position)}"}`;
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Contract } from '../../contract/contract.ts';
-import { inTime } from '../../http/deadline.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError, sendProblems } from '../../http/responses.ts';
-import type { OrderRecord } from '../../orders/order.ts';
-import type { PlaceOrderCommand } from '../../orders/placement.ts';
-import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { OrderRecord } from '../../domain/order.ts';
+import type { PlaceOrderCommand } from '../../domain/placement.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import { inTime } from '../../http/request/deadline.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { sendError, sendProblems } from '../../http/request/responses.ts';
 import type { Store } from '../../store/store.ts';
 import { failsPrecondition } from '../preconditions.ts';
 import { type Submit, submitInTime } from '../submit.ts';

@@ -1,13 +1,18 @@
-import { type CodedEtags, codedEtags, matchesEtag, matchingEtag } from '../../http/conditional.ts';
-import { acceptsGzip, gzipped } from '../../http/content-coding.ts';
-import { timeLeft } from '../../http/deadline.ts';
+import type { Position } from '../../../protocol/history.ts';
+import type { OrderId, OrderRecord } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/errors.ts';
-import type { Exchange } from '../../http/exchange.ts';
-import { send, sendEmpty } from '../../http/responses.ts';
-import type { Moment } from '../../orders/heads.ts';
-import type { OrderId, OrderRecord } from '../../orders/order.ts';
-import { etagName, orderEtag } from '../etags.ts';
-import { orderRecordJson } from './records.ts';
+import {
+  type CodedEtags,
+  codedEtags,
+  matchesEtag,
+  matchingEtag,
+} from '../../http/request/conditional.ts';
+import { acceptsGzip, gzipped } from '../../http/request/content-coding.ts';
+import { timeLeft } from '../../http/request/deadline.ts';
+import type { Exchange } from '../../http/request/exchange.ts';
+import { send, sendEmpty } from '../../http/request/responses.ts';
+import { etagName, orderEtag } from '../../records/etags.ts';
+import { orderRecordJson } from '../../records/order-json.ts';
 
 export const JSON_TYPE = ['content-type', 'application/json'] as const;
 /** A proxy that compresses a response weakens its ETag, which If-Match then never matches. */
@@ -18,8 +23,8 @@ export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
  * Returns the ETags of a response that depends on nothing but the state of the store, and on where a page ends.
  * @param end the last id of a page that is not the last
  */
-export function storeEtags(moment: Moment, end?: OrderId): CodedEtags {
-  const state = etagName(moment);
+export function storeEtags(position: Position, end?: OrderId): CodedEtags {
+  const state = etagName(position);
   return codedEtags(end === undefined ? state : `${state}-${end}`);
 }
 

@@ -1,7 +1,7 @@
-import type { Contract } from '../../contract/contract.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import type { OrderId } from '../../orders/order.ts';
-import { parseTimestamp } from '../../orders/timestamp.ts';
+import type { OrderId } from '../../domain/order.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import type { Submit } from '../submit.ts';
 import { changeOrder } from './change-order.ts';

@@ -1,6 +1,6 @@
-import type { Contract } from '../../contract/contract.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { parseTimestamp } from '../../orders/timestamp.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import type { SubmitMany } from '../submit.ts';
 import { changeOrders, type OrdersToChange } from './change-orders.ts';

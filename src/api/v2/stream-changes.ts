@@ -1,10 +1,11 @@
-import type { Contract } from '../../contract/contract.ts';
+import { parsePosition } from '../../../protocol/history.ts';
+import type { ChangeStreams } from '../../feed/streams/change-streams.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
-import type { RouteHandler } from '../../http/exchange.ts';
-import { sendError, sendProblems } from '../../http/responses.ts';
-import { parseFeedCursor, parseFeedStart } from '../../store/feed-cursor.ts';
+import type { Contract } from '../../http/contract/contract.ts';
+import type { RouteHandler } from '../../http/request/exchange.ts';
+import { sendError, sendProblems } from '../../http/request/responses.ts';
+import { parseFeedStart } from '../../store/feed.ts';
 import { type FilterParameters, feedFilterOf } from './list-changes.ts';
-import type { ChangeStreams } from './streams/change-streams.ts';
 
 /**
  * GET /store/changes/stream: the changes after a cursor, as they happen. Last-Event-ID, which a client sends when it
@@ -25,7 +26,7 @@ export function streamChanges(contract: Contract, streams: ChangeStreams): Route
       const after =
         lastEventId === undefined || lastEventId === ''
           ? start
-          : parseFeedCursor(String(lastEventId));
+          : parsePosition(String(lastEventId));
       if (start === undefined || after === undefined) sendError(exchange, 'cursor_invalid');
       else await streams.open(exchange, after, feedFilterOf(parameters));
     },

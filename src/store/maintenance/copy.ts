@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { leapAbove } from '../../orders/ids.ts';
+import { leapAbove } from '../../domain/ids.ts';
 import type { Action } from '../audit.ts';
 import { openStore } from '../open.ts';
 import { isPostgresUrl } from '../postgres/database/address.ts';

@@ -1,11 +1,11 @@
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
+import type { OrderEventType } from '../../domain/lifecycle.ts';
+import type { OrderId } from '../../domain/order.ts';
 import {
   ActivityCount,
   type ActivityPage,
   type ActivityPosition,
   type ActivityQuery,
-  countedMoment,
+  countedPosition,
   endOf,
   MAX_EVENTS_COUNTED,
   startOf,
@@ -22,7 +22,7 @@ export async function countActivity(
   query: ActivityQuery,
 ): Promise<ActivityPage | undefined> {
   const now = await readPosition(session);
-  const counted = countedMoment(query);
+  const counted = countedPosition(query);
   if (counted !== undefined && !(await isInPast(session, counted, now))) return undefined;
   const start = startOf(query, now);
   const { head, upTo } = start;
@@ -60,7 +60,7 @@ function positionFrom([at, revision, orderId]: Row): ActivityPosition {
 }
 
 const SQL = {
-  // Without what was written since the count began, as a page of a moment ends at the same event whenever it is read.
+  // Without what was written since the count began, as a page of a position ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7

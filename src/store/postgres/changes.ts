@@ -1,6 +1,6 @@
+import { BEGINNING, type Position } from '../../../protocol/history.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
-import { BEGINNING, type Moment } from '../../orders/heads.ts';
-import { byId, type Order } from '../../orders/order.ts';
+import { byId, type Order } from '../../domain/order.ts';
 import { isPast } from '../feed.ts';
 import { headFromColumn } from '../tables/feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
@@ -23,7 +23,7 @@ export class Changes {
   }
 
   /** Calls are serialized, since a connection has one snapshot at a time. */
-  read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
+  read(since: Position | undefined, visit: Visit): Promise<Position | undefined> {
     return this.#mutex.run(async () => {
       const session = await this.#connection.session();
       return since === undefined
@@ -36,43 +36,43 @@ export class Changes {
 /** Reads changes in one round trip: in most cases there are none or few. */
 async function readFewChanges(
   session: Session,
-  since: Moment,
+  since: Position,
   visit: Visit,
-): Promise<Moment | undefined> {
+): Promise<Position | undefined> {
   const rows = await session.query(CHANGES, [since.revision]);
-  const moment = momentAfter(since, rows[0]);
-  if (moment === undefined || moment.revision === since.revision) return moment && since;
+  const position = positionNow(since, rows[0]);
+  if (position === undefined || position.revision === since.revision) return position && since;
   if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
   const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
   if (orders.length > 0) visit(orders.sort(byId));
-  return moment;
+  return position;
 }
 
-/** Visits all orders, or those changed since a moment, batch by batch. */
+/** Visits all orders, or those changed since a position, batch by batch. */
 async function readInOneSnapshot(
   session: Session,
-  since: Moment | undefined,
+  since: Position | undefined,
   visit: Visit,
-): Promise<Moment | undefined> {
+): Promise<Position | undefined> {
   const from = since ?? BEGINNING;
   try {
     const begun = Promise.all([
       session.run(BEGIN_SNAPSHOT),
-      session.query(MOMENT, [from.revision]),
+      session.query(NOW, [from.revision]),
       since === undefined
         ? session.query(DECLARE_ALL)
         : session.query(DECLARE_CHANGED, [since.revision]),
       session.query(FETCH),
     ]);
     const [, [row], , first] = await begun;
-    const moment = momentAfter(from, row);
-    if (moment !== undefined) {
+    const position = positionNow(from, row);
+    if (position !== undefined) {
       await visitFetched(session, first, (orders) => {
         visit(since === undefined ? orders : [...orders].sort(byId));
       });
     }
     await session.run('COMMIT');
-    return moment;
+    return position;
   } catch (error) {
     session.destroy();
     throw error;
@@ -80,24 +80,24 @@ async function readInOneSnapshot(
 }
 
 /**
- * Returns the moment of a row that ends in MOMENT_COLUMNS; undefined if `since` is not in its past.
+ * Returns the position of a row that ends in NOW_COLUMNS; undefined if `since` is not in its past.
  * @throws StoreUnavailable if the store was moved to another database
  */
-function momentAfter(since: Moment, row: Row | undefined): Moment | undefined {
-  const [head, ...position] = requireStoreRow(row).slice(-5);
-  const moment = positionFromRow(position);
-  return isPast(since, moment, headFromColumn(head)) ? moment : undefined;
+function positionNow(since: Position, row: Row | undefined): Position | undefined {
+  const [head, ...columns] = requireStoreRow(row).slice(-5);
+  const position = positionFromRow(columns);
+  return isPast(since, position, headFromColumn(head)) ? position : undefined;
 }
 
 /** The head of revision $1, if it is not the current one, and the columns of `positionFromRow`. */
-const MOMENT_COLUMNS = `(SELECT head FROM order_events AS event
+const NOW_COLUMNS = `(SELECT head FROM order_events AS event
     WHERE store.revision > $1 AND event.revision = $1 AND event.head IS NOT NULL
     ORDER BY order_id DESC, type = 'placed' LIMIT 1), ${POSITION_COLUMNS}`;
 
-const MOMENT = `SELECT ${MOMENT_COLUMNS} FROM store`;
+const NOW = `SELECT ${NOW_COLUMNS} FROM store`;
 
 /** The limit makes the planner use the index, whatever number of changes it estimates. */
-const CHANGES = `SELECT changed.*, ${MOMENT_COLUMNS}
+const CHANGES = `SELECT changed.*, ${NOW_COLUMNS}
     FROM store LEFT JOIN LATERAL (SELECT ${ORDER_COLUMNS} FROM orders
       WHERE orders.revision > $1 ORDER BY orders.revision LIMIT ${BATCH + 1}) AS changed ON true`;
 

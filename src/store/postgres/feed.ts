@@ -1,4 +1,4 @@
-import type { Moment } from '../../orders/heads.ts';
+import type { Position } from '../../../protocol/history.ts';
 import {
   type ChangePage,
   changePage,
@@ -7,7 +7,7 @@ import {
   MAX_CHANGES,
   startPosition,
 } from '../feed.ts';
-import { changeFromRow, headFromColumn, momentFromRow } from '../tables/feed.ts';
+import { changeFromRow, headFromColumn, positionFromColumns } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
@@ -52,25 +52,29 @@ export async function readFeed(
  * Returns the position after everything in the store.
  * @throws StoreUnavailable if the store was moved to another database
  */
-export async function readPosition(session: Session): Promise<Moment> {
+export async function readPosition(session: Session): Promise<Position> {
   const [row] = await session.query(SQL.position);
   return positionFromRow(requireStoreRow(row));
 }
 
-/** Returns whether a moment is in the past of the store, which is now at `now`. */
-export async function isInPast(session: Session, moment: Moment, now: Moment): Promise<boolean> {
-  const [row] = await session.query(SQL.head, [moment.revision]);
-  return isPast(moment, now, headFromColumn(row?.[0]));
+/** Returns whether a position is in the past of the store, which is now at `now`. */
+export async function isInPast(
+  session: Session,
+  position: Position,
+  now: Position,
+): Promise<boolean> {
+  const [row] = await session.query(SQL.head, [position.revision]);
+  return isPast(position, now, headFromColumn(row?.[0]));
 }
 
 /** The columns expected by `positionFromRow`, from `store`. */
 export const POSITION_COLUMNS = `store.revision, store.head, store.moved_to, ${ON_STANDBY}`;
 
 /** @throws StoreUnavailable if the store was moved to another database, or a standby has read it */
-export function positionFromRow([revision, head, movedTo, onStandby]: Row): Moment {
+export function positionFromRow([revision, head, movedTo, onStandby]: Row): Position {
   expectOnPrimary(onStandby);
   expectNotMovedAway(movedTo);
-  return momentFromRow([revision!, head!]);
+  return positionFromColumns([revision!, head!]);
 }
 
 /**

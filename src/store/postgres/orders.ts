@@ -1,6 +1,6 @@
-import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../orders/batch.ts';
-import type { KnownOrder } from '../../orders/lifecycle.ts';
-import type { Order, OrderId } from '../../orders/order.ts';
+import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
+import type { KnownOrder } from '../../domain/lifecycle.ts';
+import type { Order, OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';

@@ -1,4 +1,4 @@
-import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../orders/order.ts';
+import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../domain/order.ts';
 import {
   countsOf,
   dividedFilter,

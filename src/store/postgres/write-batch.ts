@@ -1,7 +1,7 @@
-import type { Batch } from '../../orders/batch.ts';
-import { digestOf } from '../../orders/heads.ts';
-import type { Order } from '../../orders/order.ts';
-import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
+import type { Batch } from '../../domain/batch.ts';
+import { digestOf } from '../../domain/heads.ts';
+import type { Order } from '../../domain/order.ts';
+import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { recordChangedAll } from '../tables/changed-all.ts';
 import { recordPlacements } from '../tables/placements.ts';

@@ -1,6 +1,6 @@
 import { Mutex } from '../../concurrency/mutex.ts';
-import { isBatchCommand } from '../../orders/batch.ts';
-import type { OrderId } from '../../orders/order.ts';
+import { isBatchCommand } from '../../domain/batch.ts';
+import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../tables/carry-out.ts';
 import type { Connection } from './database/connection.ts';

@@ -1,13 +1,13 @@
-import type { Moment } from '../../orders/heads.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { OrderId } from '../../orders/order.ts';
+import type { Position } from '../../../protocol/history.ts';
+import type { OrderEventType } from '../../domain/lifecycle.ts';
+import type { OrderId } from '../../domain/order.ts';
 import {
   ActivityCount,
   type ActivityCursor,
   type ActivityPage,
   type ActivityPosition,
   type ActivityQuery,
-  countedMoment,
+  countedPosition,
   endOf,
   MAX_EVENTS_COUNTED,
   startOf,
@@ -51,9 +51,9 @@ export async function countActivity(
 function beginOf(
   session: Session,
   query: ActivityQuery,
-): { readonly now: Moment; readonly start: ActivityCursor } | undefined {
+): { readonly now: Position; readonly start: ActivityCursor } | undefined {
   const now = readPosition(session);
-  const counted = countedMoment(query);
+  const counted = countedPosition(query);
   if (counted !== undefined && !isInPast(session, counted, now)) return undefined;
   return { now, start: startOf(query, now) };
 }
@@ -66,7 +66,7 @@ function countOn(
     readonly from: ActivityPosition;
     readonly to: ActivityPosition;
     readonly upTo: bigint;
-    readonly now: Moment;
+    readonly now: Position;
   },
 ): ActivityPosition | undefined {
   const [from, end] = [valuesOf(range.from), valuesOf(range.to)];
@@ -89,7 +89,7 @@ function valuesOf({ at, revision, orderId }: ActivityPosition): Value[] {
 }
 
 const SQL = {
-  // Without what was written since the count began, as a page of a moment ends at the same event whenever it is read.
+  // Without what was written since the count began, as a page of a position ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
     WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?) AND +revision <= ?
     ORDER BY at, revision, order_id LIMIT 1 OFFSET ?`,

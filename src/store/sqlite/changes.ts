@@ -1,6 +1,6 @@
+import { isSamePosition, type Position } from '../../../protocol/history.ts';
 import { Mutex } from '../../concurrency/mutex.ts';
-import { isSameMoment, type Moment } from '../../orders/heads.ts';
-import { byId, INT64_MAX, type Order } from '../../orders/order.ts';
+import { byId, INT64_MAX, type Order } from '../../domain/order.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
@@ -19,24 +19,24 @@ export class Changes {
   }
 
   /** Calls are serialized, since a connection has one snapshot at a time. */
-  read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
+  read(since: Position | undefined, visit: Visit): Promise<Position | undefined> {
     return this.#mutex.run(() => this.#read(since, visit));
   }
 
-  async #read(since: Moment | undefined, visit: Visit): Promise<Moment | undefined> {
+  async #read(since: Position | undefined, visit: Visit): Promise<Position | undefined> {
     const session = this.#session;
-    if (since !== undefined && isSameMoment(since, readPosition(session))) return since;
+    if (since !== undefined && isSamePosition(since, readPosition(session))) return since;
     session.run('BEGIN');
     try {
-      const moment = readPosition(session);
-      if (since !== undefined && !isInPast(session, since, moment)) return undefined;
+      const position = readPosition(session);
+      if (since !== undefined && !isInPast(session, since, position)) return undefined;
       if (since === undefined) await visitPages(pagesById(session, LISTED), visit);
       else {
         await visitPages(pagesByRevision(session, since.revision), (orders) =>
           visit(orders.toSorted(byId)),
         );
       }
-      return moment;
+      return position;
     } finally {
       session.run('COMMIT');
     }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Moment } from '../../orders/heads.ts';
+import type { Position } from '../../../protocol/history.ts';
 import { type ChangePage, changePage, type FeedStart, isPast, startPosition } from '../feed.ts';
-import { changeFromRow, headFromColumn, momentFromRow } from '../tables/feed.ts';
+import { changeFromRow, headFromColumn, positionFromColumns } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
@@ -41,17 +41,18 @@ export async function readFeed(
  * Returns the position after everything in the store.
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved to another database
  */
-export function readPosition(session: Session): Moment {
+export function readPosition(session: Session): Position {
   const [revision, head, ...guards] = requireStoreRow(session.query(SQL.store)[0]);
   expectUsable(guards);
-  return momentFromRow([revision!, head!]);
+  return positionFromColumns([revision!, head!]);
 }
 
-/** Returns whether a moment is in the past of the store, which is now at `now`. */
-export function isInPast(session: Session, moment: Moment, now: Moment): boolean {
+/** Returns whether a position is in the past of the store, which is now at `now`. */
+export function isInPast(session: Session, position: Position, now: Position): boolean {
   // The head of the current revision is known.
-  const [row] = moment.revision < now.revision ? session.query(SQL.head, [moment.revision]) : [];
-  return isPast(moment, now, headFromColumn(row?.[0]));
+  const [row] =
+    position.revision < now.revision ? session.query(SQL.head, [position.revision]) : [];
+  return isPast(position, now, headFromColumn(row?.[0]));
 }
 
 /** The event after the first one of an order, and the one that placed it. */

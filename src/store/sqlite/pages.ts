@@ -1,5 +1,5 @@
-import { isSameMoment } from '../../orders/heads.ts';
-import type { OrderId, OrderRecord, OrderStatus } from '../../orders/order.ts';
+import { isSamePosition } from '../../../protocol/history.ts';
+import type { OrderId, OrderRecord, OrderStatus } from '../../domain/order.ts';
 import {
   countsOf,
   MAX_ROWS_COUNTED,
@@ -70,7 +70,7 @@ export class Pages {
         readPart(this.#session, walk, { ...query, after, limit: query.limit - orders.length }),
       );
       position ??= part.position;
-      if (!isSameMoment(part.position, position)) break;
+      if (!isSamePosition(part.position, position)) break;
       orders.push(...part.orders);
       after = part.next;
       if (after === undefined || orders.length === query.limit) break;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../orders/order.ts';
+import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../domain/order.ts';
 import type { ScanRange, ScanVisit } from '../store.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, type OrderId } from '../../orders/order.ts';
+import { INT64_MAX, INT64_MIN, type OrderId } from '../../domain/order.ts';
 import {
   dividedFilter,
   hasUndatedLast,

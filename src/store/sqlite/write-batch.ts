@@ -1,6 +1,6 @@
-import type { Batch, OrderEventDraft } from '../../orders/batch.ts';
-import { digestOf, type Head, headAfter } from '../../orders/heads.ts';
-import { differingFields, type Order } from '../../orders/order.ts';
+import type { Batch, OrderEventDraft } from '../../domain/batch.ts';
+import { digestOf, type Head, headAfter } from '../../domain/heads.ts';
+import { differingFields, type Order } from '../../domain/order.ts';
 import { StoreUnavailable } from '../store.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { recordChangedAll } from '../tables/changed-all.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency/mutex.ts';
-import type { BatchCommand } from '../../orders/batch.ts';
+import type { BatchCommand } from '../../domain/batch.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';

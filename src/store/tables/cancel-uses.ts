@@ -1,5 +1,5 @@
-import type { Batch } from '../../orders/batch.ts';
-import { CANCEL_WINDOW_MS, type CancelUse, secondOf } from '../../orders/cancel-limit.ts';
+import type { Batch } from '../../domain/batch.ts';
+import { CANCEL_WINDOW_MS, type CancelUse, secondOf } from '../../domain/cancel-limit.ts';
 import { jsonRows, type Session } from './session.ts';
 
 /** Returns the recorded cancels of keys with a limit. */

@@ -1,4 +1,4 @@
-import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../orders/batch.ts';
+import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../domain/batch.ts';
 import type { Action } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';

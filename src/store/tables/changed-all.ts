@@ -1,6 +1,6 @@
-import type { Batch } from '../../orders/batch.ts';
-import type { ChangeAllName, ChangedAll, ChangeResult } from '../../orders/change-all.ts';
-import { PLACEMENT_KEPT_MS } from '../../orders/placement.ts';
+import type { Batch } from '../../domain/batch.ts';
+import type { ChangeAllName, ChangedAll, ChangeResult } from '../../domain/bulk.ts';
+import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import type { RequestName } from '../commands.ts';
 import { jsonRows, type Row, type Session } from './session.ts';
 

@@ -1,6 +1,5 @@
-import type { Environment } from '../../keys/api-key.ts';
-import type { Head } from '../../orders/heads.ts';
-import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
+import type { Environment } from '../../domain/api-key.ts';
+import { ORDER_STATUSES, type OrderStatus } from '../../domain/order.ts';
 import type { HeadFindings } from './heads.ts';
 
 /** The result of checking a whole store. */
@@ -13,8 +12,8 @@ export interface Findings {
   readonly environment: Environment | undefined;
   readonly movedTo: string | undefined;
   readonly revision: bigint;
-  /** Undefined if it has not been computed, or if the schema is too old to have it. */
-  readonly head: Head | undefined;
+  /** As in a position; undefined if it has not been computed, or if the schema is too old to have it. */
+  readonly head: string | undefined;
   /** Of the history; undefined if it cannot be checked, such as in an older schema. */
   readonly heads: HeadFindings | undefined;
   /** Counted from the rows, to be compared with the store's own counters. */

@@ -1,5 +1,6 @@
-import { changeOf, type OrderChange } from '../../orders/change.ts';
-import { type Head, headText, type Moment } from '../../orders/heads.ts';
+import type { Position } from '../../../protocol/history.ts';
+import { changeOf, type OrderChange } from '../../domain/change.ts';
+import { type Head, headText } from '../../domain/heads.ts';
 import { StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from './heads.ts';
 import { eventFromRow, laterFromRow, ORDER_WIDTH, orderFromRow } from './orders.ts';
@@ -24,7 +25,7 @@ export function changeFromRow(row: Row): OrderChange {
  * Reads the columns revision and head of the table store.
  * @throws StoreUnavailable if the heads of the store have not been computed
  */
-export function momentFromRow([revision, head]: Row): Moment {
+export function positionFromColumns([revision, head]: Row): Position {
   const text = headFromColumn(head);
   if (text === undefined) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
   return { revision: revision as bigint, head: text };

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { BEGINNING, isSamePosition, type Position } from '../../../protocol/history.ts';
 import {
-  BEGINNING,
   type ChainedEvent,
   digestOf,
   type Head,
-  type HistoryEnd,
   headAfter,
+  headFrom,
   headText,
-  isSameMoment,
-  type Moment,
-  NO_HISTORY,
-} from '../../orders/heads.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import { INT64_MAX } from '../../orders/order.ts';
+} from '../../domain/heads.ts';
+import type { OrderEventType } from '../../domain/lifecycle.ts';
+import { INT64_MAX } from '../../domain/order.ts';
 import { actionOf } from '../audit.ts';
 import { recordAction } from './audit.ts';
 import { eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
@@ -71,9 +68,9 @@ export async function recordHeads(session: Session, from: bigint, to: bigint): P
  */
 export async function* computeHeads(
   batches: Batches,
-  from: HistoryEnd,
+  from: Position,
 ): AsyncGenerator<HeadedRevision[]> {
-  let before = from.head;
+  let before = headFrom(from.head);
   const complete = (rows: readonly Row[]): HeadedRevision => {
     const last = rows.at(-1)!;
     const known = rows.filter((row) => row[STATUS] !== null);
@@ -116,9 +113,11 @@ export async function hasHeads(session: Session): Promise<boolean> {
 }
 
 /** Returns the latest revision that has a head, of those up to `upTo`. */
-export async function lastHeaded(session: Session, upTo = INT64_MAX): Promise<HistoryEnd> {
+export async function lastHeaded(session: Session, upTo = INT64_MAX): Promise<Position> {
   const [row] = await session.query(SQL.lastHeaded, [upTo]);
-  return row === undefined ? NO_HISTORY : { revision: row[0] as bigint, head: row[1] as Head };
+  return row === undefined
+    ? BEGINNING
+    : { revision: row[0] as bigint, head: headText(row[1] as Head) };
 }
 
 /** Reads the columns of CHAINED_COLUMNS. */
@@ -159,7 +158,7 @@ export interface HeadFindings {
 /** How a history is checked. */
 export interface HistoryCheck {
   /** A revision and a head that the history should have. */
-  readonly asked?: Moment | undefined;
+  readonly asked?: Position | undefined;
   /** Whether only the end and some other parts of a long history are checked, which takes a fraction of a second. */
   readonly isSample?: boolean;
 }
@@ -177,13 +176,13 @@ const SAMPLE_PARTS = 20;
 export async function checkHeads(
   session: Session,
   read: (after: bigint) => Batches,
-  latest: HistoryEnd | undefined,
+  latest: Position | undefined,
   { asked = BEGINNING, isSample = false }: HistoryCheck,
 ): Promise<HeadFindings> {
   const altered = new Altered();
   let isIncomplete = false;
-  let end = NO_HISTORY;
-  let hasAsked = isSameMoment(asked, BEGINNING);
+  let end = BEGINNING;
+  let hasAsked = isSamePosition(asked, BEGINNING);
   const parts = isSample ? await sampleOf(session) : [0n];
   for (const [index, after] of parts.entries()) {
     end = await lastHeaded(session, after);
@@ -192,7 +191,7 @@ export async function checkHeads(
         const isEdited = stored === undefined ? latest !== undefined : !isEqual(stored, head);
         if (isEdited || found.isBroken) altered.add(revision);
         isIncomplete ||= found.isIncomplete;
-        end = { revision, head: stored ?? head };
+        end = { revision, head: headText(stored ?? head) };
         // Proven only if nothing before was altered, since each head is computed from the stored one before.
         const isAsked = asked.revision === revision && asked.head === headText(head);
         hasAsked ||= isAsked && altered.count === 0;
@@ -202,7 +201,7 @@ export async function checkHeads(
   }
   const problems = altered.problems();
   if (latest === undefined) problems.push(HEADS_NOT_COMPUTED);
-  else if (latest.revision !== end.revision || !isEqual(latest.head, end.head)) {
+  else if (!isSamePosition(latest, end)) {
     problems.push('the head of the store is not that of its last revision: it was altered');
     altered.add(end.revision + 1n);
   }

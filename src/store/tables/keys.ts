@@ -1,5 +1,5 @@
-import type { ApiKey, Environment } from '../../keys/api-key.ts';
-import { parseScopes, scopesText } from '../../keys/scopes.ts';
+import type { ApiKey, Environment } from '../../domain/api-key.ts';
+import { parseScopes, scopesText } from '../../domain/scopes.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
 

@@ -1,6 +1,6 @@
-import { type LaterEvent, orderAfter } from '../../orders/change.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
-import type { Order, OrderStatus } from '../../orders/order.ts';
+import { type LaterEvent, orderAfter } from '../../domain/change.ts';
+import type { OrderEventType } from '../../domain/lifecycle.ts';
+import type { Order, OrderStatus } from '../../domain/order.ts';
 import type { OrderEvent } from '../store.ts';
 import { boolean, integer, number, type Row, text } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { PLACEMENT_KEPT_MS, type Placement } from '../../orders/placement.ts';
+import { PLACEMENT_KEPT_MS, type Placement } from '../../domain/placement.ts';
 import { jsonRows, type Session } from './session.ts';
 
 /** Returns those of the placements that the store remembers. */

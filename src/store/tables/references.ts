@@ -1,5 +1,5 @@
-import type { ReferenceName } from '../../orders/batch.ts';
-import type { KnownReference } from '../../orders/placement.ts';
+import type { ReferenceName } from '../../domain/batch.ts';
+import type { KnownReference } from '../../domain/placement.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
 import { jsonRows, type Session } from './session.ts';
 

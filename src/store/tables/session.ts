@@ -1,4 +1,4 @@
-import { toJson } from '../../json/to-json.ts';
+import { toJson } from '../../../protocol/exact-json.ts';
 import type { Engine } from '../store.ts';
 
 /** A column of a row: integers are bigint, booleans 0n or 1n, on both engines. */

@@ -1,7 +1,7 @@
-import type { Environment } from '../../keys/api-key.ts';
-import { type Head, headFrom, headText } from '../../orders/heads.ts';
-import { type FreeIds, leapAbove } from '../../orders/ids.ts';
-import type { OrderId } from '../../orders/order.ts';
+import type { Environment } from '../../domain/api-key.ts';
+import { type Head, headFrom, headText } from '../../domain/heads.ts';
+import { type FreeIds, leapAbove } from '../../domain/ids.ts';
+import type { OrderId } from '../../domain/order.ts';
 import { type StoreCounters, type StoreStatus, StoreUnavailable } from '../store.ts';
 import { type Dialects, number, type Row, type Session, text } from './session.ts';
 

@@ -1,5 +1,5 @@
-import { momentText, parseMoment } from '../../orders/heads.ts';
-import type { OrderEventType } from '../../orders/lifecycle.ts';
+import { parsePosition, positionText } from '../../../protocol/history.ts';
+import type { OrderEventType } from '../../domain/lifecycle.ts';
 import {
   changedWebhook,
   type DeliveryState,
@@ -11,7 +11,7 @@ import {
   type Webhook,
   type WebhookLag,
   webhookTag,
-} from '../../webhooks/webhook.ts';
+} from '../../domain/webhook.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { findRequest, recordRequest } from './changed-all.ts';
 import {
@@ -140,7 +140,12 @@ export async function recordDeliveries(
   const rows = deliveries.map(({ id, known, state, beginsWith }) => {
     const { version, position, sendingTo } = known;
     return [
-      ...[id, version, momentText(position), sendingTo === undefined ? '' : momentText(sendingTo)],
+      ...[
+        id,
+        version,
+        positionText(position),
+        sendingTo === undefined ? '' : positionText(sendingTo),
+      ],
       ...[...stateValues(state), beginsWith],
     ];
   });
@@ -180,12 +185,12 @@ function valuesOf(webhook: Webhook) {
 function stateFromRow(row: Row): DeliveryState {
   const [position, examined, sendingTo, failures, failingSince, nextAttemptAt, ...rest] = row;
   const [pausedFor, lastSuccessAt, failedAt, status, problem] = rest;
-  const moment = (column: Column | undefined) =>
-    column === null ? undefined : parseMoment(column as string)!;
+  const positionIn = (column: Column | undefined) =>
+    column === null ? undefined : parsePosition(column as string)!;
   return {
-    position: moment(position)!,
-    examined: moment(examined),
-    sendingTo: moment(sendingTo),
+    position: positionIn(position)!,
+    examined: positionIn(examined),
+    sendingTo: positionIn(sendingTo),
     failures: Number(failures),
     failingSince: number(failingSince),
     nextAttemptAt: number(nextAttemptAt),
@@ -201,7 +206,11 @@ function stateFromRow(row: Row): DeliveryState {
 function stateValues({ position, examined, sendingTo, lastFailure, ...state }: DeliveryState) {
   const { failures, failingSince, nextAttemptAt, pausedFor, lastSuccessAt } = state;
   return [
-    ...[momentText(position), examined && momentText(examined), sendingTo && momentText(sendingTo)],
+    ...[
+      positionText(position),
+      examined && positionText(examined),
+      sendingTo && positionText(sendingTo),
+    ],
     ...[failures, failingSince, nextAttemptAt, pausedFor, lastSuccessAt],
     ...[lastFailure?.at, lastFailure?.status, lastFailure?.problem],
   ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { orderJson } from '../../../src/orders/order.ts';
+import { orderJson } from '../../../src/domain/order.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 import { open } from '../../store/engines.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { orderEtag } from '../../../src/api/etags.ts';
 import { storeEtags } from '../../../src/api/v2/responses.ts';
-import type { OrderRecord } from '../../../src/orders/order.ts';
+import type { OrderRecord } from '../../../src/domain/order.ts';
+import { orderEtag } from '../../../src/records/etags.ts';
 
 test('different states of an order have different ETags, even if a revision is reused after a restore', () => {
   const order: OrderRecord = { id: 1n, status: 'pending', placedAt: 5, updatedAt: 5, revision: 7n };
@@ -17,13 +17,13 @@ test('different states of an order have different ETags, even if a revision is r
 });
 
 test('different states of a store have different ETags, even within a millisecond and after a failover that lost changes', () => {
-  const moment = { revision: 7n, head: 'a'.repeat(64) };
+  const position = { revision: 7n, head: 'a'.repeat(64) };
   const etags = [
-    storeEtags(moment),
-    storeEtags({ ...moment, revision: 8n }),
-    storeEtags({ ...moment, head: 'b'.repeat(64) }),
-    storeEtags(moment, 1n),
-    storeEtags(moment, 2n),
+    storeEtags(position),
+    storeEtags({ ...position, revision: 8n }),
+    storeEtags({ ...position, head: 'b'.repeat(64) }),
+    storeEtags(position, 1n),
+    storeEtags(position, 2n),
   ];
   const all = etags.flatMap(({ identity, gzip }) => [identity, gzip]);
   assert.equal(new Set(all).size, 2 * etags.length);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { digestOf, newSecret } from '../../../src/domain/api-key.ts';
 import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
-import { digestOf, newSecret } from '../../../src/keys/api-key.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';

@@ -3,13 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { BEGINNING, momentText } from '../../../src/orders/heads.ts';
-import { makeWebhookKey, readWebhookKey, WebhookKeyUnusable } from '../../../src/webhooks/key.ts';
-import { secretOf } from '../../../src/webhooks/signature.ts';
+import { BEGINNING, positionText } from '../../../protocol/history.ts';
+import {
+  makeWebhookKey,
+  readWebhookKey,
+  WebhookKeyUnusable,
+} from '../../../src/feed/deliveries/webhook-key.ts';
+import { secretOf } from '../../../src/feed/deliveries/webhook-secrets.ts';
+import { startReceiver } from '../../feed/receiver.ts';
 import { type Service, startService, testService } from '../../http/harness.ts';
 import { place } from '../../store/engines.ts';
 import { temporaryFolder } from '../../temporary.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
@@ -64,7 +68,7 @@ testService('a webhook is created with its secret, read, changed and deleted', a
   assert.deepEqual(rest, {
     ...{ id: webhook.id, url: 'https://shop.example/hook', description: 'the shop' },
     ...{ events: ['shipped'], petIds: [7], state: 'active', failures: 0 },
-    ...{ cursor: momentText(now), lag: { changes: 0 }, createdBy: service.key.id },
+    ...{ cursor: positionText(now), lag: { changes: 0 }, createdBy: service.key.id },
   });
   const changed = await call('PATCH', `/${webhook.id}`, {
     ...{ description: '', events: [], petIds: [], state: 'paused', after: 'start' },
@@ -73,7 +77,7 @@ testService('a webhook is created with its secret, read, changed and deleted', a
   assert.deepEqual(changed.value, {
     ...{ id: webhook.id, url: 'https://shop.example/hook', state: 'paused' },
     ...{ pausedFor: 'requested', failures: 0, createdAt, createdBy: service.key.id },
-    ...{ cursor: momentText(BEGINNING), lag: { changes: 1, since: placedAt } },
+    ...{ cursor: positionText(BEGINNING), lag: { changes: 1, since: placedAt } },
   });
   const resumed = await call('PATCH', `/${webhook.id}`, { state: 'active' });
   assert.equal(resumed.value.state, 'active');

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { clientErrorListeners } from '../../../src/http/client-errors.ts';
 import { Bodies } from '../../../src/http/connection/bodies.ts';
-import { clientErrorListeners } from '../../../src/http/connection/client-errors.ts';
 import { discardInput } from '../../../src/http/connection/lingering-close.ts';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
-import { corsFor } from '../../../src/http/cors.ts';
 import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
+import { corsFor } from '../../../src/http/request/cors.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 

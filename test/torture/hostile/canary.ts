@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newSecret } from '../../../src/keys/api-key.ts';
+import { newSecret } from '../../../src/domain/api-key.ts';
 import { succeed } from '../command.ts';
 import { type Call, send } from '../http.ts';
 import { serveNew } from './store.ts';

@@ -1,6 +1,6 @@
 // A process that sends requests with wrong keys, at a rate, until it is ended: PORT, CONNECTIONS, REQUESTS PER SECOND.
 import { connect } from 'node:net';
-import { newSecret } from '../../../src/keys/api-key.ts';
+import { newSecret } from '../../../src/domain/api-key.ts';
 
 const [port, connections, rate] = process.argv.slice(2).map(Number);
 const BEATS_PER_SECOND = 100;

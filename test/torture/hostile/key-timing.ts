@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { checksum, newSecret } from '../../../src/keys/api-key.ts';
+import { checksum, newSecret } from '../../../src/domain/api-key.ts';
 import type { Random } from '../random.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';

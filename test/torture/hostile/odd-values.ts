@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
-import type { OpenApi, Operation, Parameter } from '../../../src/contract/openapi.ts';
+import type { OpenApi, Operation, Parameter } from '../../../protocol/openapi.ts';
 import { checkAnswer } from '../../http/contract-check.ts';
 import type { Answer, Call } from '../http.ts';
 import type { Random } from '../random.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
-import { readConfig } from '../../../src/config/config.ts';
-import { Service } from '../../../src/serve/service.ts';
+import { Service } from '../../../src/service/service.ts';
+import { readConfig } from '../../../src/service/settings/config.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { run } from '../../process/program.ts';
 import { type Answer, type Call, type Json, parse, send } from '../http.ts';

@@ -1,7 +1,7 @@
-import type { Contract } from '../../../contract/contract.ts';
-import { inTime } from '../../../http/deadline.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
-import { toJson } from '../../../json/to-json.ts';
+import { toJson } from '../../../../protocol/exact-json.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
 import type { Store } from '../../../store/store.ts';
 import { type FilterParameters, filterOf } from '../filters.ts';
 import { sendPage, storeEtags } from '../responses.ts';

@@ -1,12 +1,12 @@
-import type { Contract } from '../../../contract/contract.ts';
-import { inTime } from '../../../http/deadline.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
-import { sendError, sendProblems } from '../../../http/responses.ts';
-import { toJson } from '../../../json/to-json.ts';
-import { parseTimestamp } from '../../../orders/timestamp.ts';
+import { toJson } from '../../../../protocol/exact-json.ts';
+import { parseTimestamp } from '../../../domain/timestamp.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
+import { sendError, sendProblems } from '../../../http/request/responses.ts';
+import { activityCursor, parseActivityCursor } from '../../../records/page-cursors.ts';
 import type { ActivityPage, ActivityQuery } from '../../../store/activity.ts';
 import type { Store } from '../../../store/store.ts';
-import { activityCursor, parseActivityCursor } from '../cursors.ts';
 import { sendPage, storeEtags } from '../responses.ts';
 
 interface Parameters {

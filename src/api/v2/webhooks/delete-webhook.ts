@@ -1,7 +1,7 @@
-import type { Contract } from '../../../contract/contract.ts';
-import { inTime } from '../../../http/deadline.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
-import { sendEmpty, sendError } from '../../../http/responses.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
+import { sendEmpty, sendError } from '../../../http/request/responses.ts';
 import type { Store } from '../../../store/store.ts';
 import { NOT_STORED } from '../responses.ts';
 import { type WebhookId, webhookToChange } from './responses.ts';

@@ -1,9 +1,9 @@
-import type { Contract } from '../../../contract/contract.ts';
-import { inTime } from '../../../http/deadline.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
+import { webhookRecord } from '../../../records/webhook-json.ts';
 import type { Store } from '../../../store/store.ts';
 import { lagsOf } from '../../../store/webhook-lags.ts';
-import { webhookRecord } from './records.ts';
 import { isOwn, sendFresh } from './responses.ts';
 
 /** GET /webhooks: all webhooks, the oldest first. */

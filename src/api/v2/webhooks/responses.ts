@@ -1,15 +1,15 @@
-import { inTime } from '../../../http/deadline.ts';
+import { toJson } from '../../../../protocol/exact-json.ts';
+import { isAllowed } from '../../../domain/api-key.ts';
+import { type Webhook, webhookTag } from '../../../domain/webhook.ts';
 import { type HeaderList, scopeChallenge } from '../../../http/errors.ts';
-import type { Exchange } from '../../../http/exchange.ts';
-import { send, sendError } from '../../../http/responses.ts';
-import { toJson } from '../../../json/to-json.ts';
-import { isAllowed } from '../../../keys/api-key.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { Exchange } from '../../../http/request/exchange.ts';
+import { send, sendError } from '../../../http/request/responses.ts';
+import { webhookRecord } from '../../../records/webhook-json.ts';
 import type { Store } from '../../../store/store.ts';
 import { lagsOf } from '../../../store/webhook-lags.ts';
-import { type Webhook, webhookTag } from '../../../webhooks/webhook.ts';
 import { failedPrecondition, namesState } from '../../preconditions.ts';
 import { JSON_TYPE, NOT_STORED } from '../responses.ts';
-import { webhookRecord } from './records.ts';
 
 /** The path parameter. */
 export interface WebhookId {

@@ -1,10 +1,10 @@
-import type { Contract } from '../../../contract/contract.ts';
-import { inTime } from '../../../http/deadline.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
-import { sendError, sendProblems } from '../../../http/responses.ts';
+import type { KeyOf } from '../../../feed/deliveries/webhook-key.ts';
+import { secretOf } from '../../../feed/deliveries/webhook-secrets.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
+import { sendError, sendProblems } from '../../../http/request/responses.ts';
 import type { Store } from '../../../store/store.ts';
-import type { KeyOf } from '../../../webhooks/key.ts';
-import { secretOf } from '../../../webhooks/signature.ts';
 import { MALFORMED_IDEMPOTENCY_KEY, optionalIdempotencyKeyOf } from '../idempotency-key.ts';
 import { permittedWebhook, preconditionsOf, sendWebhook, type WebhookId } from './responses.ts';
 

@@ -1,13 +1,12 @@
-import { inTime } from '../../../http/deadline.ts';
+import type { Position } from '../../../../protocol/history.ts';
+import type { OrderEventType } from '../../../domain/lifecycle.ts';
+import { type AllowedTargets, urlProblem } from '../../../feed/deliveries/addresses.ts';
 import type { RequestProblem } from '../../../http/errors.ts';
-import type { Exchange } from '../../../http/exchange.ts';
-import { sendError, sendProblems } from '../../../http/responses.ts';
-import type { Moment } from '../../../orders/heads.ts';
-import type { OrderEventType } from '../../../orders/lifecycle.ts';
-import { startPosition } from '../../../store/feed.ts';
-import { parseFeedStart } from '../../../store/feed-cursor.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { Exchange } from '../../../http/request/exchange.ts';
+import { sendError, sendProblems } from '../../../http/request/responses.ts';
+import { parseFeedStart, startPosition } from '../../../store/feed.ts';
 import type { Store } from '../../../store/store.ts';
-import { type AllowedTargets, urlProblem } from '../../../webhooks/addresses.ts';
 
 /** What createWebhook and updateWebhook can set. */
 export interface WebhookSettings {
@@ -23,7 +22,7 @@ export interface WebhookSettings {
 interface CheckedSettings {
   /** As the URL parser writes it. */
   readonly url?: string | undefined;
-  readonly position?: Moment | undefined;
+  readonly position?: Position | undefined;
   readonly events?: readonly OrderEventType[] | undefined;
   readonly petIds?: readonly bigint[] | undefined;
 }

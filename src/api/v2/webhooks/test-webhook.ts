@@ -1,9 +1,9 @@
-import type { Contract } from '../../../contract/contract.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
-import { sendError } from '../../../http/responses.ts';
+import type { Webhook } from '../../../domain/webhook.ts';
+import type { KeyOf, WebhookKey } from '../../../feed/deliveries/webhook-key.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
+import { sendError } from '../../../http/request/responses.ts';
 import type { Store } from '../../../store/store.ts';
-import type { KeyOf, WebhookKey } from '../../../webhooks/key.ts';
-import type { Webhook } from '../../../webhooks/webhook.ts';
 import { findWebhook, isOwn, sendFresh, type WebhookId } from './responses.ts';
 
 /** Maximum number of tests at the same time. */

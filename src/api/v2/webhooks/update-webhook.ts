@@ -1,9 +1,9 @@
-import type { Contract } from '../../../contract/contract.ts';
-import { inTime } from '../../../http/deadline.ts';
-import type { RouteHandler } from '../../../http/exchange.ts';
-import { sendError } from '../../../http/responses.ts';
+import type { AllowedTargets } from '../../../feed/deliveries/addresses.ts';
+import type { Contract } from '../../../http/contract/contract.ts';
+import { inTime } from '../../../http/request/deadline.ts';
+import type { RouteHandler } from '../../../http/request/exchange.ts';
+import { sendError } from '../../../http/request/responses.ts';
 import type { Store } from '../../../store/store.ts';
-import type { AllowedTargets } from '../../../webhooks/addresses.ts';
 import { sendWebhook, type WebhookId, webhookToChange } from './responses.ts';
 import { checkedSettings, type WebhookSettings } from './settings.ts';
 

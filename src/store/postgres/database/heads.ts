@@ -1,4 +1,5 @@
-import type { HistoryEnd } from '../../../orders/heads.ts';
+import type { Position } from '../../../../protocol/history.ts';
+import { headFrom, headText } from '../../../domain/heads.ts';
 import {
   AND_LATER,
   CHAINED_COLUMNS,
@@ -51,7 +52,7 @@ export async function completeHeads(
   await session.run('BEGIN');
   await session.query('SELECT FROM store FOR UPDATE');
   end = await completeInTransaction(session, end);
-  await session.write(SQL.setStoreHead, [end.head]);
+  await session.write(SQL.setStoreHead, [headFrom(end.head)]);
   await recordHeads(session, begin.revision, end.revision);
   await session.commit();
 }
@@ -64,11 +65,11 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   const end = await completeInTransaction(session, await lastHeaded(session));
   // The last revisions may have been deleted, with what operators have recorded for them.
   await session.write(SQL.clearStore);
-  await session.write(SQL.setStore, [end.revision, end.head]);
+  await session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   await session.write(SQL.forget, [end.revision]);
 }
 
-async function completeInTransaction(session: Session, from: HistoryEnd): Promise<HistoryEnd> {
+async function completeInTransaction(session: Session, from: Position): Promise<Position> {
   let end = from;
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = await writeHeads(session, revisions);
@@ -76,18 +77,19 @@ async function completeInTransaction(session: Session, from: HistoryEnd): Promis
   return end;
 }
 
-/** @returns the last of the revisions */
+/** @returns the position after the revisions */
 async function writeHeads(
   session: Session,
   revisions: readonly HeadedRevision[],
-): Promise<HistoryEnd> {
+): Promise<Position> {
   await session.write(SQL.setHeads, [
     arrayOf(revisions.map(({ revision }) => revision)),
     arrayOf(revisions.map(({ orderId }) => orderId)),
     arrayOf(revisions.map(({ type }) => type)),
     byteaArray(revisions.map(({ head }) => head)),
   ]);
-  return revisions.at(-1)!;
+  const { revision, head } = revisions.at(-1)!;
+  return { revision, head: headText(head) };
 }
 
 /** Reads CHAINED_COLUMNS of all events after a revision, inside a transaction. */

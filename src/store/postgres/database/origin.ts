@@ -1,5 +1,5 @@
-import { ALL_IDS, leapAbove } from '../../../orders/ids.ts';
-import type { OrderId } from '../../../orders/order.ts';
+import { ALL_IDS, leapAbove } from '../../../domain/ids.ts';
+import type { OrderId } from '../../../domain/order.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { type Column, text } from '../../tables/session.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';

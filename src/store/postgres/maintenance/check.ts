@@ -1,5 +1,4 @@
-import type { Environment } from '../../../keys/api-key.ts';
-import type { Head } from '../../../orders/heads.ts';
+import type { Environment } from '../../../domain/api-key.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
 import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
@@ -25,7 +24,7 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
   });
   try {
     const [store] = await session.query(STORE);
-    const [environment, movedTo, hexHead, ...numbers] = requireStoreRow(store);
+    const [environment, movedTo, bytes, ...numbers] = requireStoreRow(store);
     const [revision, pending, shipped, cancelled] = numbers as [bigint, bigint, bigint, bigint];
     const isCurrent = schema!.has === schema!.knows;
     const differences = isCurrent
@@ -37,14 +36,15 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
       // A difference that prevents it is listed already.
       () => differences.length > 0,
     );
-    const head = headOf(text(hexHead));
+    // to_jsonb writes bytes as \x and hexadecimal digits.
+    const head = text(bytes)?.slice('\\x'.length);
     const heads =
       !isCurrent || differences.length > 0
         ? undefined
         : await checkHeads(
             session,
             (after) => chainedRows(session, after),
-            head && { revision, head },
+            head === undefined ? undefined : { revision, head },
             history,
           );
     return {
@@ -61,11 +61,6 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
   } finally {
     session.destroy();
   }
-}
-
-/** Reads a bytea as to_jsonb writes it. */
-function headOf(hex: string | undefined): Head | undefined {
-  return hex === undefined ? undefined : Buffer.from(hex.slice('\\x'.length), 'hex');
 }
 
 /** Through to_jsonb, since older schemas lack some of the columns. */

@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { type OrderId, parseInt64 } from '../../../orders/order.ts';
+import { type OrderId, parseInt64 } from '../../../domain/order.ts';
 
 /** Characters of the file: as many as int64 needs, so that a rewrite needs no space on the disk. */
 const LENGTH = 20;

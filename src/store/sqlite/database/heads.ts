@@ -1,4 +1,5 @@
-import type { HistoryEnd } from '../../../orders/heads.ts';
+import type { Position } from '../../../../protocol/history.ts';
+import { headFrom, headText } from '../../../domain/heads.ts';
 import {
   AND_LATER,
   CHAINED_COLUMNS,
@@ -36,7 +37,7 @@ export async function completeHeads(
   await inTransaction(
     session,
     async () => {
-      session.write(SQL.setFirstStoreHead, [end.head]);
+      session.write(SQL.setFirstStoreHead, [headFrom(end.head)]);
       await recordHeads(session, begin.revision, end.revision);
     },
     options,
@@ -51,16 +52,17 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
     end = writeHeads(session, revisions);
   }
   // The last revisions may have been deleted, with what operators have recorded for them.
-  session.write(SQL.setStore, [end.revision, end.head]);
+  session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   session.write(SQL.forget, [end.revision]);
 }
 
-/** @returns the last of the revisions */
-function writeHeads(session: Session, revisions: readonly HeadedRevision[]): HistoryEnd {
+/** @returns the position after the revisions */
+function writeHeads(session: Session, revisions: readonly HeadedRevision[]): Position {
   for (const { revision, orderId, type, head } of revisions) {
     session.write(SQL.setHead, [head, revision, orderId, type]);
   }
-  return revisions.at(-1)!;
+  const { revision, head } = revisions.at(-1)!;
+  return { revision, head: headText(head) };
 }
 
 /** Reads CHAINED_COLUMNS of all events after a revision, in pages of whole revisions. */

@@ -1,5 +1,5 @@
-import { leapAbove } from '../../../orders/ids.ts';
-import type { OrderId } from '../../../orders/order.ts';
+import { leapAbove } from '../../../domain/ids.ts';
+import type { OrderId } from '../../../domain/order.ts';
 import type { Session } from './session.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Environment } from '../../../keys/api-key.ts';
-import type { Head, HistoryEnd } from '../../../orders/heads.ts';
+import type { Position } from '../../../../protocol/history.ts';
+import type { Environment } from '../../../domain/api-key.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
 import {
@@ -10,7 +10,9 @@ import {
   type Findings,
   type SchemaVersion,
 } from '../../tables/consistency.ts';
+import { headFromColumn } from '../../tables/feed.ts';
 import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
+import type { Column } from '../../tables/session.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
@@ -48,7 +50,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
   const differences = isCurrent ? differencesOf(db) : [];
   const store = rowOf(db);
   const revision = store.revision as bigint;
-  const head = (store.head ?? undefined) as Head | undefined;
+  const head = headFromColumn(store.head as Column);
   const { orders, problems } = await countedRows(
     store as unknown as Counters,
     async () => session.query(countsSql(schema))[0] as readonly bigint[],
@@ -57,7 +59,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
   );
   const unlinked = unlinkedEvents(session, schema, damage.length + problems.length > 0);
   const unreadable: string[] = [];
-  const readHeads = (latest: HistoryEnd | undefined) =>
+  const readHeads = (latest: Position | undefined) =>
     checkHeads(session, (after) => chainedRows(session, after), latest, history).catch((error) => {
       // Events on corrupt pages cannot be read.
       if (!isCorrupt(error)) throw error;
@@ -66,7 +68,8 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
     });
   // A column that is missing is listed already.
   const canRead = isCurrent && differences.length === 0;
-  const heads = canRead ? await readHeads(head && { revision, head }) : undefined;
+  const latest = head === undefined ? undefined : { revision, head };
+  const heads = canRead ? await readHeads(latest) : undefined;
   return {
     schema,
     schemaDifferences: differences,

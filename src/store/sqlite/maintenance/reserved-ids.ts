@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ALL_IDS, type FreeIds, leapAbove } from '../../../orders/ids.ts';
-import type { OrderId } from '../../../orders/order.ts';
+import { ALL_IDS, type FreeIds, leapAbove } from '../../../domain/ids.ts';
+import type { OrderId } from '../../../domain/order.ts';
 import type { Action } from '../../audit.ts';
 
 /**

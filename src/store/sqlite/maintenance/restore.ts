@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { FreeIds } from '../../../orders/ids.ts';
-import type { OrderId } from '../../../orders/order.ts';
+import type { FreeIds } from '../../../domain/ids.ts';
+import type { OrderId } from '../../../domain/order.ts';
 import type { Action } from '../../audit.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';

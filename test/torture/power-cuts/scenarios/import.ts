@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MAX_BATCH } from '../../../../src/orders/batch.ts';
+import { MAX_BATCH } from '../../../../src/domain/batch.ts';
 import { command, examineStore } from '../examine-store.ts';
 import { Recording } from '../recording.ts';
 import { makeStore, ordersFrom, type Scenario } from '../scenario.ts';

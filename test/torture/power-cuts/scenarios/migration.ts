@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { newSecret } from '../../../../src/keys/api-key.ts';
+import { newSecret } from '../../../../src/domain/api-key.ts';
 import { examineStore } from '../examine-store.ts';
 import { Recording } from '../recording.ts';
 import type { Scenario } from '../scenario.ts';

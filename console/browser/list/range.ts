@@ -1,0 +1,91 @@
+import { now } from '../clock.ts';
+
+/** Days of the reader: a preset, or FROM..TO, both YYYY-MM-DD, inclusive, and possibly empty; empty for any day. */
+export type Range = string;
+
+/** The presets, with their first and last day relative to today; undefined for no limit. */
+const PRESETS: Readonly<
+  Record<string, readonly [from: number | undefined, to: number | undefined]>
+> = {
+  today: [0, 0],
+  overdue: [undefined, -1],
+  next7: [0, 6],
+  last7: [-6, 0],
+  last30: [-29, 0],
+};
+
+export const PRESET_NAMES: Readonly<Record<string, string>> = {
+  today: 'Today',
+  overdue: 'Overdue',
+  next7: 'Next 7 days',
+  last7: 'Last 7 days',
+  last30: 'Last 30 days',
+};
+
+/** Which presets each filter offers. */
+export const SHIPS_PRESETS = ['today', 'overdue', 'next7'] as const;
+export const PLACED_PRESETS = ['today', 'last7', 'last30'] as const;
+
+/** Returns the range that a text names; empty if it names none. */
+export function rangeIn(text: string, presets: readonly string[]): Range {
+  if (presets.includes(text)) return text;
+  const [, from = '', to = ''] = /^([\d-]*)\.\.([\d-]*)$/.exec(text) ?? [];
+  return rangeOf(from, to);
+}
+
+/** Returns the range of two days; days that are incomplete or do not exist are left out. */
+export function rangeOf(from: string, to: string): Range {
+  const [first, last] = [from, to].map((day) => (dayStart(day) === undefined ? '' : day));
+  return first === '' && last === '' ? '' : `${first}..${last}`;
+}
+
+/** Whether the days of a range change with the day. */
+export const isRelative = (range: Range): boolean => range in PRESETS;
+
+/** Returns the two days of a range, as YYYY-MM-DD or empty. */
+export function daysOf(range: Range): readonly [from: string, to: string] {
+  const preset = PRESETS[range];
+  if (preset !== undefined) {
+    const [from, to] = preset.map((days) => (days === undefined ? '' : dayText(today(days))));
+    return [from!, to!];
+  }
+  const [from = '', to = ''] = range.split('../../../src/console/browser');
+  return [from, to];
+}
+
+/** Returns when a range begins, and when the day after it begins. */
+export function boundsOf(range: Range): {
+  readonly from: Date | undefined;
+  readonly before: Date | undefined;
+} {
+  const [from, to] = daysOf(range);
+  return { from: dayStart(from), before: dayStart(to, 1) };
+}
+
+/** The day after one of this year must have four digits, too. */
+const LAST_YEAR = 9998;
+
+/** The beginning of a day, `later` days later, where the reader is; undefined for an incomplete date. */
+export function dayStart(day: string, later = 0): Date | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number];
+  // While a year is typed, it begins with zeros.
+  if (year < 1900 || year > LAST_YEAR) return undefined;
+  const start = new Date(year, month - 1, date);
+  // Otherwise, month 13 would be the first one of the next year.
+  if (start.getMonth() !== month - 1 || start.getDate() !== date) return undefined;
+  start.setDate(date + later);
+  return start;
+}
+
+/** The beginning of a day relative to today, by the clock of the service. */
+export function today(days = 0): Date {
+  const at = now();
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
+}
+
+/** Writes a day of the reader as YYYY-MM-DD. */
+function dayText(day: Date): string {
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+}

@@ -1,0 +1,63 @@
+// The history of a store is a chain of hashes (format 1, decision 045). The head of a revision is SHA-256 of the head before and of
+// the digest of the revision; the digest is SHA-256 of the lines of its events.
+
+/** A point in the history of a store: everything up to a revision. */
+export interface Position {
+  readonly revision: bigint;
+  /** The hash of the whole history up to the revision: 64 hexadecimal digits in lower case. */
+  readonly head: string;
+}
+
+/** The position before the first change. */
+export const BEGINNING: Position = { revision: 0n, head: '0'.repeat(64) };
+
+/** Formats a position as REVISION-HEAD, the cursor of the feed. */
+export function positionText({ revision, head }: Position): string {
+  return `${revision}-${head}`;
+}
+
+const POSITION = /^(0|[1-9]\d{0,18})-([0-9a-f]{64})$/;
+const MAX_REVISION = 2n ** 63n - 1n;
+
+/** Parses REVISION-HEAD; returns undefined for any other text. */
+export function parsePosition(text: string): Position | undefined {
+  const [, digits, head] = POSITION.exec(text) ?? [];
+  if (digits === undefined || head === undefined) return undefined;
+  const revision = BigInt(digits);
+  return revision > MAX_REVISION ? undefined : { revision, head };
+}
+
+export function isSamePosition(one: Position, other: Position): boolean {
+  return one.revision === other.revision && one.head === other.head;
+}
+
+/** An event, with the order as it was after it; times as the contract writes them. */
+export interface HistoryEvent {
+  readonly type: string;
+  readonly at: string;
+  /** Id of the API key; absent for operators. */
+  readonly by?: string | undefined;
+  readonly shipDate?: string | undefined;
+  readonly order: {
+    readonly id: bigint;
+    readonly petId?: bigint | undefined;
+    readonly quantity?: bigint | undefined;
+    readonly complete?: boolean | undefined;
+    readonly status: string;
+    readonly reference?: string | undefined;
+  };
+}
+
+/**
+ * Returns the line of an event, as it is hashed: a JSON array of type, at, by, id, petId, quantity, shipDate, complete, status and
+ * reference, without spaces and with a line feed. An absent field is null.
+ */
+export function eventLine({ type, at, by, shipDate, order }: HistoryEvent): string {
+  const { id, petId, quantity, complete, status, reference } = order;
+  const fields = `${id},${petId ?? null},${quantity ?? null},${json(shipDate)},${complete ?? null}`;
+  return `[${json(type)},${json(at)},${json(by)},${fields},${json(status)},${json(reference)}]\n`;
+}
+
+function json(text: string | undefined): string {
+  return text === undefined ? 'null' : JSON.stringify(text);
+}

@@ -1,0 +1,131 @@
+// node protocol/make-records.ts: writes records.ts, the types of the records in both contracts, and error-codes.ts, the errors
+// that each operation can have. The service, the client library and the console use them.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+import { type OpenApi, type Response, resolved, type Schema } from './openapi.ts';
+
+const V1 = contractOf('v1');
+const V2 = contractOf('v2');
+
+/** v2's records have their own names; of v1's, these two do not exist in v2. */
+const OF_V1 = ['Order', 'Pet'];
+/** A name that does not hide the global Error. */
+const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorRecord' };
+
+/** Returns the text of records.ts. */
+export function recordsSource(): string {
+  const [v1, v2] = [V1, V2].map(({ components }) => components.schemas) as [Schemas, Schemas];
+  const codes = new Set([v1, v2].flatMap((schemas) => codesOf(schemas) ?? []));
+  const schemas = [...OF_V1.map((name) => [name, v1[name]!] as const), ...Object.entries(v2)];
+  return [
+    '// Made from the contracts by "node protocol/make-records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.\n',
+    ...schemas.map(([name, schema]) => interfaceOf(name, schema)),
+    '/** The error codes of this release of the contracts; a service may send others. */',
+    `export type ErrorCode =\n${[...codes].map((code) => `  | '${code}'`).join('\n')}\n  | (string & {});\n`,
+  ].join('\n');
+}
+
+function contractOf(version: string): OpenApi {
+  const url = new URL(`../contract/${version}.yaml`, import.meta.url);
+  return load(readFileSync(url, 'utf8')) as OpenApi;
+}
+
+type Schemas = OpenApi['components']['schemas'];
+
+function codesOf({ Error: error }: Schemas) {
+  return error?.properties?.code?.['x-extensible-enum'];
+}
+
+function interfaceOf(name: string, schema: Schema): string {
+  return `${comment(schema, '')}export interface ${RENAMED[name] ?? name} ${objectOf(schema, '')}\n`;
+}
+
+function objectOf({ properties = {}, required = [] }: Schema, indent: string): string {
+  const inner = `${indent}  `;
+  const lines = Object.entries(properties).map(([name, schema]) => {
+    const mark = required.includes(name) ? '' : '?';
+    return `${comment(schema, inner)}${inner}readonly ${name}${mark}: ${typeOf(schema, inner)};`;
+  });
+  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function typeOf(schema: Schema, indent: string): string {
+  const extensible = schema['x-extensible-enum'];
+  if (extensible?.includes('bad_request')) return 'ErrorCode';
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1)!;
+    return RENAMED[name] ?? name;
+  }
+  if (extensible !== undefined) {
+    return [...extensible.map((value) => `'${value}'`), '(string & {})'].join(' | ');
+  }
+  if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ');
+  if (schema.type === 'array') {
+    const item = typeOf(schema.items!, indent);
+    return `readonly ${/[{|]/.test(item) ? `(${item})` : item}[]`;
+  }
+  if (schema.type === 'object') return objectOf(schema, indent);
+  if (schema.type === 'integer') return 'bigint';
+  return schema.type as string;
+}
+
+function comment({ description }: Schema, indent: string): string {
+  return description === undefined ? '' : `${indent}/** ${description.trim()} */\n`;
+}
+
+/** Of every operation of v1: v1 is frozen, and does not list them. */
+const V1_CODES = {
+  ...{ bad_request: 400, api_key_missing: 401, api_key_malformed: 401, api_key_invalid: 401 },
+  ...{ api_key_expired: 401, api_key_revoked: 401, api_key_wrong_environment: 401 },
+  ...{ scope_missing: 403, method_not_allowed: 405, request_timeout: 408, body_too_large: 413 },
+  ...{ uri_too_long: 414, expectation_failed: 417, headers_too_large: 431 },
+  ...{ internal_error: 500, store_unavailable: 503, http_version_not_supported: 505 },
+};
+const V1_OPERATIONS = {
+  listOrders: {},
+  cancelOrder: {
+    ...{ order_not_found: 404, order_already_cancelled: 404, invalid_order_id: 404 },
+    ...{ order_already_shipped: 409, cancel_limit_reached: 429 },
+  },
+  getPet: { pet_not_found: 404, invalid_pet_id: 404, pet_lookup_gone: 410 },
+};
+
+/** Returns the text of error-codes.ts. */
+export function errorCodesSource(): string {
+  const operations = Object.values(V2.paths).flatMap((item) => Object.values(item));
+  const codes = operations.map(({ operationId, responses }) => {
+    const found = Object.entries(responses).flatMap(([status, response]) => {
+      const listed = resolved<Response>(V2, response)['x-error-codes'];
+      if (listed === undefined) return [];
+      if (!Array.isArray(listed)) return Object.entries(listed);
+      return listed.map((code) => [code, Number(status)]);
+    });
+    return [operationId, Object.fromEntries(found)] as const;
+  });
+  const v1 = Object.entries(V1_OPERATIONS).map(
+    ([name, own]) => [`v1.${name}`, { ...V1_CODES, ...own }] as const,
+  );
+  const all: (readonly [string, Readonly<Record<string, number>>])[] = [...codes, ...v1];
+  const isGeneral = (code: string) => all.every(([, own]) => code in own);
+  const general = Object.entries(all[0]![1]).filter(([code]) => isGeneral(code));
+  const entries = all.map(([name, own]) => {
+    const others = Object.entries(own).filter(([code]) => !isGeneral(code));
+    return `  '${name}': { ...GENERAL, ${literal(others)} },`;
+  });
+  return [
+    '// Made from the contracts by "node protocol/make-records.ts": the error codes that each operation can have, with their statuses.\n',
+    `const GENERAL = { ${literal(general)} } as const;\n`,
+    `export const ERROR_CODES = {\n${entries.join('\n')}\n} as const;\n`,
+    '/** An operation, as hooks name it. */\nexport type OperationName = keyof typeof ERROR_CODES;\n',
+  ].join('\n');
+}
+
+function literal(entries: readonly (readonly [string, number])[]): string {
+  return entries.map(([code, status]) => `${code}: ${status}`).join(', ');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(new URL('./records.ts', import.meta.url), recordsSource());
+  writeFileSync(new URL('./error-codes.ts', import.meta.url), errorCodesSource());
+}

@@ -1,0 +1,435 @@
+// Made from the contracts by "node protocol/make-records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.
+
+/** An order. A field without a value is left out. */
+export interface Order {
+  /** Unique order identifier. */
+  readonly id?: bigint;
+  /** Identifier of the animal in the order. */
+  readonly petId?: bigint;
+  /** Number of units ordered. */
+  readonly quantity?: bigint;
+  /** Expected or actual ship date, in UTC with milliseconds. */
+  readonly shipDate?: string;
+  /** Whether the order has been fulfilled. */
+  readonly complete?: boolean;
+}
+
+/** An animal. A field without a value is left out. */
+export interface Pet {
+  /** Unique pet identifier. */
+  readonly id?: bigint;
+  /** The name of the animal. */
+  readonly name?: string;
+  /** A label, such as its species. */
+  readonly tag?: string;
+}
+
+/** An order. A field without a value is left out. */
+export interface OrderRecord {
+  /** Unique order identifier. */
+  readonly id: bigint;
+  /** Identifier of the animal in the order. */
+  readonly petId?: bigint;
+  /** Number of units ordered. */
+  readonly quantity?: bigint;
+  /** Expected or actual ship date, in UTC with milliseconds. */
+  readonly shipDate?: string;
+  /** Whether the order has been fulfilled. */
+  readonly complete?: boolean;
+  /** The name that the integrator has given the order; it never changes. */
+  readonly reference?: string;
+  /** A pending order can become shipped or cancelled; shipped and cancelled orders never change again. */
+  readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
+  /** When the store recorded the order. */
+  readonly placedAt: string;
+  /** When the store recorded the latest change of the order. */
+  readonly updatedAt: string;
+  /** The revision of the latest change; the revision of the store increases with every transaction that changes an order. */
+  readonly revision: bigint;
+}
+
+/** The order to place. */
+export interface NewOrder {
+  /** Identifier of the animal. */
+  readonly petId: bigint;
+  /** Number of units. */
+  readonly quantity: bigint;
+  /** Expected ship date, with an offset. */
+  readonly shipDate?: string;
+  /** A name of your own for the order, without control characters; unique among the orders of the API key. */
+  readonly reference?: string;
+}
+
+/** How the order was shipped. */
+export interface Shipment {
+  /** When the order was shipped; by default the current time. */
+  readonly shippedAt?: string;
+}
+
+/** A page of orders. */
+export interface OrderPage {
+  /** The orders. */
+  readonly orders: readonly OrderRecord[];
+  /** The cursor of the next page; absent on the last page. */
+  readonly next?: string;
+  /** The revision of the store that the page shows. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
+  /** A cursor for listChanges: returns the changes since this page. */
+  readonly changes: string;
+}
+
+/** An order that is to be changed. */
+export interface OrderToChange {
+  /** Unique order identifier. */
+  readonly id: bigint;
+  /** The ETag that the order must still have; as in If-Match. */
+  readonly etag?: string;
+  /** The reference that the order must have; as in If-Reference-Match, but not encoded. */
+  readonly reference?: string;
+}
+
+/** Orders to cancel. */
+export interface Cancellations {
+  /** The orders, each once. */
+  readonly orders: readonly OrderToChange[];
+  /** Whether either all orders are changed or none; false by default. */
+  readonly atomic?: boolean;
+}
+
+/** Orders to ship. */
+export interface Shipments {
+  /** The orders, each once. */
+  readonly orders: readonly OrderToChange[];
+  /** Whether either all orders are changed or none; false by default. */
+  readonly atomic?: boolean;
+  /** When the orders were shipped; by default the current time. */
+  readonly shippedAt?: string;
+}
+
+/** What became of several orders. */
+export interface ChangeResults {
+  /** In the sequence of the request. */
+  readonly results: readonly ChangeResult[];
+}
+
+/** What became of an order; it has either `order` or `error`. */
+export interface ChangeResult {
+  /** The id in the request. */
+  readonly id: bigint;
+  /** The order, which was changed. */
+  readonly order?: OrderRecord;
+  /** Why the order was not changed; without `order`. */
+  readonly error?: ErrorRecord;
+}
+
+/** The history of an order. */
+export interface OrderHistory {
+  /** The name that the integrator has given the order; it never changes. */
+  readonly reference?: string;
+  /** Oldest first. */
+  readonly events: readonly {
+    /** What happened. */
+    readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
+    /** When the store recorded it. */
+    readonly at: string;
+    /** The revision of the store with this event. */
+    readonly revision: bigint;
+    /** The id of the API key; absent if an operator of the store made the change. */
+    readonly by?: string;
+    /** The name of the API key, as the operators have given it; only for keys that may read it. */
+    readonly name?: string;
+  }[];
+}
+
+/** A change of an order. */
+export interface Change {
+  /** The revision of the store; several changes can share one. */
+  readonly revision: bigint;
+  /** What happened. */
+  readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
+  /** When the store recorded the change. */
+  readonly at: string;
+  /** The id of the API key; absent if an operator of the store made the change. */
+  readonly by?: string;
+  readonly order: OrderRecord;
+}
+
+/** A page of changes. */
+export interface ChangePage {
+  /** In order of revision, then order id. */
+  readonly changes: readonly Change[];
+  /** The cursor after these changes; always present. */
+  readonly next: string;
+  /** Whether the store had more changes after this page. */
+  readonly more: boolean;
+  /** The current revision of the store. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
+}
+
+/** The number of orders that match. */
+export interface OrderCounts {
+  /** Orders by status. */
+  readonly orders: {
+    /** Neither shipped nor cancelled. */
+    readonly pending: bigint;
+    /** Shipped. */
+    readonly shipped: bigint;
+    /** Cancelled. */
+    readonly cancelled: bigint;
+  };
+  /** If false, not all orders were examined: these are the least numbers of orders that match. */
+  readonly isExact: boolean;
+  /** The revision of the store that was counted. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits. */
+  readonly head: string;
+}
+
+/** The number of orders in the store. */
+export interface Summary {
+  /** The current revision of the store. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
+  /** Orders by status. */
+  readonly orders: {
+    /** Neither shipped nor cancelled. */
+    readonly pending: bigint;
+    /** Shipped. */
+    readonly shipped: bigint;
+    /** Cancelled. */
+    readonly cancelled: bigint;
+  };
+  /** Whether a failover of the database can lose acknowledged changes, because its standby is asynchronous; configured by the
+operators. If true, clients that keep an exact copy must handle 410 `changes_gone`. */
+  readonly canLoseChanges: boolean;
+}
+
+/** The number of placed, cancelled and shipped orders in each period. */
+export interface Activity {
+  /** One for each two consecutive boundaries. */
+  readonly periods: readonly {
+    /** Start of the period, inclusive. */
+    readonly from: string;
+    /** End of the period, exclusive. */
+    readonly before: string;
+    /** Orders that were placed. */
+    readonly placed: bigint;
+    /** Orders that were cancelled. */
+    readonly cancelled: bigint;
+    /** Orders that were shipped. */
+    readonly shipped: bigint;
+  }[];
+  /** The cancels in all periods, by the key that made them, most first. */
+  readonly cancels: readonly {
+    /** The id of the API key; absent for the operators of the store. */
+    readonly by?: string;
+    /** The name of the API key, as the operators have given it. */
+    readonly name?: string;
+    /** Orders that were cancelled. */
+    readonly cancelled: bigint;
+  }[];
+  /** The cursor to continue the count; absent when all events are counted. */
+  readonly next?: string;
+  /** The revision of the store up to which changes are counted. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
+}
+
+/** An API key, without its secret. */
+export interface Key {
+  /** The id of the key, which histories have as `by`. */
+  readonly id: string;
+  /** The name that the operators have given it. */
+  readonly name: string;
+  /** Where it is valid. */
+  readonly environment: 'production' | 'staging' | (string & {});
+  /** What it may do; a key without scopes of its own has all but webhooks:manage-all. */
+  readonly scopes: readonly string[];
+  /** How many orders it may cancel in any hour; absent without a limit. */
+  readonly cancelsPerHour?: bigint;
+  /** From when on it is not valid; absent if it does not expire. */
+  readonly expiresAt?: string;
+  /** The time of the service. */
+  readonly now: string;
+}
+
+/** An endpoint that changes are sent to, and its place in the feed. */
+export interface Webhook {
+  /** Unique identifier. */
+  readonly id: string;
+  /** Where deliveries are sent. */
+  readonly url: string;
+  /** For people. */
+  readonly description?: string;
+  /** The types of the changes that are sent; absent for all. */
+  readonly events?: readonly ('placed' | 'cancelled' | 'shipped' | (string & {}))[];
+  /** The pets whose changes are sent; absent for all. */
+  readonly petIds?: readonly bigint[];
+  /** `failing`: the last delivery was not accepted and will be repeated. */
+  readonly state: 'active' | 'failing' | 'paused' | (string & {});
+  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
+  readonly pausedFor?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
+  /** Its place in the feed: everything up to this cursor was delivered. */
+  readonly cursor: string;
+  /** What it has not delivered yet. */
+  readonly lag: {
+    /** How many changes of the store are not delivered or examined yet, whether it wants them or not; at most 1,000 are counted. */
+    readonly changes: bigint;
+    /** When the first of them was made; absent without one. */
+    readonly since?: string;
+  };
+  /** How often the current delivery has failed. */
+  readonly failures: bigint;
+  /** When the current delivery is repeated, if it has failed. */
+  readonly nextAttemptAt?: string;
+  /** When a delivery was accepted last. */
+  readonly lastSuccessAt?: string;
+  /** The last delivery that was not accepted. */
+  readonly lastFailure?: {
+    /** When it was sent. */
+    readonly at: string;
+    /** The status that the endpoint has answered; only for the API key that created the webhook. */
+    readonly status?: bigint;
+    /** Why there was no answer; only for the API key that created the webhook. */
+    readonly problem?: string;
+  };
+  /** When it was created. */
+  readonly createdAt: string;
+  /** Id of the API key that created it; absent if an operator has. */
+  readonly createdBy?: string;
+  /** When its secret was rotated last. */
+  readonly secretRotatedAt?: string;
+}
+
+/** All webhooks. */
+export interface WebhookList {
+  /** The webhooks, the oldest first; at most 1,000. */
+  readonly webhooks: readonly Webhook[];
+}
+
+/** A webhook with its secret, which is shown only once. */
+export interface WebhookSecret {
+  /** The webhook. */
+  readonly webhook: Webhook;
+  /** `whsec_` and Base64, as libraries of Standard Webhooks take it. */
+  readonly secret: string;
+}
+
+/** A webhook to create. */
+export interface NewWebhook {
+  /** Where deliveries are sent, by https. */
+  readonly url: string;
+  /** For people. */
+  readonly description?: string;
+  /** The types of the changes to send; all if absent or empty. */
+  readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
+  /** The pets whose changes to send; all if absent or empty. */
+  readonly petIds?: readonly bigint[];
+  /** A cursor of changes after which deliveries begin, `start` for the first change in the store, or `now` for new changes only; `now` by default. */
+  readonly after?: string;
+}
+
+/** What to change in a webhook; absent fields stay as they are. */
+export interface WebhookChanges {
+  /** Where deliveries are sent, by https. */
+  readonly url?: string;
+  /** For people; "" for none. */
+  readonly description?: string;
+  /** The types of the changes to send; empty for all. */
+  readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
+  /** The pets whose changes to send; empty for all. */
+  readonly petIds?: readonly bigint[];
+  /** `paused` ends deliveries, `active` resumes those of a paused webhook at once; one that is failing is repeated when it is due. */
+  readonly state?: 'active' | 'paused';
+  /** A cursor of changes after which deliveries continue, `start` for the first change in the store, or `now` for new changes only. */
+  readonly after?: string;
+}
+
+/** The outcome of a test. */
+export interface WebhookTest {
+  /** Whether the endpoint has answered 2xx. */
+  readonly accepted: boolean;
+  /** The status that the endpoint has answered; only for the API key that created the webhook. */
+  readonly status?: bigint;
+  /** Why there was no answer; only for the API key that created the webhook. */
+  readonly problem?: string;
+  /** How long the answer took, in milliseconds. */
+  readonly ms: bigint;
+}
+
+/** What went wrong. */
+export interface ErrorRecord {
+  /** Machine-readable error code; docs/errors.md of the service explains each. */
+  readonly code: ErrorCode;
+  /** Human-readable description. */
+  readonly message: string;
+  /** The HTTP status code. */
+  readonly status: bigint;
+  /** Only in a 409: the order, if the same API key has already cancelled it (for a cancel) or shipped it (for a shipment). After
+a lost response, this is the result of the first request. */
+  readonly order?: OrderRecord;
+  /** The problems of the request, up to 100; only in a 400, and in a 409 `orders_not_changed`. */
+  readonly errors?: readonly {
+    /** The name of a parameter or header. */
+    readonly parameter?: string;
+    /** A JSON pointer (RFC 6901) into the body. */
+    readonly pointer?: string;
+    /** A description of the problem. */
+    readonly detail: string;
+  }[];
+}
+
+/** The error codes of this release of the contracts; a service may send others. */
+export type ErrorCode =
+  | 'bad_request'
+  | 'api_key_missing'
+  | 'api_key_malformed'
+  | 'api_key_invalid'
+  | 'api_key_expired'
+  | 'api_key_revoked'
+  | 'api_key_wrong_environment'
+  | 'scope_missing'
+  | 'not_found'
+  | 'order_not_found'
+  | 'order_already_cancelled'
+  | 'invalid_order_id'
+  | 'pet_not_found'
+  | 'invalid_pet_id'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'order_already_shipped'
+  | 'pet_lookup_gone'
+  | 'body_too_large'
+  | 'uri_too_long'
+  | 'expectation_failed'
+  | 'order_changed'
+  | 'precondition_failed'
+  | 'cancel_limit_reached'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'store_unavailable'
+  | 'http_version_not_supported'
+  | 'parameter_invalid'
+  | 'body_invalid'
+  | 'cursor_invalid'
+  | 'idempotency_key_missing'
+  | 'orders_not_changed'
+  | 'reference_taken'
+  | 'webhook_not_found'
+  | 'webhook_url_taken'
+  | 'too_many_webhooks'
+  | 'webhooks_unavailable'
+  | 'changes_gone'
+  | 'webhook_changed'
+  | 'reference_differs'
+  | 'unsupported_media_type'
+  | 'idempotency_key_reused'
+  | 'too_many_streams'
+  | 'no_ids_left'
+  | (string & {});

@@ -1,0 +1,183 @@
+import { toJson } from '../protocol/exact-json.ts';
+import { isStream, type Operation, type Parameter } from '../protocol/openapi.ts';
+
+/** How to call each operation with the client library. */
+const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  v1: {
+    listOrders: 'for await (const order of store.v1.listOrders()) console.log(order.id);',
+    cancelOrder: 'await store.v1.cancelOrder(orderId);',
+    getPet: 'const pet = await store.v1.getPet(petId);',
+  },
+  v2: {
+    listOrders:
+      "for await (const order of store.orders({ status: 'pending' })) console.log(order.id);",
+    placeOrder: 'const order = await store.placeOrder({ petId, quantity: 1n });',
+    getOrder: 'const order = await store.getOrder(orderId);',
+    getOrderHistory: 'const { events } = await store.getOrderHistory(orderId);',
+    cancelOrder: 'const order = await store.cancelOrder(orderId);',
+    shipOrder: 'const order = await store.shipOrder(orderId);',
+    cancelOrders: 'const results = await store.cancelOrders([orderId, otherId]);',
+    shipOrders: 'const results = await store.shipOrders([orderId, otherId], { atomic: true });',
+    listChanges: 'const { changes, next } = await store.listChanges({ after });',
+    streamChanges:
+      "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
+    countOrders: 'const { orders, isExact } = await store.countOrders({ petId });',
+    getSummary: 'const { orders } = await store.getSummary();',
+    listWebhooks: 'const webhooks = await store.listWebhooks();',
+    createWebhook:
+      "const { webhook, secret } = await store.createWebhook({ url, after: 'start' });",
+    getWebhook: 'const { state, lag } = await store.getWebhook(webhookId);',
+    updateWebhook: "const webhook = await store.updateWebhook(webhookId, { state: 'paused' });",
+    deleteWebhook: 'await store.deleteWebhook(webhookId);',
+    rotateWebhookSecret: 'const { secret } = await store.rotateWebhookSecret(webhookId);',
+    testWebhook: 'const { accepted } = await store.testWebhook(webhookId);',
+    getKey: 'const { name, scopes } = await store.getKey();',
+    getActivity:
+      'const { periods } = await store.getActivity([new Date(now - 86_400_000), new Date(now)]);',
+  },
+};
+
+/**
+ * How the variables of a sample in JavaScript are declared. Ids come from the environment, so that a copied sample changes no order by
+ * accident.
+ */
+const DECLARATIONS: Readonly<Record<string, string>> = {
+  orderId: 'const orderId = BigInt(process.env.orderId);',
+  otherId: 'const otherId = BigInt(process.env.otherId);',
+  petId: 'const petId = 412n;',
+  url: "const url = 'https://shop.example/hooks/orders';",
+  webhookId: 'const webhookId = process.env.webhookId;',
+  after: "const after = 'start';",
+  now: 'const now = Date.now();',
+};
+
+/** Returns a call with the client library, with all that it needs. */
+export function clientLines(
+  { operationId }: Operation,
+  { version, rootUrl }: { readonly version: string; readonly rootUrl: string },
+): string {
+  const call = CLIENT_LINES[version]![operationId]!;
+  const declared = Object.entries(DECLARATIONS)
+    .filter(([name]) => new RegExp(`(?<![.\\w])${name}\\b`).test(call))
+    .map(([, line]) => `${line}\n`);
+  return `import { StoreOrders } from '@store-orders/client';
+const store = new StoreOrders({
+  baseUrl: '${rootUrl}',
+  apiKey: process.env.KEY,
+});
+
+${declared.join('')}${call}`;
+}
+
+/** The variables that stand for the ids in the example of a body, in their order. */
+const IDS_IN_BODY = ['orderId', 'otherId'] as const;
+
+/** The variables of the environment that a sample needs besides KEY: ids, so that a copied line changes no order by accident. */
+function variablesIn(operation: Operation, url: string): string[] {
+  const inPath = [...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const inBody = toJson(bodyOf(operation))?.match(ORDER)?.length ?? 0;
+  return [...inPath, ...IDS_IN_BODY.slice(0, inBody)];
+}
+
+/** An order that a body names, with conditions that hold for the order of the example only. */
+const ORDER = /\{\s*"id":[^}]*\}/g;
+
+/** The example of a body that is required. */
+const bodyOf = ({ requestBody }: Operation): unknown =>
+  requestBody?.required === true ? requestBody.content['application/json']?.example : undefined;
+
+/** Returns the text of a body whose orders are variables. @param idOf writes the variable in the language of the sample */
+function withVariables(text: string, idOf: (name: string) => string): string {
+  let index = 0;
+  return text.replaceAll(ORDER, () => `{"id":${idOf(IDS_IN_BODY[index++]!)}}`);
+}
+
+/** The example of a body as the forms begin with it: an optional one is empty, and so are ids. */
+export function bodyToEdit(operation: Operation): string {
+  const body = bodyOf(operation);
+  return body === undefined ? '' : toJson(body, 2).replaceAll(ORDER, '{ "id":  }');
+}
+
+/** Returns the target of a call, with the query parameters that are required. */
+function targetOf(path: string, parameters: readonly Parameter[]): string {
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required === true)
+    .map(({ name, example }) => `${name}=${example}`);
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+}
+
+const isKeyed = (parameters: readonly Parameter[]) =>
+  parameters.some(({ name }) => name === 'Idempotency-Key');
+
+/** 32 hexadecimal digits, with commands of POSIX. In a line of its own, so that a repeated call has the same key. */
+const RANDOM_IN_SHELL = "$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')";
+
+/** Returns a call with curl. */
+export function curlLine(
+  operation: Operation,
+  parameters: readonly Parameter[],
+  { method, url }: { readonly method: string; readonly url: string },
+): string {
+  const variables = variablesIn(operation, url);
+  const body = bodyOf(operation);
+  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
+  const json = body === undefined ? '' : withVariables(toJson(body), (name) => `'$${name}'`);
+  const call = [
+    `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(path, parameters)}"`,
+    '--header "Authorization: Bearer $KEY"',
+    isKeyed(parameters) && '--header "Idempotency-Key: $REQUEST"',
+    body !== undefined && `--header "Content-Type: application/json" \\\n  --data '${json}'`,
+  ]
+    .filter(Boolean)
+    .join(' \\\n  ');
+  const exports = variables.map((name) => `export ${name}=…\n`);
+  if (isKeyed(parameters)) exports.push(`export REQUEST=${RANDOM_IN_SHELL}\n`);
+  return exports.join('') + call;
+}
+
+/** Returns a call with the standard library of Python, whose integers are exact. */
+export function pythonLines(
+  operation: Operation,
+  parameters: readonly Parameter[],
+  { method, url }: { readonly method: string; readonly url: string },
+): string {
+  const variables = variablesIn(operation, url);
+  const body = bodyOf(operation);
+  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${snakeCase(name)}}`);
+  const imports = ['json', 'os', 'urllib.request', ...(isKeyed(parameters) ? ['uuid'] : [])];
+  return [
+    `import ${imports.join(', ')}`,
+    '',
+    ...variables.map((name) => `${snakeCase(name)} = ...`),
+    ...(body === undefined ? [] : [`body = ${pythonValue(body)}`]),
+    'request = urllib.request.Request(',
+    `    ${path === url ? '' : 'f'}"${targetOf(path, parameters)}",`,
+    ...(method === 'get' ? [] : [`    method="${method.toUpperCase()}",`]),
+    ...(body === undefined ? [] : ['    data=json.dumps(body).encode(),']),
+    '    headers={',
+    '        "Authorization": "Bearer " + os.environ["KEY"],',
+    ...(isKeyed(parameters) ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
+    ...(body === undefined ? [] : ['        "Content-Type": "application/json",']),
+    '    },',
+    ')',
+    'with urllib.request.urlopen(request) as response:',
+    isStream(operation)
+      ? '    for line in response:\n        print(line.decode(), end="")'
+      : '204' in operation.responses
+        ? '    print(response.status)'
+        : '    print(json.load(response))',
+  ].join('\n');
+}
+
+/** JSON as a literal of Python, whose strings have the same escapes. */
+function pythonValue(value: unknown): string {
+  const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
+  return withVariables(toJson(value), (name) => snakeCase(name)).replaceAll(
+    /"(?:[^"\\]|\\.)*"|true|false|null/g,
+    (token) => words[token] ?? token,
+  );
+}
+
+/** orderId -> order_id */
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

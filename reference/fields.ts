@@ -1,0 +1,72 @@
+import type { OpenApi, Schema } from '../protocol/openapi.ts';
+import { type Html, html } from '../src/http/pages/html.ts';
+import { markdown } from './markdown.ts';
+
+/** Writes the type of a value, with its limits. */
+export function typeName(schema: Schema): Html {
+  if (schema.$ref !== undefined) return html`${nameOf(schema.$ref)}`;
+  if (schema.type === 'array') return html`array of ${typeName(schema.items!)}`;
+  const { minimum, maximum } = schema;
+  const type = schema.format ?? schema.type;
+  // Error codes have a table of their own.
+  const values = schema.enum ?? (schema.pattern === undefined && schema['x-extensible-enum']);
+  return html`${String(type)}${minimum !== undefined && `, from ${minimum}`}${maximum !== undefined && ` to ${maximum}`}${
+    values && html`: ${values.map((each, index) => html`${index > 0 && ', '}<code>${each}</code>`)}`
+  }`;
+}
+
+const nameOf = (ref: string): string => ref.split('/').at(-1)!;
+
+/** A value that a field, a parameter or a body can have. */
+interface Field {
+  /** Unique in the page; absent for a field that has no address of its own. */
+  readonly id?: string | undefined;
+  readonly name: string;
+  readonly schema: Schema;
+  readonly description: string | undefined;
+  readonly isRequired: boolean;
+}
+
+/** Writes a field as lines; the fields of what it contains open in place. */
+export function fieldLines(
+  document: OpenApi,
+  { id, name, schema, description, isRequired }: Field,
+): Html {
+  return html`<div class="field"${id !== undefined && html` id="${id}"`}><p><code class="name">${name}</code> <span class="type">${typeName(schema)}</span>${
+    isRequired && html` <span class="required">required</span>`
+  }</p>${markdown(description)}${children(document, schema)}</div>
+`;
+}
+
+/** Writes the fields of a record, or of the items of a list; nothing for other values. */
+export function children(document: OpenApi, schema: Schema, id?: string): Html {
+  const { name, record } = recordIn(document, schema);
+  if (record?.properties === undefined) return html``;
+  const { properties, required = [] } = record;
+  const names = Object.keys(properties);
+  const of = name === undefined ? '' : ` of ${name}`;
+  return html`<details class="fields"${id?.endsWith('-body') === true && html` open`}><summary>${names.length} ${names.length === 1 ? 'field' : 'fields'}${of}</summary>
+${names.map((each) =>
+  fieldLines(document, {
+    id: id === undefined ? undefined : `${id}-${each}`,
+    name: each,
+    schema: properties[each]!,
+    description: properties[each]!.description,
+    isRequired: required.includes(each),
+  }),
+)}</details>`;
+}
+
+/** Follows references and lists to a record. */
+function recordIn(
+  document: OpenApi,
+  schema: Schema,
+  name?: string,
+): { readonly name: string | undefined; readonly record: Schema | undefined } {
+  if (schema.$ref !== undefined) {
+    const named = nameOf(schema.$ref);
+    return recordIn(document, document.components.schemas[named]!, named);
+  }
+  if (schema.type === 'array') return recordIn(document, schema.items!, name);
+  return { name, record: schema };
+}

@@ -1,0 +1,105 @@
+import { SCOPES } from '../src/domain/scopes.ts';
+import { errorResponse } from '../src/http/errors.ts';
+import { type Html, html } from '../src/http/pages/html.ts';
+import { errorLink } from './error-guide.ts';
+import { responseExample, sampleTabs } from './samples.ts';
+
+/** What each scope permits. */
+const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
+  'orders:read': 'list, find and count orders, and read their histories',
+  'orders:place': 'place orders',
+  'orders:cancel': 'cancel orders',
+  'orders:ship': 'ship orders',
+  'changes:read': 'follow all changes, and read what happened and with which keys',
+  'webhooks:manage': 'create webhooks, read all of them, and change those that the key has created',
+  'webhooks:manage-all':
+    'in addition, change webhooks that other keys or operators have created; only for keys that name it',
+};
+
+/** Sections before the operations, by their ids. */
+export const GUIDE = [
+  ['first-request', 'First request'],
+  ['keys', 'Keys and scopes'],
+  ['ids', 'Exact ids'],
+  ['errors', 'Error codes'],
+] as const;
+
+/** From nothing to a first request. */
+export function firstRequest(rootUrl: string): Html {
+  const url = `${rootUrl}/v1/store/orders`;
+  const samples = {
+    curl: `export KEY=so_live_…
+
+curl "${url}" \\
+  --header "Authorization: Bearer $KEY"`,
+    JavaScript: `// npm install ./store-orders-client-….tgz (a file of each release)
+import { StoreOrders } from '@store-orders/client';
+
+const store = new StoreOrders({
+  baseUrl: '${rootUrl}',
+  apiKey: process.env.KEY,
+});
+for await (const order of store.v1.listOrders()) {
+  console.log(order.id);
+}`,
+    Python: `import json, os, urllib.request
+
+request = urllib.request.Request(
+    "${url}",
+    headers={"Authorization": "Bearer " + os.environ["KEY"]},
+)
+with urllib.request.urlopen(request) as response:
+    for order in json.load(response):
+        print(order["id"])`,
+  };
+  return html`<section id="first-request" aria-labelledby="first-request-title">
+<div class="text">
+<h1 id="first-request-title">First request in two minutes</h1>
+<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them.</p>
+<ol class="steps">
+<li><b>Get a key</b><p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need: <code>so_live_…</code> for production, <code>so_test_…</code> for staging. It is shown once.</p></li>
+<li><b>Send it as a bearer token</b><p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
+<li><b>Read the answer with every digit</b><p>Ids are int64. <code>JSON.parse</code> turns 9007199254740993 into 9007199254740992, <a href="#ids">another order</a>; the samples here do not.</p></li>
+</ol>
+<p class="note"><b>Which version?</b> Version 1 is stable and stays as it is. Version 2 has everything; changes that break it are announced 90 days before.</p>
+<h2 class="then">Then</h2>
+<ul class="next">
+<li><a href="#v1-cancelOrder"><b>Cancel an order</b><span>And be sure that it is cancelled.</span></a></li>
+<li><a href="#v2-placeOrder"><b>Place an order</b><span>Once, however often you send it.</span></a></li>
+<li><a href="#v2-streamChanges"><b>Keep an exact copy</b><span>Follow every change, without gaps.</span></a></li>
+<li><a href="#errors"><b>Handle errors</b><span>One record, codes that stay.</span></a></li>
+</ul>
+</div>
+<div class="aside">${sampleTabs('first-request', samples)}
+${responseExample('200', 'OK', [
+  { id: 1, petId: 412, quantity: 1, shipDate: '2026-12-01T09:30:00.000Z', complete: false },
+  { id: 9007199254740993n, petId: 77, quantity: 3, complete: true },
+])}
+${responseExample('401', 'Without a key', JSON.parse(errorResponse('api_key_missing').body))}</div>
+</section>`;
+}
+
+export function keysSection(): Html {
+  return html`<section id="keys" aria-labelledby="keys-title"><div class="text">
+<h2 id="keys-title">Keys and scopes</h2>
+<p>A key belongs to one environment and may do what its scopes permit. Without the scope of an operation, the response is 403 ${errorLink('scope_missing')}. <a href="#v2-getKey">getKey</a> returns what a key may do.</p>
+<table><thead><tr><th scope="col">Scope</th><th scope="col">Permits to</th></tr></thead><tbody>
+${SCOPES.map((scope) => html`<tr id="${scopeAnchor(scope)}"><th scope="row"><code>${scope}</code></th><td>${PERMITTED[scope]}</td></tr>`)}
+</tbody></table>
+<p>A key can have a limit of cancels in an hour: beyond it, a cancel is 429 ${errorLink('cancel_limit_reached')} with <code>Retry-After</code>.</p>
+</div></section>`;
+}
+
+export const scopeAnchor = (scope: string): string => `scope-${scope.replace(':', '-')}`;
+
+export function idsSection(): Html {
+  return html`<section id="ids" aria-labelledby="ids-title"><div class="text">
+<h2 id="ids-title">Exact ids</h2>
+<p>Ids are integers of 64 bits, written as plain JSON integers: up to 9223372036854775807. A parser that reads numbers as doubles rounds those above 9007199254740991, and an action then reaches another order.</p>
+<ul>
+<li><b>JavaScript</b>: <code>@store-orders/client</code> reads ids as <code>bigint</code>. Without it, use a parser that keeps digits, not <code>JSON.parse</code>.</li>
+<li><b>Python</b>, Java’s <code>long</code>, Go’s <code>int64</code>, C#’s <code>long</code>: exact, if the field is declared as an integer.</li>
+<li><b>Spreadsheets</b> round beyond 15 digits: import ids as text.</li>
+</ul>
+</div></section>`;
+}

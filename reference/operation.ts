@@ -1,0 +1,168 @@
+import {
+  isStream,
+  type OpenApi,
+  type Operation,
+  type Parameter,
+  type Response,
+  resolved,
+} from '../protocol/openapi.ts';
+import { type Html, html } from '../src/http/pages/html.ts';
+import { errorLink } from './error-guide.ts';
+import { children, fieldLines, typeName } from './fields.ts';
+import { scopeAnchor } from './guide.ts';
+import { markdown } from './markdown.ts';
+import { operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { tryItForm } from './try-it-form.ts';
+
+/** The location of an operation. */
+export interface Place {
+  readonly version: string;
+  readonly method: string;
+  /** Relative to the version: /store/orders/{orderId} */
+  readonly path: string;
+  /** Of the service, such as https://api.store.example */
+  readonly rootUrl: string;
+  /** Where "try it" acts. */
+  readonly environment: string;
+}
+
+/** The id of the section of an operation. */
+export function anchor(version: string, { operationId }: Operation): string {
+  return `${version}-${operationId}`;
+}
+
+/** Writes the section of an operation. */
+export function operationSection(document: OpenApi, operation: Operation, place: Place): Html {
+  const { version, method, path, rootUrl, environment } = place;
+  const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
+  const id = anchor(version, operation);
+  const url = `${rootUrl}/${version}${path}`;
+  const samples = operationSamples(operation, parameters, { version, method, url, rootUrl });
+  return html`<article id="${id}">
+<div class="text">
+<h3 class="operation">${operation.summary}${badges(operation)}</h3>
+<p class="line"><span class="method ${method}">${method.toUpperCase()}</span> <code>${breakable(`/${version}${path}`)}</code></p>
+<dl class="facts"><div><dt>Operation</dt><dd><code>${operation.operationId}</code></dd></div>${scopeOf(operation)}<div><dt>Safe to repeat</dt><dd>${repeatable(method, parameters)}</dd></div></dl>
+${deprecation(operation)}${markdown(operation.description)}
+${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, { where, title, id }))}
+${bodyLines(document, operation, id)}
+${returned(document, operation, id)}
+<h4>Responses</h4>
+<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
+    responseLine(status, resolved(document, response)),
+  )}</ul>
+</div>
+<div class="aside">${sampleTabs(id, samples)}
+${exampleOf(document, operation)}
+${!isStream(operation) && tryItForm(operation, parameters, { method, path: `/${version}${path}`, environment })}</div>
+</article>
+`;
+}
+
+const PARAMETER_KINDS = [
+  ['path', 'Path'],
+  ['query', 'Query'],
+  ['header', 'Headers'],
+] as const;
+
+/** A path that breaks at its slashes. */
+function breakable(path: string): Html {
+  return html`${path.split('/').map((part, index) => html`${index > 0 && html`/<wbr>`}${part}`)}`;
+}
+
+function badges(operation: Operation): Html {
+  const stability = operation['x-stability'] ?? 'stable';
+  const isStable = stability === 'stable';
+  return html`${!isStable && html` <span class="badge ${stability}">${stability}</span>`}${
+    operation.deprecated === true && html` <span class="badge deprecated">deprecated</span>`
+  }`;
+}
+
+function deprecation(operation: Operation): Html {
+  const sunset = operation['x-sunset'];
+  if (operation.deprecated !== true) return html``;
+  return html`<p class="notice"><span><b>Deprecated${sunset !== undefined && `, ends ${sunset.slice(0, 10)}`}.</b> From then on the response is 410. Stop calling it before.</span></p>
+`;
+}
+
+function scopeOf({ 'x-scope': scope }: Operation): Html {
+  if (scope === undefined) return html``;
+  const name =
+    scope === 'none'
+      ? html`any key`
+      : html`<a href="#${scopeAnchor(scope)}"><code>${scope}</code></a>`;
+  return html`<div><dt>Scope</dt><dd>${name}</dd></div>`;
+}
+
+function repeatable(method: string, parameters: readonly Parameter[]): string {
+  if (method === 'get') return 'yes';
+  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
+  return isKeyed ? 'with the same key' : 'after a 503 or no response, see below';
+}
+
+function parameterLines(
+  document: OpenApi,
+  parameters: readonly Parameter[],
+  { where, title, id }: { readonly where: string; readonly title: string; readonly id: string },
+): Html {
+  const found = parameters.filter((each) => each.in === where);
+  if (found.length === 0) return html``;
+  return html`<h4>${title}</h4>
+${found.map(({ name, schema, description, required }) =>
+  fieldLines(document, {
+    id: `${id}-${name}`,
+    name,
+    schema,
+    description,
+    isRequired: required === true,
+  }),
+)}`;
+}
+
+function bodyLines(document: OpenApi, { requestBody }: Operation, id: string): Html {
+  const media = requestBody?.content['application/json'];
+  if (media === undefined) return html``;
+  return html`<h4>Body</h4>
+<p><span class="type">${typeName(media.schema)}, as <code>application/json</code>${requestBody?.required !== true && ', or none'}</span></p>
+${children(document, media.schema, `${id}-body`)}`;
+}
+
+/** The response to a request that is carried out for the first time. */
+const successOf = ({ responses }: Operation) =>
+  Object.entries(responses).find(([status]) => status === '201') ??
+  Object.entries(responses).find(([status]) => /^2\d\d$/.test(status));
+
+function returned(document: OpenApi, operation: Operation, id: string): Html {
+  const [, response] = successOf(operation)!;
+  const { content = {} } = resolved<Response>(document, response);
+  const [type, media] = Object.entries(content)[0] ?? [];
+  if (media === undefined) return html``;
+  return html`<h4>Returns</h4>
+<p><span class="type">${typeName(media.schema)}, as <code>${type}</code></span></p>
+${children(document, media.schema, `${id}-result`)}`;
+}
+
+/** The error codes of a response, or their statuses by code. */
+function codesOf(response: Response): readonly string[] {
+  const codes = response['x-error-codes'] ?? [];
+  return Array.isArray(codes) ? codes : Object.keys(codes);
+}
+
+function responseLine(status: string, response: Response): Html {
+  const codes = codesOf(response);
+  const isGood = status.startsWith('2') || status === '304';
+  return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
+    codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
+  }</div></li>
+`;
+}
+
+/** The example of a success. */
+function exampleOf(document: OpenApi, operation: Operation): Html {
+  const [status, response] = successOf(operation)!;
+  const { content = {} } = resolved<Response>(document, response);
+  const [media] = Object.values(content);
+  const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
+  if (example === undefined) return html``;
+  return responseExample(status, status === '201' ? 'Created' : 'OK', example);
+}

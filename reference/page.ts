@@ -1,0 +1,125 @@
+import type { OpenApi, Operation } from '../protocol/openapi.ts';
+import { type Html, html } from '../src/http/pages/html.ts';
+import { MARK } from '../src/http/pages/mark.ts';
+import { errorGuide } from './error-guide.ts';
+import { firstRequest, GUIDE, idsSection, keysSection } from './guide.ts';
+import { markdown } from './markdown.ts';
+import { anchor, operationSection } from './operation.ts';
+
+/** A version of the contract. */
+export interface Documented {
+  readonly version: string;
+  readonly document: OpenApi;
+}
+
+/** What the page has besides the contracts. */
+export interface PageParts {
+  /** The URL of the service, such as https://api.store.example */
+  readonly rootUrl: string;
+  /** In the head: styles and, where "try it" is wanted, its script. */
+  readonly head: Html;
+  /** Precedes links to other pages of the service: empty for a page that it serves. */
+  readonly linkRoot: string;
+  /** For "try it"; undefined for a page without it. */
+  readonly live?: Live | undefined;
+}
+
+/** What scripts need to send requests. */
+export interface Live {
+  /** Precedes /v1 in the paths of the service. */
+  readonly rootPath: string;
+  readonly environment: string;
+  readonly hasConsole: boolean;
+}
+
+/** Writes the API reference: one page for all versions, readable and printable without scripts. */
+export function referencePage(versions: readonly Documented[], parts: PageParts): string {
+  const { head, live, linkRoot, rootUrl } = parts;
+  return html`<!doctype html>
+<html lang="en"${live !== undefined && html` data-root="${live.rootPath}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Store Orders API reference</title>
+${head}
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header class="bar">
+<a class="brand" href="#first-request"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="${MARK}"></path></svg><span>Store Orders <span class="api">API</span></span></a>
+<nav class="segments" aria-label="Version">${versions.map(({ version, document }) => html`<a href="#${version}" data-version="${version}">${version} <span>${stabilityOf(document)}</span></a>`)}</nav>
+<div class="links"><a href="${linkRoot}/openapi/${versions.at(-1)!.version}.yaml">OpenAPI</a>${live?.hasConsole === true && html`<a href="/console">Console</a>`}</div>
+${live !== undefined && keyForm(live.environment)}
+</header>
+<details class="contents" open><summary>Contents <span class="where"></span></summary>
+<nav class="operations" aria-label="Contents">
+${
+  live !== undefined &&
+  html`<form class="find" role="search" hidden><label class="hidden" for="find">Find operations, fields and errors</label><input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="Find"><kbd aria-hidden="true">/</kbd></form>
+<ul class="found" aria-label="Found" hidden></ul><p class="found-none small" role="status"></p>`
+}
+<div class="all">
+<ul>${GUIDE.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+${versions.map(navigation)}
+<p>Downloads</p>
+<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}</ul>
+</div>
+</nav></details>
+<main id="content">
+${firstRequest(rootUrl)}
+${keysSection()}
+${idsSection()}
+${versions.map((each) => versionSection(each, parts))}
+${errorGuide()}
+</main>
+</body>
+</html>
+`.text;
+}
+
+/** The key stays in the page: it is neither stored nor part of a URL. */
+function keyForm(environment: string): Html {
+  const placeholder = environment === 'staging' ? 'so_test_…' : 'so_live_…';
+  return html`<form class="key" hidden><label class="hidden" for="key">API key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="Key for “Try it”: ${placeholder}" aria-describedby="key-kept"><span class="hidden" id="key-kept">The key stays in the page; it is not stored.</span></form>`;
+}
+
+const operationsOf = ({ document }: Documented) =>
+  Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+function stabilityOf({ info }: OpenApi): string {
+  return info.version.includes('-') ? 'Beta' : 'Stable';
+}
+
+const METHODS: Readonly<Record<string, string>> = { delete: 'DEL', patch: 'PATCH' };
+
+function navigation(documented: Documented): Html {
+  const { version, document } = documented;
+  const stability = stabilityOf(document);
+  const link = (method: string, operation: Operation) =>
+    html`<li><a href="#${anchor(version, operation)}"><span>${operation.summary}</span><span class="method ${method}">${METHODS[method] ?? method.toUpperCase()}</span></a></li>
+`;
+  return html`<p><a href="#${version}">Version ${version.slice(1)}</a> <span class="badge ${stability.toLowerCase()}">${stability}</span></p>
+<ul>
+${operationsOf(documented).map(({ method, operation }) => link(method, operation))}</ul>
+`;
+}
+
+function versionSection(documented: Documented, { rootUrl, live }: PageParts): Html {
+  const { version, document } = documented;
+  const { info } = document;
+  const stability = stabilityOf(document);
+  const environment = live?.environment ?? 'production';
+  return html`<section class="version" id="${version}" aria-labelledby="${version}-title">
+<div class="text"><h2 id="${version}-title">Version ${version.slice(1)} <span class="badge ${stability.toLowerCase()}">${stability}</span> <small>${info.version}</small></h2>
+<p><code>${rootUrl}/${version}</code></p>
+${markdown(info.description)}</div>
+${operationsOf(documented).map(({ path, method, operation }) =>
+  operationSection(document, operation, { version, method, path, rootUrl, environment }),
+)}
+</section>
+`;
+}

@@ -1,0 +1,49 @@
+import { toJson } from '../protocol/exact-json.ts';
+import type { Operation, Parameter } from '../protocol/openapi.ts';
+import { type Html, html } from '../src/http/pages/html.ts';
+import { clientLines, curlLine, pythonLines } from './examples.ts';
+import { jsonView } from './json-view.ts';
+
+const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
+type Samples = Readonly<Record<(typeof LANGUAGES)[number], string>>;
+
+/** Writes a sample in all languages. Radio buttons make the tabs, so they work without scripts. */
+export function sampleTabs(id: string, samples: Samples): Html {
+  return html`<div class="samples" role="group" aria-label="Sample">
+${LANGUAGES.map(
+  (language, index) =>
+    html`<label><input type="radio" class="hidden" name="${id}-language" value="${language}"${index === 0 && html` checked`}>${language}</label>`,
+)}
+${LANGUAGES.map(
+  (language) =>
+    html`<pre class="panel ${language}" tabindex="0" aria-label="With ${language}"><code>${samples[language]}</code></pre>
+`,
+)}</div>`;
+}
+
+/** The samples of an operation. */
+export function operationSamples(
+  operation: Operation,
+  parameters: readonly Parameter[],
+  place: {
+    readonly version: string;
+    readonly method: string;
+    readonly url: string;
+    readonly rootUrl: string;
+  },
+): Samples {
+  return {
+    curl: curlLine(operation, parameters, place),
+    JavaScript: clientLines(operation, place),
+    Python: pythonLines(operation, parameters, place),
+  };
+}
+
+/** Writes an example of a response. */
+export function responseExample(status: string, title: string, example: unknown): Html {
+  const text = typeof example === 'string' ? example : toJson(example, 2);
+  const kind = status.startsWith('2') ? 'good' : 'other';
+  return html`<figure class="response ${kind}"><figcaption><b>${status}</b> ${title}</figcaption>
+<pre tabindex="0" aria-label="Response ${status}"><code>${typeof example === 'string' ? text : jsonView(text)}</code></pre></figure>
+`;
+}

@@ -1,0 +1,99 @@
+import { Command } from 'commander';
+import type { Environment } from '../domain/api-key.ts';
+import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../service/settings/config.ts';
+import { readEnvironment } from '../service/settings/settings.ts';
+import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import { openStore, storeExists } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { databaseLabel, hasPassword } from '../store/url.ts';
+import { UsageError, writeErr } from './terminal/output.ts';
+import { terminal } from './terminal/terminal.ts';
+
+export interface DatabaseFlags {
+  readonly database?: string;
+  /** A file that contains the URL. */
+  readonly databaseFile?: string;
+}
+
+/** Creates a subcommand with the database flags, and with examples in its help. */
+export function databaseCommand(name: string, description: string, examples: string): Command {
+  return new Command(name)
+    .description(description)
+    .option(
+      '--database <url>',
+      `URL of the database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
+    )
+    .option(
+      '--database-file <file>',
+      'a file that contains the URL, which keeps its password out of the process list (environment: DATABASE_URL_FILE)',
+    )
+    .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
+}
+
+/**
+ * Opens the store selected by flags and environment, calls `use`, and always closes the store.
+ * @param access "read" or "write" an existing store; "create" to write one that is created if missing
+ */
+export async function withStore<T>(
+  flags: DatabaseFlags,
+  access: 'read' | 'write' | 'create',
+  use: (store: Store, environment: Environment) => Promise<T>,
+): Promise<T> {
+  const config = databaseConfig(flags);
+  const isNew = !(await storeExists(config.databaseUrl));
+  const store = await openStore(config.databaseUrl, {
+    create: access === 'create',
+    purpose: access === 'read' ? 'read' : 'write',
+  });
+  try {
+    if (isNew) writeErr(`Created the store ${databaseLabel(config.databaseUrl)}.`);
+    const { movedTo, environment } = await store.status();
+    if (access !== 'read') expectNotMoved(config.databaseUrl, movedTo);
+    else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
+    const recorded =
+      access === 'create'
+        ? await claimEnvironment(store, config.environment ?? DEFAULTS.ENVIRONMENT)
+        : environment;
+    expectEnvironment(config.databaseUrl, recorded, config.environment);
+    return await use(store, recorded ?? DEFAULTS.ENVIRONMENT);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns whether the database selected by flags and environment exists. */
+export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
+  return storeExists(databaseConfig(flags).databaseUrl);
+}
+
+/** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
+export function databaseConfig(
+  flags: DatabaseFlags & { readonly environment?: Environment },
+): DatabaseConfig {
+  const { environment } = flags;
+  const given = environment === undefined ? {} : { ENVIRONMENT: environment };
+  return readDatabaseConfig(readEnvironment(terminal().env), {
+    ...databaseSettings(flags),
+    ...given,
+  });
+}
+
+/** Returns the settings of the database flags. @throws UsageError if both are given */
+export function databaseSettings(flags: DatabaseFlags): Partial<Record<string, string>> {
+  const { database, databaseFile } = flags;
+  if (database === undefined && databaseFile === undefined) return {};
+  if (database !== undefined && databaseFile !== undefined) {
+    throw new UsageError('give --database or --database-file, not both');
+  }
+  if (database !== undefined) warnOfPassword('--database', database);
+  // Either flag overrides both environment variables.
+  return { DATABASE_URL: database ?? '', DATABASE_URL_FILE: databaseFile ?? '' };
+}
+
+/** Warns of a password in an argument, which is visible in the process list. */
+export function warnOfPassword(flag: string, url: string): void {
+  if (!hasPassword(url)) return;
+  writeErr(
+    `The password in ${flag} is visible in the process list. Use ${flag}-file, PGPASSWORD or PGPASSFILE instead.`,
+  );
+}

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { toJson } from '../../../protocol/exact-json.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { operatorOf } from '../../store/audit.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import { naturalNumber, table, writeErr, writeOut } from '../terminal/output.ts';
+
+const MAX_RECORDS = 1_000_000;
+
+interface AuditFlags extends DatabaseFlags {
+  readonly limit: string;
+  readonly ndjson?: true;
+}
+
+export function auditCommand(): Command {
+  return databaseCommand(
+    'audit',
+    'show the recorded commands of operators: keys, imports, restores, copies, migrations, cancels and shipments',
+    'npx store-orders audit\nnpx store-orders audit --ndjson --limit 1000000 > audit.ndjson',
+  )
+    .option('--limit <count>', 'number of latest records to show', '100')
+    .option('--ndjson', 'print NDJSON, oldest record first')
+    .action(audit);
+}
+
+async function audit(flags: AuditFlags): Promise<void> {
+  const limit = naturalNumber('--limit', flags.limit, MAX_RECORDS);
+  const latest = await withStore(flags, 'read', (store) => store.audit(limit));
+  const records = latest
+    .toReversed()
+    .map(({ at, ...rest }) => ({ at: formatTimestamp(at), ...rest }));
+  if (flags.ndjson) {
+    for (const record of records) await writeOut(`${toJson(record)}\n`);
+    return;
+  }
+  if (records.length === 0) {
+    writeErr('No commands have been recorded yet.');
+    return;
+  }
+  const rows = records.map((each) => [each.at, operatorOf(each), each.command, each.what]);
+  await writeOut(`${table([['TIME', 'USER', 'COMMAND', 'WHAT'], ...rows])}\n`);
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { invisibleIn } from '../../domain/text.ts';
+import { backupStore } from '../../store/maintenance/backup.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
+import { counted, grouped, UsageError, writeErr } from '../terminal/output.ts';
+import { historyLines } from './history-lines.ts';
+
+export function backupCommand(): Command {
+  return databaseCommand(
+    'backup',
+    'copy the database to a new file and check the copy; safe while the service runs',
+    'npx store-orders backup /backup/2026-11-20.db',
+  )
+    .argument('<file>', 'the file to create; its folder must exist, the file must not')
+    .action(backup);
+}
+
+async function backup(file: string, flags: DatabaseFlags): Promise<void> {
+  if (file === '') throw new UsageError('the file must have a name');
+  const invisible = invisibleIn(file);
+  if (invisible !== undefined) {
+    throw new UsageError(`the name of the file must not contain ${invisible}`);
+  }
+  // Without migration: a new release can back up the store that the old release still serves.
+  const { databaseUrl } = databaseConfig(flags);
+  const { bytes, findings, leftovers } = await backupStore(databaseUrl, file);
+  const { pending, shipped, cancelled } = findings.orders;
+  const orders = counted(pending + shipped + cancelled, 'order');
+  writeErr(`Wrote ${file}, ${orders} in ${grouped(bytes)} bytes, and checked it.`);
+  for (const line of historyLines(findings)) writeErr(line);
+  for (const each of leftovers) {
+    writeErr(
+      `${each} is left from an interrupted backup. Delete it unless another backup is running.`,
+    );
+  }
+}

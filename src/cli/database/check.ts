@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { parsePosition } from '../../../protocol/history.ts';
+import { expectEnvironment } from '../../store/claim.ts';
+import { checkStore } from '../../store/maintenance/inspect.ts';
+import { databaseLabel } from '../../store/url.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
+import {
+  CommandFailed,
+  counted,
+  grouped,
+  table,
+  UsageError,
+  writeJson,
+  writeOut,
+} from '../terminal/output.ts';
+
+export function checkCommand(): Command {
+  return databaseCommand(
+    'check',
+    'verify the file, the schema, the counters, and the history by its heads; writes nothing',
+    'npx store-orders check\nnpx store-orders check --database sqlite:backups/2026-11-20.db --json\nnpx store-orders check --at 2-5fd4…',
+  )
+    .option(
+      '--at <revision-head>',
+      'verify that the history has this revision with this head, such as one that was printed by "check" before',
+    )
+    .option('--json', 'print a JSON object')
+    .action(check);
+}
+
+interface CheckFlags extends DatabaseFlags {
+  readonly at?: string;
+  readonly json?: true;
+}
+
+async function check(flags: CheckFlags): Promise<void> {
+  const asked = flags.at === undefined ? undefined : parsePosition(flags.at);
+  if (flags.at !== undefined && asked === undefined) {
+    throw new UsageError(
+      '--at must be a revision, a hyphen and a head of 64 hexadecimal digits in lower case',
+    );
+  }
+  const { databaseUrl, environment: wanted } = databaseConfig(flags);
+  const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
+    await checkStore(databaseUrl, { asked });
+  const { head } = found;
+  const problems = [...schemaDifferences, ...found.problems, ...(found.heads?.problems ?? [])];
+  if (asked !== undefined && found.heads?.hasAsked !== true) {
+    const isUnknown = head === undefined;
+    problems.push(
+      isUnknown
+        ? `it cannot be verified that the history contains ${flags.at}`
+        : `the history does not contain ${flags.at}`,
+    );
+  }
+  expectEnvironment(databaseUrl, environment, wanted);
+  const store = databaseLabel(databaseUrl);
+  if (flags.json) {
+    await writeJson({ store, schema, environment, movedTo, revision, head, orders, problems });
+  } else {
+    const { has, knows } = schema;
+    const rows = [
+      ['store', store],
+      [
+        'schema',
+        has === knows ? `${has} (this release)` : `${has} of ${knows}; "migrate" updates it`,
+      ],
+      ['environment', environment ?? 'not recorded'],
+      ...(movedTo === undefined ? [] : [['moved to', movedTo]]),
+      ['revision', String(revision)],
+      ['head', head ?? 'not computed yet; "migrate" computes it'],
+      ...(found.heads?.hasAsked === true && asked !== undefined
+        ? [['at', `${flags.at} is in the history`]]
+        : []),
+      ...Object.entries(orders).map(([status, count]) => [status, grouped(count)]),
+      ['problems', problems.length === 0 ? 'none' : String(problems.length)],
+    ];
+    await writeOut(`${table(rows)}\n${problems.map((problem) => `  ${problem}\n`).join('')}`);
+  }
+  if (problems.length > 0) {
+    throw new CommandFailed(`the store failed the check: ${counted(problems.length, 'problem')}`);
+  }
+}

@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import { contentOf } from '../../service/settings/database-url.ts';
+import { actionOf } from '../../store/audit.ts';
+import { copyStore } from '../../store/maintenance/copy.ts';
+import { checkStore } from '../../store/maintenance/inspect.ts';
+import { databaseLabel, databaseUrlProblem } from '../../store/url.ts';
+import { warnOfPassword } from '../command-database.ts';
+import { grouped, UsageError, writeErr } from '../terminal/output.ts';
+import { showProgress } from '../terminal/progress.ts';
+
+interface CopyFlags {
+  readonly from?: string;
+  readonly fromFile?: string;
+  readonly to?: string;
+  readonly toFile?: string;
+}
+
+export function copyCommand(): Command {
+  return new Command('copy')
+    .description('move a whole store to another database, of either engine')
+    .option('--from <url>', 'the store to move; first stop every process that writes to it')
+    .option('--from-file <file>', 'a file that contains the URL of the store')
+    .option('--to <url>', 'an empty database, or the target of an interrupted copy')
+    .option('--to-file <file>', 'a file that contains the URL of the target')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx store-orders copy --from sqlite:data/store-orders.db --to postgres://app@db.example/orders
+  npx store-orders copy --from-file old-database-url --to-file new-database-url`,
+    )
+    .action(copy);
+}
+
+/** Returns the URL of the source or target of a copy, given directly or in a file. @throws UsageError */
+function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | undefined): string {
+  if ((url === undefined) === (file === undefined)) {
+    throw new UsageError(`give either ${flag} or ${flag}-file`);
+  }
+  if (url !== undefined) warnOfPassword(flag, url);
+  const found = url?.trim() ?? contentOf(file!);
+  if (found === undefined) throw new UsageError(`${flag}-file must be a readable file`);
+  const problem = databaseUrlProblem(found);
+  if (problem === undefined) return found;
+  throw new UsageError(
+    url === undefined ? `the content of ${flag}-file ${problem}` : `${flag} ${problem}`,
+  );
+}
+
+async function copy(flags: CopyFlags): Promise<void> {
+  const from = urlOf('--from', flags.from, flags.fromFile);
+  const to = urlOf('--to', flags.to, flags.toFile);
+  // Not compared by label for PostgreSQL, where two URLs may select different schemas of one database.
+  if (from === to || (from.startsWith('sqlite:') && databaseLabel(from) === databaseLabel(to))) {
+    throw new UsageError(`source and target are the same database, ${databaseLabel(from)}`);
+  }
+  let progress = showProgress('Copying  ');
+  let isVerifying = false;
+  try {
+    const { orders, revision, head } = await copyStore(from, to, {
+      isMove: true,
+      action: actionOf('copy', `from ${databaseLabel(from)} to ${databaseLabel(to)}`),
+      onProgress: (what, done, total) => {
+        if (what === 'Verifying' && !isVerifying) {
+          isVerifying = true;
+          progress.end();
+          progress = showProgress('Verifying');
+        }
+        progress.update(done / total, done);
+      },
+    });
+    progress.end();
+    const count = orders.pending + orders.shipped + orders.cancelled;
+    const each = `${orders.pending} pending, ${orders.shipped} shipped, ${orders.cancelled} cancelled`;
+    writeErr(
+      `Copied ${grouped(count)} orders (${each}) to ${databaseLabel(to)}, and verified them.`,
+    );
+    writeErr(`Both stores have the head ${revision}-${head}.`);
+    const { heads } = await checkStore(to, { isSample: true });
+    for (const problem of heads?.problems ?? []) writeErr(`Warning: ${problem}.`);
+  } catch (error) {
+    progress.end();
+    throw error;
+  }
+}

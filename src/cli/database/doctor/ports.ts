@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { parsePosition } from '../../../../protocol/history.ts';
+import type { Config } from '../../../service/settings/config.ts';
+import { urlHost } from '../../../service/settings/parsers.ts';
+import { type Finding, ok, problem } from '../../../store/diagnosis.ts';
+import { openStore } from '../../../store/open.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
+import { databaseLabel } from '../../../store/url.ts';
+
+/** Timeout for the response of a running service, which may be busy. */
+const ANSWER_WITHIN_MS = 3_000;
+
+/** Checks the service if it is running; otherwise checks whether it can listen. */
+export async function portsOf(config: Config): Promise<Finding[]> {
+  const { host, port, admin, reusePort } = config;
+  const url = `http://${urlHost(admin.host)}:${admin.port}`;
+  // A ready /readyz would count as a load balancer's, and the next stop would wait for it.
+  const metrics = await answerOf(`${url}/metrics`);
+  const ready = /^store_orders_ready (\d)$/m.exec(metrics ?? '')?.[1];
+  const other = await otherStoreOf(url, metrics ?? '', config);
+  if (other !== undefined) {
+    const found = `the service at ${url} serves another store, ${other}`;
+    const advice =
+      'set PORT and OPERATIONS_PORT to other ports, or run doctor with the environment of that service';
+    return [problem('ports', found, advice)];
+  }
+  if (ready === '1') return [ok('ports', `a service is running, and ready (${url}/readyz)`)];
+  if (ready === '0') {
+    const reason = (await answerOf(`${url}/readyz`))?.trim();
+    return [problem('ports', `a service is running, and not ready: ${reason}`, 'see its log')];
+  }
+  const own = { name: 'PORT', host, port };
+  const listeners = [{ name: 'OPERATIONS_PORT', ...admin }];
+  // Connections to a service that shares the port would arrive at this probe.
+  return Promise.all((reusePort ? listeners : [own, ...listeners]).map(listenerOf));
+}
+
+/** Returns the database of a service that serves another store; undefined for this one, or no service. */
+async function otherStoreOf(
+  url: string,
+  metrics: string,
+  { databaseUrl }: Config,
+): Promise<string | undefined> {
+  const [, label] = /^store_orders_store_info\{database="(.*)"\} 1$/m.exec(metrics) ?? [];
+  const database = label?.replaceAll(/\\(.)/g, '$1');
+  if (database === undefined || database === databaseLabel(databaseUrl)) return undefined;
+  // The same database can have several names.
+  return (await hasHeadOf(url, databaseUrl)) ? undefined : database;
+}
+
+/** Whether the store has the history of the service at `url`: the head of the service is between two of the store. */
+async function hasHeadOf(url: string, databaseUrl: string): Promise<boolean> {
+  try {
+    const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
+    try {
+      const { revision } = await store.status();
+      const served = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
+      // All stores begin alike.
+      if (served === undefined || served.revision === 0n) return false;
+      if (served.revision < revision) return false;
+      return (await store.feed(served, 1)) !== undefined;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return false;
+    throw error;
+  }
+}
+
+/** Not by fetch, which refuses some ports. */
+async function answerOf(url: string): Promise<string | undefined> {
+  const request = get(url, { agent: false, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  try {
+    const [response] = await once(request, 'response');
+    return await text(response);
+  } catch {
+    return undefined;
+  }
+}
+
+async function listenerOf(listener: {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}): Promise<Finding> {
+  const { name, host, port } = listener;
+  const server = createServer((socket) => socket.destroy());
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+    return ok('ports', `${urlHost(host)}:${port} is free`);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isUsed = code === 'EADDRINUSE';
+    const found = isUsed ? `${urlHost(host)}:${port} is used by another program` : message;
+    const advice = isUsed ? `stop that program, or set ${name}` : `correct HOST and ${name}`;
+    return problem('ports', found, advice);
+  } finally {
+    server.close();
+  }
+}

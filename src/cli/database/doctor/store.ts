@@ -1,0 +1,135 @@
+import { positionText } from '../../../../protocol/history.ts';
+import { keyStatus } from '../../../domain/api-key.ts';
+import { FEW_IDS, type FreeIds, idsLeft } from '../../../domain/ids.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
+import type { Config } from '../../../service/settings/config.ts';
+import { expectEnvironment } from '../../../store/claim.ts';
+import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
+import type { ImportRecord } from '../../../store/imports.ts';
+import { checkStore } from '../../../store/maintenance/inspect.ts';
+import { openStore, storeExists } from '../../../store/open.ts';
+import { type Store, StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
+import type { Findings } from '../../../store/tables/consistency.ts';
+import { describeImport } from '../../orders/imports.ts';
+import { counted, grouped } from '../../terminal/output.ts';
+import { webhooksOf } from './webhooks.ts';
+
+const SOON_MS = 14 * 86_400_000;
+
+/** Checks the content of the store: its schema, its rows, its keys, and its latest change. */
+export async function storeOf(config: Config): Promise<Finding[]> {
+  const { databaseUrl, environment } = config;
+  try {
+    if (!(await storeExists(databaseUrl))) {
+      return [ok('store', 'it does not exist yet; the service creates it when it starts')];
+    }
+    const checked = await checkStore(databaseUrl, { isSample: true });
+    expectEnvironment(databaseUrl, checked.environment, environment);
+    const findings = [...contentsOf(checked), ...historyOf(checked), ...schemaOf(checked)];
+    const { schema, schemaDifferences, problems, movedTo } = checked;
+    const isSound =
+      schema.has === schema.knows && schemaDifferences.length === 0 && problems.length === 0;
+    if (!isSound || movedTo !== undefined) return findings;
+    return [...findings, ...(await usedStoreOf(config))];
+  } catch (error) {
+    if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
+    return [problem('store', error.message, 'see docs/operating.md')];
+  }
+}
+
+function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[] {
+  if (movedTo !== undefined) {
+    const advice = 'use that one, or run "store-orders take-back"';
+    return [problem('store', `it was moved to ${movedTo}`, advice)];
+  }
+  const advice = 'save a copy of the database, then restore a backup';
+  const wrong = problems.map((each) => problem('store', each, advice));
+  const counts = Object.entries(orders).map(([status, count]) => `${grouped(count)} ${status}`);
+  return wrong.length > 0
+    ? wrong
+    : [ok('store', `${counts.join(', ')}; revision ${revision}, and every row is consistent`)];
+}
+
+/** A sample of the history; it may have been altered on purpose, so a store with such problems is still in use. */
+function historyOf({ revision, head, heads }: Findings): Finding[] {
+  if (heads === undefined) return [];
+  if (head !== undefined && heads.problems.length === 0) {
+    return [
+      ok('history', `its end and a sample are unaltered; head ${positionText({ revision, head })}`),
+    ];
+  }
+  const advice =
+    'run "store-orders check" for all of it; after a correction on purpose, "store-orders rechain"';
+  return heads.problems.map((each) => warning('history', each, advice));
+}
+
+function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Finding[] {
+  if (schemaDifferences.length > 0) {
+    const advice = 'undo what was changed by hand, or restore a backup';
+    return schemaDifferences.map((each) => problem('schema', each, advice));
+  }
+  if (has === knows) return [ok('schema', `${has} migrations, the schema of this release`)];
+  const advice = 'make a backup; the service of this release migrates it when it starts';
+  return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
+}
+
+/** Checks keys, clock, ids, imports and webhooks of a consistent store. */
+async function usedStoreOf({ databaseUrl, environment, webhooks }: Config): Promise<Finding[]> {
+  const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
+  try {
+    const { latestAt, freeIds } = await store.status();
+    const keys = await keysOf(store, environment);
+    const imports = importsOf(await store.imports());
+    const hooks = webhooksOf(await store.webhooks(), webhooks);
+    return [...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports, ...hooks];
+  } finally {
+    await store.close();
+  }
+}
+
+async function keysOf(store: Store, environment: Config['environment']): Promise<Finding[]> {
+  const now = Date.now();
+  const keys = (await store.keys()).filter(
+    (key) => key.environment === environment && keyStatus(key, now) === 'valid',
+  );
+  if (keys.length === 0) {
+    const advice = 'npx store-orders keys create --name NAME';
+    return [warning('keys', `there is no valid key for ${environment}`, advice)];
+  }
+  const ending = keys.filter(
+    ({ expiresAt }) => expiresAt !== undefined && expiresAt < now + SOON_MS,
+  );
+  if (ending.length === 0) return [ok('keys', counted(keys.length, 'valid key'))];
+  const names = ending.map(({ id, name }) => `${name} (${id})`).join(', ');
+  return [
+    warning('keys', `these keys expire within 14 days: ${names}`, 'create and distribute new keys'),
+  ];
+}
+
+/** Names imports that were interrupted. */
+function importsOf(imports: readonly ImportRecord[]): Finding[] {
+  const unfinished = imports.filter(({ finishedAt }) => finishedAt === undefined);
+  const advice = 'import the file again, or run "store-orders imports forget"';
+  return unfinished.map((each) =>
+    warning('imports', `an import is not finished: ${describeImport(each)}`, advice),
+  );
+}
+
+function idsOf(free: FreeIds): Finding {
+  const found = `${grouped(idsLeft(free))} ids are left for new orders`;
+  if (idsLeft(free) >= FEW_IDS) return ok('ids', found);
+  const advice = 'set another last id with "store-orders ids --last"';
+  return warning(
+    'ids',
+    `${found}: ids up to ${free.highest} are taken, and the last id is ${free.last}`,
+    advice,
+  );
+}
+
+function clockOf(latestAt: number | undefined): Finding[] {
+  if (latestAt === undefined) return [];
+  const aheadMs = latestAt - Date.now();
+  if (aheadMs < CLOCK_TOLERANCE_MS) return [ok('clock', 'not behind the latest change')];
+  const found = `the clock of this machine is ${Math.round(aheadMs / 1_000)} s behind the latest change`;
+  return [warning('clock', found, 'synchronize the clocks of all machines by NTP')];
+}

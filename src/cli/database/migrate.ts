@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { actionOf } from '../../store/audit.ts';
+import { planMigrations } from '../../store/maintenance/inspect.ts';
+import type { MigrationStep } from '../../store/migration-steps.ts';
+import { openStore } from '../../store/open.ts';
+import { databaseLabel } from '../../store/url.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
+import { counted, writeErr, writeJson, writeOut } from '../terminal/output.ts';
+
+interface MigrateFlags extends DatabaseFlags {
+  readonly plan?: true;
+  readonly json?: true;
+}
+
+export function migrateCommand(): Command {
+  return databaseCommand(
+    'migrate',
+    'create or update the schema; "serve" does this too, if permitted',
+    'npx store-orders migrate --database postgres://owner@db.example/orders\nnpx store-orders migrate --plan',
+  )
+    .option(
+      '--plan',
+      'show the migrations that would run, the locks they need and the sessions that hold them; write nothing',
+    )
+    .option('--json', 'print the plan as a JSON object')
+    .action((flags: MigrateFlags) => (flags.plan ? showPlan(flags) : migrate(flags)));
+}
+
+async function migrate(flags: DatabaseFlags): Promise<void> {
+  const { databaseUrl } = databaseConfig(flags);
+  const label = databaseLabel(databaseUrl);
+  let steps: string | undefined;
+  let done = `The schema of ${label} is up to date.`;
+  const store = await openStore(databaseUrl, {
+    create: true,
+    purpose: 'migration',
+    onMigrated: (from, to) => {
+      steps = `schema ${from} → ${to}`;
+      done =
+        from === 0 ? `Created the store ${label}.` : `Migrated ${label}: schema ${from} → ${to}.`;
+    },
+    onWaiting: writeErr,
+  });
+  try {
+    if (steps !== undefined) {
+      await store.apply([{ type: 'audit', action: actionOf('migrate', steps) }]);
+    }
+  } finally {
+    await store.close();
+  }
+  writeErr(done);
+}
+
+async function showPlan(flags: MigrateFlags): Promise<void> {
+  const { databaseUrl } = databaseConfig(flags);
+  const { steps, heldBy } = await planMigrations(databaseUrl);
+  if (flags.json) {
+    await writeJson({ store: databaseLabel(databaseUrl), steps, heldBy });
+    return;
+  }
+  if (steps.length === 0) writeErr(`The schema of ${databaseLabel(databaseUrl)} is up to date.`);
+  else
+    writeErr(`${counted(steps.length, 'migration')} would run on ${databaseLabel(databaseUrl)}:`);
+  await writeOut(steps.map(describe).join(''));
+  if (heldBy.length > 0) await writeOut(`Sessions that hold these locks now:\n${lines(heldBy)}`);
+}
+
+function describe({ name, effects }: MigrationStep): string {
+  return `${name}\n${lines(effects)}`;
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `  ${text}\n`).join('');
+}

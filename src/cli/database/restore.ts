@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { expectEnvironment } from '../../store/claim.ts';
+import { restoreStore } from '../../store/maintenance/backup.ts';
+import { databaseLabel } from '../../store/url.ts';
+import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
+import { compressionOfFile } from '../files/compressed.ts';
+import { CommandFailed, counted, writeErr } from '../terminal/output.ts';
+import { historyLines } from './history-lines.ts';
+
+export function restoreCommand(): Command {
+  return databaseCommand(
+    'restore',
+    'replace an SQLite database that is not in use with a backup; keeps the old database next to it',
+    'npx store-orders restore backups/2026-11-20.db',
+  )
+    .argument('<file>', 'the backup; not modified')
+    .action(restore);
+}
+
+async function restore(file: string, flags: DatabaseFlags): Promise<void> {
+  const { databaseUrl, environment } = databaseConfig(flags);
+  // A pipe or a device, whose bytes could be read only once, is refused by the restore.
+  const compression = statSync(file, { throwIfNoEntry: false })?.isFile()
+    ? compressionOfFile(file)
+    : undefined;
+  if (compression !== undefined) {
+    const { name, command } = compression;
+    throw new CommandFailed(
+      `${file} is compressed with ${name}; decompress it into a file, for example with "${command} ${file} > backup.db"`,
+    );
+  }
+  const { findings, kept, nextId } = await restoreStore(
+    databaseUrl,
+    file,
+    ({ environment: recorded }) => expectEnvironment(`sqlite:${file}`, recorded, environment),
+  );
+  const { pending, shipped, cancelled } = findings.orders;
+  writeErr(
+    `Restored ${counted(pending + shipped + cancelled, 'order')} (${pending} pending, ${shipped} shipped, ` +
+      `${cancelled} cancelled) to ${databaseLabel(databaseUrl)}.`,
+  );
+  for (const line of historyLines(findings)) writeErr(line);
+  writeErr(`New orders get ids from ${nextId}, so that no id is assigned twice.`);
+  if (kept !== undefined)
+    writeErr(`The previous database is kept as ${kept}; delete it when you no longer need it.`);
+}

@@ -1,0 +1,155 @@
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { INTEGER } from '../../../protocol/exact-json.ts';
+import { cut } from '../../domain/text.ts';
+import { CsvPositions } from './csv-positions.ts';
+import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
+
+/** Separators that some spreadsheets write instead of commas. */
+const OTHER_SEPARATORS = [
+  ['semicolons', ';'],
+  ['tabs', '\t'],
+] as const;
+
+/** Rows per batch. */
+const BATCH = 1_000;
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  /** `bytes` is the offset in the file of the end of the record. */
+  readonly info: { readonly bytes: number };
+}
+
+/**
+ * Reads CSV (RFC 4180) with a header line that names the columns. An empty field has no value. Lines end in LF or
+ * CRLF or, if the first line ends in CR alone, in CR.
+ */
+export async function* readCsv(
+  chunks: AsyncGenerator<Buffer>,
+  columns: Columns,
+): AsyncGenerator<Row[]> {
+  const { endsInCr, all } = await readFirstLine(chunks);
+  const parser = parse({
+    info: true,
+    relax_column_count: true,
+    // By default the parser expects the line ending of the first line for the whole file.
+    record_delimiter: endsInCr ? ['\r'] : ['\r\n', '\n'],
+    skip_empty_lines: true,
+    max_record_size: MAX_ROW_BYTES,
+  });
+  const positions = new CsvPositions(endsInCr ? 0x0d : 0x0a);
+  const source = Readable.from(positioned(all, positions));
+  source.on('error', (error) => parser.destroy(error));
+  source.pipe(parser);
+
+  let header: readonly string[] | undefined;
+  let rows: Row[] = [];
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      const { line, isBad } = positions.recordUpTo(info.bytes);
+      const at = `line ${line}`;
+      if (header === undefined) {
+        header = record.map((name) => name.trim());
+        const problem = headerProblem(header, columns);
+        if (problem === undefined) continue;
+        yield [{ at, problem }];
+        return;
+      }
+      rows.push(isBad ? { at, problem: 'is not valid UTF-8' } : rowOf(at, record, header, columns));
+      if (rows.length < BATCH) continue;
+      yield rows;
+      rows = [];
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // The start of the next record is unknown after a syntax error, so reading stops.
+    rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${csvProblem(error)}` });
+  } finally {
+    source.destroy();
+  }
+  yield rows;
+}
+
+async function* positioned(
+  chunks: AsyncGenerator<Buffer>,
+  positions: CsvPositions,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    positions.add(chunk);
+    yield chunk;
+  }
+  positions.end();
+}
+
+/** Returns whether the first line ends in CR alone, and an iterator over all chunks from the beginning. */
+async function readFirstLine(
+  chunks: AsyncGenerator<Buffer>,
+): Promise<{ endsInCr: boolean; all: AsyncGenerator<Buffer> }> {
+  const seen: Buffer[] = [];
+  let text = '';
+  // The LF after a CR may be in the next chunk.
+  while (!/\n|\r./s.test(text) && text.length <= MAX_ROW_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    seen.push(value);
+    text += value.toString('latin1');
+  }
+  async function* again(): AsyncGenerator<Buffer> {
+    yield* seen;
+    yield* chunks;
+  }
+  return { endsInCr: /^[^\r\n]*\r(?!\n)/.test(text), all: again() };
+}
+
+function headerProblem(header: readonly string[], columns: Columns): string | undefined {
+  const known = Object.keys(columns);
+  const separator =
+    header.length === 1
+      ? OTHER_SEPARATORS.find(([, each]) => header[0]!.includes(each))
+      : undefined;
+  if (separator !== undefined) {
+    return `has ${separator[0]} between its columns; save the file as CSV with commas`;
+  }
+  const unknown = header.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => JSON.stringify(cut(name, 40))).join(', ');
+    return `is not a valid header: unknown columns ${names}; known columns are ${known.join(', ')}`;
+  }
+  const isTwice = new Set(header).size < header.length;
+  return isTwice ? 'is a header that names a column twice' : undefined;
+}
+
+function rowOf(
+  at: string,
+  record: readonly string[],
+  header: readonly string[],
+  columns: Columns,
+): Row {
+  if (record.length !== header.length) {
+    return { at, problem: `has ${record.length} fields, the header has ${header.length}` };
+  }
+  const fields: Record<string, Value> = {};
+  for (const [index, name] of header.entries()) {
+    const text = record[index]!;
+    if (text !== '') fields[name] = valueFrom(text, columns[name]!);
+  }
+  return { at, fields };
+}
+
+/** Returns a message for a syntax error of a CSV file; the library's own messages describe its parser. */
+function csvProblem({ code, message }: CsvError): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is never closed';
+  if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a closing quote is followed by more text';
+  if (code === 'INVALID_OPENING_QUOTE') return 'there is a quote in the middle of a field';
+  return message;
+}
+
+/**
+ * Converts text to the column's kind. Text that does not fit is returned unchanged, to be refused when the field is
+ * validated.
+ */
+function valueFrom(text: string, kind: Columns[string]): Value {
+  if (kind === 'integer' && INTEGER.test(text)) return BigInt(text);
+  if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  return text;
+}

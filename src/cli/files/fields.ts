@@ -1,0 +1,152 @@
+import { INTEGER, OtherNumber } from '../../../protocol/exact-json.ts';
+import {
+  isInt64,
+  isReference,
+  ORDER_STATUSES,
+  type OrderDraft,
+  type OrderStatus,
+} from '../../domain/order.ts';
+import type { Pet } from '../../domain/pet.ts';
+import { cut } from '../../domain/text.ts';
+import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
+import type { Columns, Fields, Value } from './row.ts';
+
+export const ORDER_COLUMNS = {
+  id: 'integer',
+  petId: 'integer',
+  quantity: 'integer',
+  shipDate: 'text',
+  complete: 'boolean',
+  status: 'text',
+  reference: 'text',
+} as const satisfies Columns;
+
+export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
+
+/** Thrown by the functions below; the message lists all reasons why the fields are not a valid order or pet. */
+export class FieldProblem extends Error {
+  override readonly name = 'FieldProblem';
+}
+
+/** @throws FieldProblem */
+export function orderOf(fields: Fields): OrderDraft {
+  const reader = new FieldReader(fields, ORDER_COLUMNS);
+  const order = {
+    id: reader.int64('id'),
+    petId: reader.int64('petId'),
+    quantity: reader.quantity(),
+    shipDate: reader.timestamp('shipDate'),
+    complete: reader.boolean('complete'),
+    status: reader.status(),
+    reference: reader.reference(),
+  };
+  // Otherwise the blank rows at the end of a spreadsheet would become orders.
+  if (reader.isEmpty) reader.problems.push('has no value in any field');
+  reader.finish();
+  return order;
+}
+
+/** @throws FieldProblem */
+export function petOf(fields: Fields): Pet {
+  const reader = new FieldReader(fields, PET_COLUMNS);
+  const id = reader.int64('id');
+  const pet = { id: id ?? 0n, name: reader.text('name'), tag: reader.text('tag') };
+  if (fields.id === undefined || fields.id === null) reader.problems.push('id is missing');
+  reader.finish();
+  return pet;
+}
+
+/** Reads the fields of a row one by one and collects problems. */
+class FieldReader {
+  readonly problems: string[] = [];
+  readonly #fields: Fields;
+
+  constructor(fields: Fields, columns: Columns) {
+    this.#fields = fields;
+    for (const name of Object.keys(fields)) {
+      if (Object.hasOwn(columns, name)) continue;
+      this.problems.push(`has an unknown field ${JSON.stringify(cut(name, 40))}`);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return Object.values(this.#fields).every((value) => value === null);
+  }
+
+  int64(name: string): bigint | undefined {
+    const value = this.#fields[name] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && INTEGER.test(value)) {
+      this.problems.push(`${name} must be a number; it is the string "${value}"`);
+    } else if (typeof value !== 'bigint') this.#refuse(name, 'an integer, in digits only', value);
+    else if (!isInt64(value)) this.#refuse(name, 'within int64', value);
+    else return value;
+    return undefined;
+  }
+
+  quantity(): bigint | undefined {
+    const value = this.int64('quantity');
+    if (value !== undefined && value < 0n) this.#refuse('quantity', '0 or more', value);
+    return value;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#fields[name] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') this.#refuse(name, 'a string', value);
+    // PostgreSQL cannot store U+0000 in text.
+    else if (value.includes('\0')) this.#refuse(name, 'a string without U+0000', value);
+    // Unpaired surrogates cannot be encoded in UTF-8; a replacement character would be stored instead.
+    else if (!value.isWellFormed()) {
+      this.#refuse(name, 'a string without unpaired surrogates', value);
+    } else return value;
+    return undefined;
+  }
+
+  reference(): string | undefined {
+    const text = this.text('reference');
+    if (text === undefined || isReference(text)) return text;
+    this.#refuse('reference', '1 to 255 characters without control characters', text);
+    return undefined;
+  }
+
+  /** Reads a date-time as milliseconds since the epoch. */
+  timestamp(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const time = parseTimestamp(text);
+    if (time === undefined) this.#refuse(name, timestampProblem(text), text);
+    return time;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.#fields[name] ?? undefined;
+    if (value === undefined || typeof value === 'boolean') return value;
+    this.#refuse(name, 'true or false', value);
+    return undefined;
+  }
+
+  status(): OrderStatus {
+    const value = this.text('status') ?? 'pending';
+    const known = ORDER_STATUSES.find((name) => name === value.toLowerCase());
+    if (known === undefined) this.#refuse('status', 'pending, shipped or cancelled', value);
+    return known ?? 'pending';
+  }
+
+  /** @throws FieldProblem */
+  finish(): void {
+    if (this.problems.length > 0) throw new FieldProblem(this.problems.join('; '));
+  }
+
+  #refuse(name: string, expected: string, value: Value): void {
+    this.problems.push(`${name} must be ${expected}; it is ${cut(display(value), 60)}`);
+  }
+}
+
+function display(value: Value): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  // As written in the file: 1.0 rather than 1.
+  if (value instanceof OtherNumber) return value.text;
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return String(value);
+}

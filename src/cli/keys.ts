@@ -1,0 +1,211 @@
+import { Command, Option } from 'commander';
+import { toJson } from '../../protocol/exact-json.ts';
+import {
+  type ApiKey,
+  ENVIRONMENTS,
+  type Environment,
+  keyStatus,
+  newApiKey,
+  newSecret,
+} from '../domain/api-key.ts';
+import { SCOPES, type Scope } from '../domain/scopes.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
+import { parseDate } from '../service/settings/parsers.ts';
+import { actionOf } from '../store/audit.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from './command-database.ts';
+import { applyRecorded } from './recorded.ts';
+import {
+  CommandFailed,
+  naturalNumber,
+  table,
+  UsageError,
+  writeErr,
+  writeJson,
+  writeOut,
+  writeSecret,
+} from './terminal/output.ts';
+
+const MAX_CANCELS_PER_HOUR = 1_000_000_000;
+
+export function keysCommand(): Command {
+  const list = databaseCommand(
+    'list',
+    'list API keys without their secrets; last use is accurate to the hour',
+    'npx store-orders keys list\nnpx store-orders keys list --json',
+  )
+    .option('--json', 'print a JSON array')
+    .action(listKeys);
+  const revoke = databaseCommand(
+    'revoke',
+    'revoke an API key; running servers reject it within a second',
+    'npx store-orders keys revoke key_0aB3dE6gH',
+  )
+    .argument('<id>', 'the key id shown by "keys list"')
+    .action(revokeKey);
+  return new Command('keys')
+    .description('create, list and revoke API keys')
+    .addCommand(createCommand())
+    .addCommand(list)
+    .addCommand(revoke);
+}
+
+function createCommand(): Command {
+  return databaseCommand(
+    'create',
+    'create an API key; prints only the key on stdout',
+    `npx store-orders keys create --name "web shop"
+KEY=$(npx store-orders keys create --name ci --expires 2027-01-31)
+npx store-orders keys create --name reports --scope orders:read --scope changes:read
+npx store-orders keys create --name tests --environment staging --database sqlite:staging.db`,
+  )
+    .option('--name <name>', 'name of the key, such as its user or purpose (required)')
+    .option(
+      '--expires <date>',
+      'when the key expires: 2027-01-31 (midnight UTC at its start) or 2027-01-31T12:00:00+01:00',
+    )
+    .addOption(
+      new Option(
+        '--environment <name>',
+        'environment of the key (environment: ENVIRONMENT; default: that of the store)',
+      ).choices(ENVIRONMENTS),
+    )
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'scope of the key; repeat the option for several scopes (default: all but webhooks:manage-all)',
+      )
+        .choices(SCOPES)
+        .argParser(addScope),
+    )
+    .option('--cancels-per-hour <count>', 'maximum cancels in any hour (default: no limit)')
+    .option('--json', 'print the key with its secret as a JSON object')
+    .action(createKey);
+}
+
+interface CreateFlags extends DatabaseFlags {
+  readonly name?: string;
+  readonly expires?: string;
+  readonly environment?: Environment;
+  readonly scope?: readonly Scope[];
+  readonly cancelsPerHour?: string;
+  readonly json?: true;
+}
+
+async function createKey(flags: CreateFlags): Promise<void> {
+  const now = Date.now();
+  const { name } = flags;
+  const expiresAt = flags.expires === undefined ? undefined : expiryOf(flags.expires, now);
+  // Not a required option of Commander, which checks those before it reports unknown flags.
+  if (name === undefined) throw new UsageError('--name is required');
+  if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
+    throw new UsageError('--name must be 1 to 100 printable characters');
+  }
+  const cancelsPerHour =
+    flags.cancelsPerHour === undefined
+      ? undefined
+      : naturalNumber('--cancels-per-hour', flags.cancelsPerHour, MAX_CANCELS_PER_HOUR);
+  if (flags.scope?.includes('webhooks:manage-all') && !flags.scope.includes('webhooks:manage')) {
+    writeErr('webhooks:manage-all has no effect without webhooks:manage.');
+  }
+  await withStore(flags, 'create', async (store, environment) => {
+    const secret = newSecret(environment);
+    const limits = { scopes: flags.scope, cancelsPerHour };
+    const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
+    const what = `${key.id} "${name}"`;
+    await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
+    const text = flags.json ? toJson({ ...keyRecord(key), secret }, 2) : secret;
+    await writeSecret(key.id, `${text}\n`, async () => {
+      await applyRecorded(store, actionOf('keys revoke', what), [
+        { type: 'revokeKey', id: key.id },
+      ]);
+      return `${key.id} was revoked`;
+    });
+    writeErr(`Created ${key.id} for ${environment}. Its secret is shown only once.`);
+  });
+}
+
+/** Adds a value of --scope. @throws UsageError */
+function addScope(text: string, others: readonly Scope[] = []): readonly Scope[] {
+  const scope = SCOPES.find((each) => each === text);
+  if (scope === undefined) {
+    throw new UsageError(`--scope must be one of ${SCOPES.join(', ')}, not "${text}"`);
+  }
+  return others.includes(scope) ? others : [...others, scope];
+}
+
+/** Parses --expires. @returns milliseconds since the epoch @throws UsageError */
+function expiryOf(text: string, now: number): number {
+  const at = parseDate(text);
+  if (at === undefined) {
+    throw new UsageError(
+      `--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or ` +
+        `2027-01-31T12:00:00+01:00, not "${text}"`,
+    );
+  }
+  if (at <= now) throw new UsageError(`--expires must be in the future, not "${text}"`);
+  return at;
+}
+
+async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const keys = await withStore(flags, 'read', (store) => store.keys());
+  if (flags.json) {
+    await writeJson(keys.map(keyRecord));
+    return;
+  }
+  if (keys.length === 0) {
+    writeErr('There are no keys yet. Create one: npx store-orders keys create --name NAME');
+    return;
+  }
+  const rows = keys
+    .map(keyRecord)
+    .map((key) => [
+      key.id,
+      key.name,
+      key.environment,
+      key.status,
+      key.createdAt,
+      key.expiresAt ?? 'never',
+      key.lastUsedAt ?? 'never',
+      key.scopes?.join(' ') ?? 'all but webhooks:manage-all',
+      key.cancelsPerHour === undefined ? 'any' : String(key.cancelsPerHour),
+    ]);
+  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'];
+  header.push('SCOPES', 'CANCELS/HOUR');
+  await writeOut(`${table([header, ...rows])}\n`);
+}
+
+function keyRecord(key: ApiKey) {
+  const {
+    id,
+    name,
+    environment,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+    scopes,
+    cancelsPerHour,
+  } = key;
+  return {
+    id,
+    name,
+    environment,
+    status: keyStatus(key, Date.now()),
+    createdAt: formatTimestamp(createdAt),
+    expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
+    revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
+    lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
+    scopes,
+    cancelsPerHour,
+  };
+}
+
+async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
+  const outcome = await withStore(flags, 'write', async (store) => {
+    const key = (await store.keys()).find((each) => each.id === id);
+    if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
+    const action = actionOf('keys revoke', `${id} "${key.name}"`);
+    return (await applyRecorded(store, action, [{ type: 'revokeKey', id }]))[0];
+  });
+  writeErr(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { databaseCommand } from '../command-database.ts';
+import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
+import { addSelection } from './selected-orders.ts';
+
+export function cancelCommand(): Command {
+  const command = databaseCommand(
+    'cancel',
+    'cancel orders that have not shipped',
+    `npx store-orders cancel 17 18 19
+npx store-orders cancel -- -5
+npx store-orders cancel --dry-run --pet 412 > orders.ndjson
+npx store-orders cancel --orders orders.ndjson`,
+  ).argument('[id...]', 'ids of the orders');
+  return addSelection(command)
+    .option('--json', 'print the outcomes as a JSON array')
+    .action(cancel);
+}
+
+async function cancel(ids: readonly string[], flags: ChangeFlags): Promise<void> {
+  const words: ChangeWords = {
+    command: 'cancel',
+    done: 'cancelled',
+    wasSo: 'was already cancelled',
+    reasons: {
+      order_not_found: 'does not exist',
+      order_already_shipped: 'has shipped and cannot be cancelled',
+      order_changed: 'has changed since it was selected',
+    },
+    failed: 'were not cancelled',
+  };
+  await changeOrders({ ids, commandOf: (id) => ({ type: 'cancel', id }), words }, flags);
+}

@@ -1,0 +1,129 @@
+import { NO_REVISION } from '../../api/preconditions.ts';
+import { MAX_BATCH, nameOf } from '../../domain/batch.ts';
+import { type ChangeCommand, MAX_CHANGES_AT_ONCE } from '../../domain/bulk.ts';
+import { type OrderId, parseInt64 } from '../../domain/order.ts';
+import { orderEtag } from '../../records/etags.ts';
+import { actionOf } from '../../store/audit.ts';
+import type { Store } from '../../store/store.ts';
+import { type DatabaseFlags, withStore } from '../command-database.ts';
+import { applyRecorded, namesOf } from '../recorded.ts';
+import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/output.ts';
+import {
+  readSelection,
+  type SelectedOrder,
+  type SelectionFlags,
+  writeSelection,
+} from './selected-orders.ts';
+
+type OutcomeName = ReturnType<typeof nameOf>;
+
+/** Messages of a command that changes orders. */
+export interface ChangeWords {
+  /** Name of the command. */
+  readonly command: string;
+  /** Outcome of a changed order, and its message. */
+  readonly done: OutcomeName;
+  /** Message for an order that was already in the target state, which is not a failure. */
+  readonly wasSo: string;
+  /** Messages of failures, by outcome. */
+  readonly reasons: Readonly<Partial<Record<OutcomeName, string>>>;
+  /** Summary of the failures; follows "3 of 5 ". */
+  readonly failed: string;
+}
+
+export interface ChangeFlags extends DatabaseFlags, SelectionFlags {
+  readonly json?: true;
+}
+
+/** How orders are changed. */
+export interface OrderChanges {
+  /** The ids in the command line. */
+  readonly ids: readonly string[];
+  readonly commandOf: (id: OrderId) => ChangeCommand;
+  readonly words: ChangeWords;
+}
+
+/**
+ * Changes the orders that were named, in one transaction, or those that a dry run has selected, in transactions of 1,000; or shows
+ * which orders a dry run selects. An order that cannot be changed does not prevent the others.
+ * @throws CommandFailed if any order was not changed
+ */
+export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
+  const { ids, words } = changes;
+  const ways = [ids.length > 0, flags.dryRun === true, flags.orders !== undefined];
+  if (ways.filter(Boolean).length !== 1) {
+    throw new UsageError('name the orders by their ids, or by either --dry-run or --orders');
+  }
+  const { pet, status, shipsBefore } = flags;
+  const isFiltered = [pet, status, shipsBefore].some((each) => each !== undefined);
+  if (isFiltered && !flags.dryRun) {
+    throw new UsageError('--pet, --status and --ships-before select orders for --dry-run');
+  }
+  if (flags.dryRun) {
+    await withStore(flags, 'read', (store) => writeSelection(store, flags, words.command));
+    return;
+  }
+  const selection =
+    flags.orders === undefined
+      ? ids.map((text) => ({ id: orderIdArgument(text) }))
+      : await readSelection(flags.orders);
+  const most = flags.orders === undefined ? MAX_BATCH : MAX_CHANGES_AT_ONCE;
+  if (flags.orders === undefined && selection.length > most) {
+    throw new UsageError(`at most ${most} orders at a time, not ${selection.length}`);
+  }
+  const results = await withStore(flags, 'write', async (store) => {
+    const all: Result[] = [];
+    for (let from = 0; from < selection.length; from += most) {
+      const part = await changePart(store, selection.slice(from, from + most), changes);
+      // At once: a later part may fail.
+      if (!flags.json) await print(part, words);
+      all.push(...part);
+    }
+    return all;
+  });
+  if (flags.json) await writeJson(results);
+  const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
+  if (failed.length > 0) {
+    throw new CommandFailed(`${failed.length} of ${results.length} ${words.failed}`);
+  }
+}
+
+interface Result {
+  readonly id: OrderId;
+  readonly outcome: OutcomeName;
+}
+
+async function changePart(
+  store: Store,
+  part: readonly (Pick<SelectedOrder, 'id'> & Partial<SelectedOrder>)[],
+  { commandOf, words }: OrderChanges,
+): Promise<Result[]> {
+  const selected = part.filter(({ etag }) => etag !== undefined).map(({ id }) => id);
+  const records = selected.length === 0 ? [] : await store.records(selected);
+  const byId = new Map(records.map((each) => [each.id, each]));
+  const commands = part.map(({ id, etag }) => {
+    const found = byId.get(id);
+    const isSame = found !== undefined && orderEtag(found) === etag;
+    const ifRevision = isSame ? found.revision : NO_REVISION;
+    return etag === undefined ? commandOf(id) : { ...commandOf(id), ifRevision };
+  });
+  const action = actionOf(words.command, namesOf(part.map(({ id }) => id)));
+  const outcomes = await applyRecorded(store, action, commands);
+  return part.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
+}
+
+async function print(results: readonly Result[], words: ChangeWords): Promise<void> {
+  for (const { id, outcome } of results) {
+    if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
+    else writeErr(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
+  }
+}
+
+/** Parses an order id. @throws UsageError */
+export function orderIdArgument(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) {
+    throw new UsageError(`an order id must be an int64 in plain decimal digits, not "${text}"`);
+  }
+  return id;
+}

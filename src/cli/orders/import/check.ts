@@ -1,0 +1,180 @@
+import { basename } from 'node:path';
+import { FEW_IDS, type FreeIds } from '../../../domain/ids.ts';
+import {
+  differingFields,
+  type Order,
+  type OrderDraft,
+  type OrderId,
+} from '../../../domain/order.ts';
+import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
+import type { Input } from '../../files/input.ts';
+import { SeenIds } from '../../files/seen-ids.ts';
+import { type Located, Problems, readValues } from '../../files/values.ts';
+import { CommandFailed, counted, grouped } from '../../terminal/output.ts';
+import { showProgress } from '../../terminal/progress.ts';
+import type { Checked } from './placer.ts';
+
+/** Result of the first pass over a file. */
+export interface Check extends Checked {
+  readonly problems: Problems;
+  count: number;
+  highestId: bigint;
+  /** Number of orders without an id still to be placed, and the position of the last one. */
+  withoutId: number;
+  lastWithoutId: string;
+  /** Number of orders already in the store. */
+  known: number;
+}
+
+/** The store as seen by a check; a store that does not exist has neither orders nor imports. */
+export interface CheckSource {
+  /** As Store.find. */
+  readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
+  /** Number of rows placed by an earlier run of the same import. */
+  readonly placedBefore: number;
+  /** The ids that orders without one may be assigned. */
+  readonly freeIds: FreeIds;
+  /** Whether the file may have ids that leave few to the orders after it. */
+  readonly mayTakeLastIds?: boolean | undefined;
+  /** Whether the same content may have been imported before. */
+  readonly isAgain?: boolean | undefined;
+}
+
+/** The input was rejected as a whole. */
+export class BadRows extends CommandFailed {
+  /** One-line summary. */
+  readonly reason: string;
+  readonly problems: Problems;
+
+  constructor(reason: string, problems: Problems, details: readonly string[] = []) {
+    super([reason, ...details].join('\n'));
+    this.reason = reason;
+    this.problems = problems;
+  }
+}
+
+/**
+ * Rejects an input with bad rows, or without any rows.
+ * @param count number of rows in the input
+ * @throws BadRows with a description of the first problems
+ */
+export function refuseProblems(input: Input, problems: Problems, count: number): void {
+  const { total, described } = problems;
+  if (count === 0) throw new BadRows(`${input.name} has no rows; nothing was imported`, problems);
+  if (total === 0) return;
+  const rest = total - described.length;
+  const lines = [
+    ...described.map(({ at, problem }) => `  ${at}: ${problem}`),
+    ...(rest > 0 ? [`  … and ${grouped(rest)} more`] : []),
+  ];
+  const reason = `${input.name} has ${counted(total, 'bad row')}; nothing was imported`;
+  throw new BadRows(reason, problems, lines);
+}
+
+/** Checks the whole file without writing to the store. */
+export async function checkOrders(input: Input, source: CheckSource): Promise<Check> {
+  const { find, placedBefore } = source;
+  const problems = new Problems();
+  const check: Check = {
+    problems,
+    source: input.digest,
+    name: basename(input.name),
+    isAgain: source.isAgain ?? false,
+    placedBefore,
+    count: 0,
+    known: 0,
+    highestId: 0n,
+    withoutId: 0,
+    lastWithoutId: '',
+  };
+  const seen = new SeenIds();
+  const progress = showProgress('Checking ');
+  const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
+  try {
+    for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
+      const existing = await ordersById(rows, find);
+      for (const row of rows) {
+        check.count += 1;
+        const problem =
+          row.problem ??
+          checkOrder(row.at, row.value, { existing, seen, check, last: source.freeIds.last }) ??
+          lastIdProblem(row.value, source);
+        if (problem !== undefined) problems.add(row.at, problem);
+      }
+    }
+  } finally {
+    progress.end();
+    seen.close();
+  }
+  checkIdsLeft(check, source.freeIds);
+  return check;
+}
+
+/** Adds a problem if there are too few ids above the highest id in use for the orders without one. */
+function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds): void {
+  const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
+  if (BigInt(check.withoutId) <= last - highest) return;
+  check.problems.add(
+    check.lastWithoutId,
+    `has no id; the file needs ${check.withoutId} new ids, and the store has ${last - highest} left above ${highest}`,
+  );
+}
+
+/** Returns the problem with an order whose id would leave few to the orders after it. */
+function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefined {
+  const { highest, last } = source.freeIds;
+  if (source.mayTakeLastIds || id === undefined || id <= highest || id > last) return undefined;
+  // Few ids are left already; operators are warned of that.
+  if (last - highest < FEW_IDS) return undefined;
+  const left = last - id;
+  if (left >= FEW_IDS) return undefined;
+  return `the id ${id} leaves ${left} ids for new orders; use --allow-last-ids to import it anyway`;
+}
+
+async function ordersById(
+  rows: readonly Located<OrderDraft>[],
+  find: CheckSource['find'],
+): Promise<Map<OrderId, Order>> {
+  const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
+  return new Map((await find(ids)).map((order) => [order.id, order]));
+}
+
+interface CheckParts {
+  readonly existing: ReadonlyMap<OrderId, Order>;
+  readonly seen: SeenIds;
+  readonly check: Check;
+  /** The last id that the store assigns. */
+  readonly last: OrderId;
+}
+
+/** Counts an order of the file. @returns its problem, or undefined */
+function checkOrder(
+  at: string,
+  draft: OrderDraft,
+  { existing, seen, check, last }: CheckParts,
+): string | undefined {
+  const { id } = draft;
+  if (id !== undefined) {
+    // Ids above the last one do not conflict with those that the store assigns.
+    if (id > check.highestId && id <= last) check.highestId = id;
+    const repetition = seen.add(id, at);
+    if (repetition !== undefined) return repetition;
+  }
+  if (check.count <= check.placedBefore) {
+    // Placed by an earlier run; may have been cancelled or shipped since.
+    check.known += 1;
+    return undefined;
+  }
+  if (id === undefined) {
+    check.withoutId += 1;
+    check.lastWithoutId = at;
+    return undefined;
+  }
+  const order = existing.get(id);
+  if (order === undefined) return undefined;
+  check.known += 1;
+  const fields = differingFields(order, { ...draft, id: order.id });
+  return fields.length === 0
+    ? undefined
+    : `order ${id} exists in the store with a different ${fields.join(', ')}`;
+}

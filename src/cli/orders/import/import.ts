@@ -1,0 +1,168 @@
+import type { Command } from 'commander';
+import { MAX_BATCH } from '../../../domain/batch.ts';
+import { ALL_IDS } from '../../../domain/ids.ts';
+import { formatTimestamp } from '../../../domain/timestamp.ts';
+import type { ImportRecord } from '../../../store/imports.ts';
+import type { Store } from '../../../store/store.ts';
+import {
+  type DatabaseFlags,
+  databaseCommand,
+  databaseExists,
+  withStore,
+} from '../../command-database.ts';
+import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
+import { type Input, openInput } from '../../files/input.ts';
+import { readValues } from '../../files/values.ts';
+import { CommandFailed, counted, writeErr, writeJson } from '../../terminal/output.ts';
+import { showProgress } from '../../terminal/progress.ts';
+import { terminal } from '../../terminal/terminal.ts';
+import { describeImport } from '../imports.ts';
+import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
+import { Placer } from './placer.ts';
+
+const COLUMNS = `
+Columns (in JSON: fields), all optional, in any order:
+  id         int64; if missing, the store assigns the next one
+  petId      int64
+  quantity   int64, 0 or more
+  shipDate   date-time with an offset: 2026-12-01T09:30:00Z
+  complete   true or false
+  status     pending, shipped or cancelled; if missing, pending
+  reference  1 to 255 characters: the integrator's own name of the order`;
+
+interface ImportFlags extends DatabaseFlags {
+  readonly dryRun?: true;
+  readonly json?: true;
+  readonly allowLastIds?: true;
+  readonly again?: true;
+}
+
+export function importCommand(): Command {
+  return databaseCommand(
+    'import',
+    'import orders from NDJSON, CSV or a JSON array; all or none',
+    `npx store-orders import orders.ndjson
+npx store-orders import --dry-run orders.csv
+curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | npx store-orders import -`,
+  )
+    .argument('<file>', 'a file, or - for standard input')
+    .option('--dry-run', 'check the file without writing anything')
+    .option(
+      '--again',
+      'import content that was imported before: rows without an id become new orders',
+    )
+    .option('--allow-last-ids', 'import ids that leave few ids for new orders; see "ids"')
+    .option('--json', 'print the counts and the problems with rows as a JSON object on stdout')
+    .addHelpText('after', COLUMNS)
+    .action(importOrders);
+}
+
+async function importOrders(file: string, flags: ImportFlags): Promise<void> {
+  const input = await openInput(file, terminal().stdin);
+  const dryRun = flags.dryRun === true;
+  try {
+    const { imported, skipped } = flags.dryRun
+      ? await tryImport(input, flags)
+      : await withStore(flags, 'create', (store) => importInto(store, input, flags));
+    if (flags.json) await writeJson({ imported, skipped, dryRun });
+    const known = skipped === 0 ? '' : `; ${counted(skipped, 'order')} already existed`;
+    writeErr(
+      flags.dryRun
+        ? `Would import ${counted(imported, 'order')}${known}. Nothing was written.`
+        : `Imported ${counted(imported, 'order')}${known}.`,
+    );
+  } catch (error) {
+    if (flags.json && error instanceof BadRows) {
+      const { total: badRows, described: problems } = error.problems;
+      const { reason } = error;
+      await writeJson({ imported: 0, skipped: 0, dryRun, error: reason, badRows, problems });
+    }
+    throw error;
+  } finally {
+    input.close();
+  }
+}
+
+/** Runs only the check, against an empty store if there is none: a dry run creates no database. */
+async function tryImport(input: Input, flags: ImportFlags) {
+  const check = (await databaseExists(flags))
+    ? await withStore(flags, 'write', async (store) =>
+        checkOrders(input, await sourceOf(store, input, flags)),
+      )
+    : await checkOrders(input, {
+        find: async () => [],
+        placedBefore: 0,
+        freeIds: ALL_IDS,
+        mayTakeLastIds: flags.allowLastIds,
+      });
+  refuseProblems(input, check.problems, check.count);
+  return { imported: check.count - check.known, skipped: check.known };
+}
+
+async function importInto(store: Store, input: Input, flags: ImportFlags) {
+  const check = await checkOrders(input, await sourceOf(store, input, flags));
+  refuseProblems(input, check.problems, check.count);
+  const imported = await placeOrders(input, store, check);
+  return { imported, skipped: check.count - imported };
+}
+
+async function sourceOf(
+  store: Store,
+  { digest }: Input,
+  { allowLastIds, again }: ImportFlags,
+): Promise<CheckSource> {
+  const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
+  const { placed, finished, freeIds } = progress!;
+  if (finished !== undefined && !again) throw new CommandFailed(alreadyImported(finished));
+  await sayUnfinished(store, digest);
+  const find: CheckSource['find'] = (ids) => store.find(ids);
+  const flags = { mayTakeLastIds: allowLastIds, isAgain: again };
+  return { find, placedBefore: placed, freeIds, ...flags };
+}
+
+function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
+  const what = name === undefined ? 'this content' : `this content (${name})`;
+  return (
+    `${what} was already imported at ${formatTimestamp(finishedAt!)}, ${counted(placed, 'row')}; nothing was imported. ` +
+    'To import it again, use --again; rows without an id then become new orders'
+  );
+}
+
+/** Names other imports that were interrupted: their ids stay reserved until they are finished. */
+async function sayUnfinished(store: Store, digest: string): Promise<void> {
+  const others = (await store.imports()).filter(
+    ({ source, finishedAt }) => finishedAt === undefined && source !== digest,
+  );
+  for (const each of others) writeErr(`Another import is not finished: ${describeImport(each)}.`);
+}
+
+/** Reads the file again and places its orders. @returns the number of new orders */
+async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
+  const placer = await Placer.begin(store, check);
+  const progress = showProgress('Importing');
+  const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
+  // Write one batch while reading the next.
+  let writing = Promise.resolve();
+  try {
+    for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
+      for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
+        placer.add(at, value);
+        if (placer.gathered < MAX_BATCH) continue;
+        await writing;
+        writing = placer.write();
+        // Awaited above or below; prevents an unhandled rejection until then.
+        writing.catch(() => {});
+      }
+    }
+    await writing;
+    await placer.write();
+    if (!(await placer.end())) {
+      writeErr(
+        'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
+      );
+    }
+  } finally {
+    progress.end();
+  }
+  return placer.imported;
+}

@@ -1,0 +1,94 @@
+import { Command } from 'commander';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { actionOf } from '../../store/audit.ts';
+import { type ImportRecord, SHOWN_DIGITS } from '../../store/imports.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import { applyRecorded } from '../recorded.ts';
+import {
+  CommandFailed,
+  grouped,
+  table,
+  UsageError,
+  writeErr,
+  writeJson,
+  writeOut,
+} from '../terminal/output.ts';
+
+export function importsCommand(): Command {
+  const list = databaseCommand(
+    'list',
+    'list imports: those that are not finished, and the latest finished ones',
+    'npx store-orders imports list\nnpx store-orders imports list --json',
+  )
+    .option('--json', 'print a JSON array')
+    .action(listImports);
+  const forget = databaseCommand(
+    'forget',
+    'delete the record of an import, so that its file can be imported again from the first row',
+    'npx store-orders imports forget 3f0a94e1c27d',
+  )
+    .argument('<digest>', 'the digest shown by "imports list"')
+    .action(forgetImport);
+  return new Command('imports')
+    .description('list imports, and delete their records')
+    .addCommand(list, { isDefault: true })
+    .addCommand(forget);
+}
+
+async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const imports = await withStore(flags, 'read', (store) => store.imports());
+  if (flags.json) {
+    await writeJson(imports.map(record));
+    return;
+  }
+  if (imports.length === 0) {
+    writeErr('No imports have been recorded yet.');
+    return;
+  }
+  const rows = imports.map((each) => [
+    each.source.slice(0, SHOWN_DIGITS),
+    timeOf(each.begunAt) ?? 'unknown',
+    timeOf(each.finishedAt) ?? 'not finished',
+    rowsOf(each),
+    each.name ?? '',
+  ]);
+  await writeOut(`${table([['DIGEST', 'STARTED', 'FINISHED', 'ROWS', 'FILE'], ...rows])}\n`);
+}
+
+function record({ begunAt, finishedAt, ...rest }: ImportRecord) {
+  return { ...rest, begunAt: timeOf(begunAt), finishedAt: timeOf(finishedAt) };
+}
+
+function timeOf(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : formatTimestamp(at);
+}
+
+/** 2,000 of 5,000 */
+function rowsOf({ placed, total }: ImportRecord): string {
+  return total === undefined || total === placed
+    ? grouped(placed)
+    : `${grouped(placed)} of ${grouped(total)}`;
+}
+
+/** Describes an import that is not finished. */
+export function describeImport(each: ImportRecord): string {
+  const what = each.name ?? `the content ${each.source.slice(0, SHOWN_DIGITS)}`;
+  const since = each.begunAt === undefined ? '' : `, started at ${formatTimestamp(each.begunAt)}`;
+  return `${what}${since}, ${rowsOf(each)} rows are placed; import the same file again to continue`;
+}
+
+async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void> {
+  if (!new RegExp(`^[0-9a-f]{${SHOWN_DIGITS},64}$`).test(digest)) {
+    throw new UsageError(
+      `the digest must be ${SHOWN_DIGITS} hexadecimal digits or more, not "${digest}"`,
+    );
+  }
+  await withStore(flags, 'write', async (store) => {
+    const found = (await store.imports()).filter(({ source }) => source.startsWith(digest));
+    if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
+    const { source, name = '' } = found[0]!;
+    const action = actionOf('imports forget', `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim());
+    await applyRecorded(store, action, [{ type: 'forgetImport', source }]);
+    writeErr(`Deleted the record of the import ${digest}.`);
+  });
+}

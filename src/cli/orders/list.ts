@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../../domain/order.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
+import { naturalNumber, table, writeErr, writeOut } from '../terminal/output.ts';
+import { orderIdArgument } from './change-orders.ts';
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100_000;
+
+interface ListFlags extends DatabaseFlags {
+  readonly status?: OrderStatus;
+  readonly from?: string;
+  readonly limit: string;
+  readonly format: Format | 'table';
+}
+
+export function listCommand(): Command {
+  return databaseCommand(
+    'list',
+    'show orders in ascending id; "export" writes all of them',
+    `npx store-orders list --status pending
+npx store-orders list --from 1000 --limit 100 --format csv`,
+  )
+    .addOption(
+      new Option('--status <status>', 'show only orders with this status').choices(ORDER_STATUSES),
+    )
+    .option('--from <id>', 'the first id to show (default: the lowest)')
+    .option('--limit <count>', 'maximum number of orders', String(DEFAULT_LIMIT))
+    .addOption(
+      new Option('--format <format>', 'output format')
+        .choices(['table', ...FORMATS])
+        .default('table'),
+    )
+    .action(list);
+}
+
+async function list({ status, from, limit, format, ...flags }: ListFlags): Promise<void> {
+  const first = from === undefined ? INT64_MIN : orderIdArgument(from);
+  const most = naturalNumber('--limit', limit, MAX_LIMIT);
+  const found: Order[] = [];
+  await withStore(flags, 'read', (store) =>
+    store.scan(
+      async (orders) => {
+        found.push(...orders.filter((order) => status === undefined || order.status === status));
+        // Read one order beyond the limit, to detect whether there are more.
+        return found.length <= most;
+      },
+      { from: first },
+    ),
+  );
+  const shown = found.slice(0, most);
+  await writeOut(format === 'table' ? tableOf(shown) : written(shown, format));
+  const next = found[most];
+  if (next !== undefined)
+    writeErr(`There are more orders. Use --from ${next.id}, or a larger --limit.`);
+}
+
+function written(orders: readonly Order[], format: Format): string {
+  const { start, order, end } = WRITERS[format];
+  return start + orders.map(order).join('') + end;
+}
+
+function tableOf(orders: readonly Order[]): string {
+  const hasReferences = orders.some(({ reference }) => reference !== undefined);
+  const rows = orders.map(({ id, status, petId, quantity, shipDate, complete, reference }) => [
+    ...[id, status, petId ?? '', quantity ?? ''].map(String),
+    shipDate === undefined ? '' : formatTimestamp(shipDate),
+    String(complete ?? ''),
+    ...(hasReferences ? [reference ?? ''] : []),
+  ]);
+  const header = ['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE'];
+  return `${table([[...header, ...(hasReferences ? ['REFERENCE'] : [])], ...rows])}\n`;
+}

@@ -1,0 +1,76 @@
+import { basename } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command } from 'commander';
+import type { Pet } from '../../domain/pet.ts';
+import { actionOf } from '../../store/audit.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import { PET_COLUMNS, petOf } from '../files/fields.ts';
+import { openInput } from '../files/input.ts';
+import { SeenIds } from '../files/seen-ids.ts';
+import { Problems, readValues } from '../files/values.ts';
+import { applyRecorded } from '../recorded.ts';
+import { counted, grouped, writeErr } from '../terminal/output.ts';
+import { terminal } from '../terminal/terminal.ts';
+import { refuseProblems } from './import/check.ts';
+import { PAUSE_MS } from './import/placer.ts';
+
+/** Pets per transaction, each with its audit record, which delays cancels of a running service by some 10 ms. */
+const BATCH = 1_000;
+
+export function petsCommand(): Command {
+  const importPetsCommand = databaseCommand(
+    'import',
+    'import pets (id, name, tag); replaces pets with the same id',
+    'npx store-orders pets import pets.csv',
+  )
+    .argument('<file>', 'NDJSON, CSV or a JSON array; - for standard input')
+    .addHelpText('after', '\nColumns (in JSON: fields): id (int64, required), name, tag.')
+    .action(importPets);
+  return new Command('pets')
+    .description('pets for the deprecated lookup')
+    .addCommand(importPetsCommand);
+}
+
+async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
+  const input = await openInput(file, terminal().stdin);
+  const seen = new SeenIds();
+  const problems = new Problems();
+  let count = 0;
+  const read = () => readValues(input, PET_COLUMNS, petOf, () => {});
+  try {
+    for await (const rows of read()) {
+      count += rows.length;
+      for (const row of rows) {
+        const problem = row.problem ?? seen.add(row.value.id, row.at);
+        if (problem !== undefined) problems.add(row.at, problem);
+      }
+    }
+    refuseProblems(input, problems, count);
+    await withStore(flags, 'create', async (store) => {
+      const what = `${basename(input.name)}, ${counted(count, 'pet')}`;
+      const put = async (pets: readonly Pet[], first: number) => {
+        const part =
+          count > BATCH ? `, from ${grouped(first)} to ${grouped(first + pets.length - 1)}` : '';
+        await applyRecorded(store, actionOf('pets import', what + part), [
+          { type: 'putPets', pets },
+        ]);
+      };
+      let waiting: Pet[] = [];
+      let stored = 0;
+      for await (const rows of read()) {
+        waiting.push(...rows.flatMap((row) => (row.problem === undefined ? row.value : [])));
+        while (waiting.length >= BATCH) {
+          await put(waiting.slice(0, BATCH), stored + 1);
+          stored += BATCH;
+          waiting = waiting.slice(BATCH);
+          await pause(PAUSE_MS);
+        }
+      }
+      if (waiting.length > 0) await put(waiting, stored + 1);
+      writeErr(`Stored ${counted(count, 'pet')}.`);
+    });
+  } finally {
+    seen.close();
+    input.close();
+  }
+}

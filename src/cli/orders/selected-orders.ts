@@ -1,0 +1,117 @@
+import { type Command, Option } from 'commander';
+import { parseExactJson } from '../../../protocol/exact-json.ts';
+import { ORDER_STATUSES, type OrderId, type OrderStatus, parseInt64 } from '../../domain/order.ts';
+import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
+import { orderEtag } from '../../records/etags.ts';
+import { orderRecordJson } from '../../records/order-json.ts';
+import type { OrderFilter, PagePosition } from '../../store/pages.ts';
+import type { Store } from '../../store/store.ts';
+import { InputProblem, openInput } from '../files/input.ts';
+import { counted, UsageError, writeErr, writeOut } from '../terminal/output.ts';
+import { terminal } from '../terminal/terminal.ts';
+
+/** Flags of commands that change orders which are selected by what they have in common. */
+export interface SelectionFlags {
+  readonly pet?: string;
+  readonly status?: OrderStatus;
+  readonly shipsBefore?: string;
+  readonly dryRun?: true;
+  /** A file that a dry run has written. */
+  readonly orders?: string;
+}
+
+/** An order that a dry run has shown, as it was then. */
+export interface SelectedOrder {
+  readonly id: OrderId;
+  readonly etag: string;
+}
+
+/** Orders that are read at a time. */
+const PAGE = 500;
+/** Maximum size of a file of orders; about 250,000 of them. */
+const MAX_SELECTION_BYTES = 64 * 1024 * 1024;
+
+export function addSelection(command: Command): Command {
+  return command
+    .option('--pet <id>', 'with --dry-run: orders of this pet')
+    .addOption(
+      new Option(
+        '--status <status>',
+        'with --dry-run: orders with this status (default: pending)',
+      ).choices(ORDER_STATUSES),
+    )
+    .option('--ships-before <time>', 'with --dry-run: orders with a shipDate before this time')
+    .option(
+      '--dry-run',
+      'write the orders that match to stdout as NDJSON, each with its ETag; change nothing',
+    )
+    .option(
+      '--orders <file>',
+      'a file that --dry-run has written, or - for standard input: change exactly these orders, if they are still as they were',
+    );
+}
+
+/** Writes the orders that match. */
+export async function writeSelection(
+  store: Store,
+  flags: SelectionFlags,
+  command: string,
+): Promise<void> {
+  const filter = filterOf(flags);
+  let count = 0;
+  for (let after: PagePosition | undefined, isMore = true; isMore; ) {
+    const page = await store.page({ filter, isDescending: false, after, limit: PAGE });
+    count += page.orders.length;
+    const lines = page.orders.map((order) => {
+      return `${orderRecordJson(order).slice(0, -1)},"etag":${JSON.stringify(orderEtag(order))}}\n`;
+    });
+    await writeOut(lines.join(''));
+    after = page.next;
+    isMore = after !== undefined;
+  }
+  writeErr(
+    `Found ${counted(count, 'order')}. To change exactly these, pass the output: ` +
+      `npx store-orders ${command} --orders FILE`,
+  );
+}
+
+function filterOf({ pet, status = 'pending', shipsBefore }: SelectionFlags): OrderFilter {
+  const petId = pet === undefined ? undefined : parseInt64(pet);
+  if (pet !== undefined && petId === undefined) {
+    throw new UsageError(`--pet must be an int64 in plain decimal digits, not "${pet}"`);
+  }
+  const shipDateBefore = shipsBefore === undefined ? undefined : parseTimestamp(shipsBefore);
+  if (shipsBefore !== undefined && shipDateBefore === undefined) {
+    throw new UsageError(`--ships-before must be ${timestampProblem(shipsBefore)}`);
+  }
+  return { petId, shipDateBefore, statuses: [status] };
+}
+
+/** Reads what a dry run has written. @throws UsageError */
+export async function readSelection(file: string): Promise<SelectedOrder[]> {
+  const chunks: Buffer[] = [];
+  try {
+    const input = await openInput(file, terminal().stdin);
+    try {
+      if (input.size > MAX_SELECTION_BYTES) {
+        throw new UsageError(`${file} is larger than ${MAX_SELECTION_BYTES} bytes; split it`);
+      }
+      for await (const chunk of input.read()) chunks.push(chunk);
+    } finally {
+      input.close();
+    }
+  } catch (error) {
+    if (error instanceof InputProblem) throw new UsageError(error.message);
+    throw error;
+  }
+  const lines = Buffer.concat(chunks).toString('utf8').split('\n');
+  return lines.flatMap((line, index) => (line.trim() === '' ? [] : [selected(line, index + 1)]));
+}
+
+function selected(line: string, number: number): SelectedOrder {
+  try {
+    const { id, etag } = parseExactJson(line).value as Record<string, unknown>;
+    if (typeof id === 'bigint' && typeof etag === 'string') return { id, etag };
+  } catch {}
+  throw new UsageError(`line ${number} is not an order that --dry-run has written`);
+}

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import type { ChangeCommand } from '../../domain/bulk.ts';
+import type { OrderId } from '../../domain/order.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import { databaseCommand } from '../command-database.ts';
+import { UsageError } from '../terminal/output.ts';
+import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
+import { addSelection } from './selected-orders.ts';
+
+interface ShipFlags extends ChangeFlags {
+  readonly at?: string;
+}
+
+export function shipCommand(): Command {
+  const command = databaseCommand(
+    'ship',
+    'mark orders as shipped; they can no longer be cancelled',
+    `npx store-orders ship 17 18 19
+npx store-orders ship 17 --at 2026-11-20T09:30:00+01:00
+npx store-orders ship -- -5
+npx store-orders ship --dry-run --ships-before 2026-11-21T00:00:00Z > orders.ndjson
+npx store-orders ship --orders orders.ndjson`,
+  ).argument('[id...]', 'ids of the orders');
+  return addSelection(command)
+    .option('--at <time>', 'ship time with an offset (default: now)')
+    .option('--json', 'print the outcomes as a JSON array')
+    .action(ship);
+}
+
+async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
+  const at = flags.at === undefined ? undefined : parseTimestamp(flags.at);
+  if (flags.at !== undefined && at === undefined) {
+    throw new UsageError(
+      `--at must be a time with an offset, such as 2026-11-20T09:30:00Z, not "${flags.at}"`,
+    );
+  }
+  const words: ChangeWords = {
+    command: 'ship',
+    done: 'shipped',
+    wasSo: 'was already shipped',
+    reasons: {
+      order_not_found: 'does not exist',
+      order_already_cancelled: 'is cancelled and cannot be shipped',
+      order_changed: 'has changed since it was selected',
+    },
+    failed: 'were not shipped',
+  };
+  const commandOf = (id: OrderId): ChangeCommand =>
+    at === undefined ? { type: 'ship', id } : { type: 'ship', id, at };
+  await changeOrders({ ids, commandOf, words }, flags);
+}

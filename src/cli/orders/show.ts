@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import type { Order } from '../../domain/order.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { type AuditRecord, operatorOf } from '../../store/audit.ts';
+import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
+import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import { CommandFailed, table, writeJson, writeOut } from '../terminal/output.ts';
+import { orderIdArgument } from './change-orders.ts';
+
+export function showCommand(): Command {
+  return databaseCommand(
+    'show',
+    'show one order, in any status, with its history',
+    'npx store-orders show 17\nnpx store-orders show 17 --json',
+  )
+    .argument('<id>', 'id of the order')
+    .option('--json', 'print a JSON object')
+    .action(show);
+}
+
+async function show(text: string, flags: DatabaseFlags & { json?: true }): Promise<void> {
+  const id = orderIdArgument(text);
+  await withStore(flags, 'read', async (store) => {
+    const found = await orderWithHistory(store, id, { evenIfMoved: true });
+    if (found === undefined) throw new CommandFailed(`there is no order ${id}`);
+    const { order, events } = found;
+    const operators = await store.operators(events.map(({ revision }) => revision));
+    const history = events.map((event) => ({ ...event, operator: causeOf(event, operators) }));
+    if (flags.json) await writeJson(record(order, history));
+    else await writeOut(describe(order, history));
+  });
+}
+
+/** Shown as the author of changes made without an API key; not a valid key id. */
+const OPERATOR = 'operator';
+
+/** An event, and the operator whose command caused it, as user@host. */
+type ShownEvent = OrderEvent & { readonly operator: string | undefined };
+
+function causeOf(
+  { revision, by }: OrderEvent,
+  operators: ReadonlyMap<bigint, AuditRecord>,
+): string | undefined {
+  const record = by === undefined ? operators.get(revision) : undefined;
+  return record && operatorOf(record);
+}
+
+function record(
+  { id, petId, quantity, shipDate, complete, status, reference }: Order,
+  history: ShownEvent[],
+) {
+  return {
+    id,
+    petId,
+    quantity,
+    shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
+    complete,
+    status,
+    reference,
+    history: history.map(({ revision, type, at, by, operator }) => ({
+      revision,
+      type,
+      at: formatTimestamp(at),
+      by: by ?? OPERATOR,
+      operator,
+    })),
+  };
+}
+
+function describe(order: Order, history: ShownEvent[]): string {
+  const { history: events, ...fields } = record(order, history);
+  const rows = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, String(value)]);
+  const lines = events.map(({ at, type, revision, by, operator }) => [
+    at,
+    type,
+    `revision ${revision}`,
+    by === OPERATOR ? `by ${operator ?? 'an operator'}` : `with ${by}`,
+  ]);
+  return `${table(rows)}\n\n${lines.length === 0 ? 'no history' : table(lines)}\n`;
+}

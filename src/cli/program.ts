@@ -1,0 +1,152 @@
+import { Command, CommanderError } from 'commander';
+import { WebhookKeyUnusable } from '../feed/deliveries/webhook-key.ts';
+import { ConfigError } from '../service/settings/settings.ts';
+import { StoreNotUsable, StoreUnavailable } from '../store/store.ts';
+import { VERSION } from '../version.ts';
+import { auditCommand } from './database/audit.ts';
+import { backupCommand } from './database/backup.ts';
+import { checkCommand } from './database/check.ts';
+import { copyCommand } from './database/copy.ts';
+import { doctorCommand } from './database/doctor/doctor.ts';
+import { idsCommand } from './database/ids.ts';
+import { migrateCommand } from './database/migrate.ts';
+import { takeBackCommand } from './database/reactivate.ts';
+import { rechainCommand } from './database/rechain.ts';
+import { restoreCommand } from './database/restore.ts';
+import { InputProblem } from './files/input.ts';
+import { keysCommand } from './keys.ts';
+import { cancelCommand } from './orders/cancel.ts';
+import { changesCommand } from './orders/changes.ts';
+import { exportCommand } from './orders/export.ts';
+import { importCommand } from './orders/import/import.ts';
+import { importsCommand } from './orders/imports.ts';
+import { listCommand } from './orders/list.ts';
+import { petsCommand } from './orders/pets.ts';
+import { sampleCommand } from './orders/sample.ts';
+import { shipCommand } from './orders/ship.ts';
+import { showCommand } from './orders/show.ts';
+import { referenceCommand } from './reference.ts';
+import { serveCommand } from './serve.ts';
+import { CommandFailed, OutputFailed, UsageError, writeErr, writeOut } from './terminal/output.ts';
+import { runIn, type Terminal, terminal } from './terminal/terminal.ts';
+import { webhooksCommand } from './webhooks/webhooks.ts';
+
+export const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+/** As of a process that SIGPIPE has ended. */
+const EXIT_UNREAD = 141;
+
+/**
+ * Runs the command line `argv` on the terminal `own`.
+ * @returns the exit code: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the reader of stdout has left
+ */
+export function run(argv: readonly string[], own: Terminal): Promise<number> {
+  return runIn(own, async () => {
+    let help = '';
+    const addHelp = (text: string) => {
+      help += text;
+    };
+    try {
+      await buildProgram(addHelp).parseAsync(argv, { from: 'user' });
+      return 0;
+    } catch (error) {
+      if (help === '') return report(error);
+      return writeOut(help).then(() => report(error), report);
+    }
+  });
+}
+
+/** @param writeHelp takes the text of --help and --version */
+function buildProgram(writeHelp: (text: string) => void): Command {
+  const program = new Command('store-orders')
+    .description('Serves the orders of the pet store over HTTP, and manages them.')
+    .version(VERSION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npx store-orders serve
+  npx store-orders import orders.csv
+  npx store-orders <command> --help
+
+Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the reader of the output has left.`,
+    );
+
+  const commands = [
+    serveCommand(),
+    keysCommand(),
+    importCommand(),
+    importsCommand(),
+    exportCommand(),
+    listCommand(),
+    showCommand(),
+    changesCommand(),
+    cancelCommand(),
+    shipCommand(),
+    petsCommand(),
+    idsCommand(),
+    backupCommand(),
+    restoreCommand(),
+    auditCommand(),
+    checkCommand(),
+    rechainCommand(),
+    doctorCommand(),
+    copyCommand(),
+    takeBackCommand(),
+    webhooksCommand(),
+    migrateCommand(),
+    referenceCommand(),
+    sampleCommand(),
+  ];
+  for (const command of commands) program.addCommand(command);
+  configure(program, writeHelp);
+  return program;
+}
+
+/** Configures all commands recursively; Commander does not pass these settings to commands added by `addCommand`. */
+function configure(command: Command, writeHelp: (text: string) => void): void {
+  command
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: writeHelp,
+      writeErr: (text) => terminal().stderr.write(text),
+    });
+  for (const child of command.commands) configure(child, writeHelp);
+}
+
+/** Prints an error to stderr. @returns the exit code */
+function report(error: unknown): number {
+  if (error instanceof OutputFailed && error.isUnread) return EXIT_UNREAD;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof ConfigError) {
+    writeErr('store-orders: the configuration is invalid:');
+    for (const problem of error.problems) writeErr(`  ${problem}`);
+    return EXIT_USAGE;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError) {
+    writeErr(`store-orders: ${message}`);
+    return EXIT_USAGE;
+  }
+  const isExpected =
+    error instanceof CommandFailed ||
+    error instanceof OutputFailed ||
+    error instanceof InputProblem ||
+    error instanceof StoreNotUsable ||
+    error instanceof StoreUnavailable ||
+    error instanceof WebhookKeyUnusable ||
+    isListenError(error);
+  writeErr(`store-orders: ${isExpected ? message : (error as Error).stack}`);
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    writeErr(
+      'Choose another port with --port (the service) or --operations-port (health and metrics).',
+    );
+  }
+  return EXIT_FAILURE;
+}
+
+/** Whether a listener could not bind: the port is in use, or the host is unknown or not local. */
+function isListenError(error: unknown): boolean {
+  return ['listen', 'bind', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
+}

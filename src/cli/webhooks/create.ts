@@ -1,0 +1,108 @@
+import { type Command, Option } from 'commander';
+import { EVENT_TYPES, type OrderEventType } from '../../domain/lifecycle.ts';
+import { parseInt64 } from '../../domain/order.ts';
+import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
+import { urlProblem } from '../../feed/deliveries/addresses.ts';
+import { keyForNewIn } from '../../feed/deliveries/webhook-key.ts';
+import { secretOf } from '../../feed/deliveries/webhook-secrets.ts';
+import { actionOf } from '../../store/audit.ts';
+import {
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+  withStore,
+} from '../command-database.ts';
+import { applyRecorded } from '../recorded.ts';
+import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/output.ts';
+import { positionAt } from './position.ts';
+
+interface CreateFlags extends DatabaseFlags {
+  readonly description?: string;
+  readonly event?: readonly OrderEventType[];
+  readonly pet?: readonly bigint[];
+  readonly after: string;
+}
+
+export function createCommand(): Command {
+  return databaseCommand(
+    'create',
+    'create a webhook; prints only its secret on stdout',
+    `npx store-orders webhooks create https://shop.example/hooks/orders
+npx store-orders webhooks create https://shop.example/hook --event cancelled --pet 412 --after start`,
+  )
+    .argument(
+      '<url>',
+      'where changes are sent; https and a public address, unless WEBHOOK_ALLOW permits others',
+    )
+    .option('--description <text>', 'for people')
+    .addOption(
+      new Option(
+        '--event <type>',
+        'a type of changes to send; repeat it for several (default: all)',
+      )
+        .choices(EVENT_TYPES)
+        .argParser(addEvent),
+    )
+    .option(
+      '--pet <id>',
+      'a pet whose changes to send; repeat it for several (default: all)',
+      addPet,
+    )
+    .option('--after <cursor>', 'a cursor of changes, "start", or "now"', 'now')
+    .action(create);
+}
+
+async function create(url: string, flags: CreateFlags): Promise<void> {
+  const { allowed, keyFile } = databaseConfig(flags).webhooks;
+  const problem = urlProblem(url, allowed);
+  if (problem !== undefined) throw new UsageError(`the URL ${problem}`);
+  const { description = '' } = flags;
+  if (!/^[^\p{Cc}\p{Cs}]{0,200}$/u.test(description)) {
+    throw new UsageError(
+      '--description must have at most 200 characters, and no control characters',
+    );
+  }
+  if ((flags.pet?.length ?? 0) > MAX_PETS) throw new UsageError(`--pet: at most ${MAX_PETS} pets`);
+  await withStore(flags, 'write', async (store) => {
+    const position = await positionAt(store, '--after', flags.after);
+    const key = keyForNewIn(keyFile)(await store.webhooks());
+    if (key === undefined) {
+      throw new CommandFailed(
+        keyFile === undefined
+          ? 'set WEBHOOK_KEY_FILE to the webhook key of the service'
+          : `${keyFile.path} does not have the webhook key of the other webhooks`,
+      );
+    }
+    const webhook = newWebhook({
+      ...{ url: new URL(url).href, description: description || undefined },
+      ...{ events: flags.event, petIds: flags.pet, position, keyName: key.name },
+      ...{ createdAt: Date.now(), createdBy: undefined },
+    });
+    const action = actionOf('webhooks create', `${webhook.id} ${new URL(url).host}`);
+    const [outcome] = await applyRecorded(store, action, [{ type: 'createWebhook', webhook }]);
+    if (outcome === 'webhook_url_taken') throw new CommandFailed('this URL has a webhook already');
+    if (outcome === 'too_many_webhooks') throw new CommandFailed('there are too many webhooks');
+    await writeSecret(webhook.id, `${secretOf(key.bytes, webhook)}\n`, async () => {
+      const { id } = webhook;
+      await applyRecorded(store, actionOf('webhooks delete', id), [{ type: 'deleteWebhook', id }]);
+      return `${id} was deleted`;
+    });
+    writeErr(`Created ${webhook.id}. Its secret is shown only once.`);
+  });
+}
+
+/** Adds a value of --event. @throws UsageError */
+function addEvent(text: string, others: readonly OrderEventType[] = []): readonly OrderEventType[] {
+  const type = EVENT_TYPES.find((each) => each === text);
+  if (type === undefined) {
+    throw new UsageError(`--event must be one of ${EVENT_TYPES.join(', ')}, not "${text}"`);
+  }
+  return others.includes(type) ? others : [...others, type];
+}
+
+/** Adds a value of --pet. @throws UsageError */
+function addPet(text: string, others: readonly bigint[] = []): readonly bigint[] {
+  const id = parseInt64(text);
+  if (id === undefined) throw new UsageError(`--pet must be an int64, not "${text}"`);
+  return others.includes(id) ? others : [...others, id];
+}

@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+import { positionText } from '../../../protocol/history.ts';
+import {
+  rotatedWebhook,
+  type Webhook,
+  type WebhookChanges,
+  webhookState,
+} from '../../domain/webhook.ts';
+import { sendTest } from '../../feed/deliveries/test-delivery.ts';
+import { keyOfIn, readWebhookKey } from '../../feed/deliveries/webhook-key.ts';
+import { ROTATION_MS, secretOf } from '../../feed/deliveries/webhook-secrets.ts';
+import { actionOf } from '../../store/audit.ts';
+import type { Store } from '../../store/store.ts';
+import {
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+  withStore,
+} from '../command-database.ts';
+import { applyRecorded } from '../recorded.ts';
+import { CommandFailed, writeErr, writeOut } from '../terminal/output.ts';
+import { positionAt } from './position.ts';
+
+const ID = 'wh_3f9c1a7be2d04586';
+const ROTATION_HOURS = ROTATION_MS / 3_600_000;
+
+function commandFor(name: string, description: string, example = `${name} ${ID}`): Command {
+  return databaseCommand(name, description, `npx store-orders webhooks ${example}`).argument(
+    '<id>',
+    'the id shown by "webhooks list"',
+  );
+}
+
+export function pauseCommand(): Command {
+  return commandFor('pause', 'end the deliveries of a webhook; it keeps its place').action(
+    async (id: string, flags: DatabaseFlags) => {
+      await withStore(flags, 'write', (store) => change(store, 'pause', id, { isPaused: true }));
+      writeErr(`Paused ${id}.`);
+    },
+  );
+}
+
+export function resumeCommand(): Command {
+  return commandFor(
+    'resume',
+    'continue a paused webhook where it stopped, or try it at once',
+  ).action(async (id: string, flags: DatabaseFlags) => {
+    await withStore(flags, 'write', async (store) => {
+      // One that is failing is not paused, so resuming it alone would change nothing.
+      const isFailing = webhookState(await webhookOf(store, id)) === 'failing';
+      const steps = isFailing ? [{ isPaused: true }, { isPaused: false }] : [{ isPaused: false }];
+      await change(store, 'resume', id, ...steps);
+    });
+    writeErr(`Resumed ${id}.`);
+  });
+}
+
+export function rewindCommand(): Command {
+  return commandFor(
+    'rewind',
+    'set the place of a webhook in the feed, backward or forward',
+    `rewind ${ID} --to start`,
+  )
+    .requiredOption('--to <cursor>', 'a cursor of changes, "start", or "now"')
+    .action(async (id: string, { to, ...flags }: DatabaseFlags & { readonly to: string }) => {
+      const { position } = await withStore(flags, 'write', async (store) =>
+        change(store, 'rewind', id, { position: await positionAt(store, '--to', to) }),
+      );
+      writeErr(`${id} continues after ${positionText(position)}.`);
+    });
+}
+
+async function change(
+  store: Store,
+  command: string,
+  id: string,
+  ...steps: readonly WebhookChanges[]
+): Promise<Webhook> {
+  await webhookOf(store, id);
+  const action = actionOf(`webhooks ${command}`, id);
+  const commands = steps.map((changes) => ({ type: 'changeWebhook', id, changes }) as const);
+  const outcome = (await applyRecorded(store, action, commands)).at(-1);
+  if (typeof outcome === 'object') return outcome;
+  throw new CommandFailed(`there is no webhook ${id}`);
+}
+
+export function rotateCommand(): Command {
+  return commandFor(
+    'rotate',
+    'give a webhook a new secret, printed on stdout; the one before signs for 24 hours more',
+  ).action(rotate);
+}
+
+async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
+  const { keyFile } = databaseConfig(flags).webhooks;
+  await withStore(flags, 'write', async (store) => {
+    const before = await webhookOf(store, id);
+    const key = keyFile && readWebhookKey(keyFile);
+    if (key === undefined) throw new CommandFailed('the webhook key is missing (WEBHOOK_KEY_FILE)');
+    const at = Date.now();
+    const after = rotatedWebhook(before, key.name, at);
+    // Before the rotation: after it, a secret that could not be written would have to be replaced by another rotation, which
+    // would end the one that the endpoint has.
+    await writeOut(`${secretOf(key.bytes, after)}\n`);
+    const command = { type: 'rotateWebhook', id, keyName: key.name, at } as const;
+    const [outcome] = await applyRecorded(store, actionOf('webhooks rotate', id), [command]);
+    if (typeof outcome !== 'object') {
+      throw new CommandFailed(`there is no webhook ${id} any more; the secret is not valid`);
+    }
+    if (outcome.webhook.generation !== after.generation) {
+      throw new CommandFailed(
+        `the secret of ${id} was rotated at the same time: the one that was written is valid for ` +
+          `${ROTATION_HOURS} hours only; rotate it again`,
+      );
+    }
+    writeErr(
+      before.keyName === key.name
+        ? `The secret of ${id} before is valid for ${ROTATION_HOURS} hours more.`
+        : `The secret of ${id} before was derived from another webhook key, and is no longer valid.`,
+    );
+  });
+}
+
+export function testCommand(): Command {
+  return commandFor(
+    'test',
+    'send a signed delivery without changes to the endpoint of a webhook; nothing about it is recorded',
+  ).action(test);
+}
+
+async function test(id: string, flags: DatabaseFlags): Promise<void> {
+  const { keyFile, allowed } = databaseConfig(flags).webhooks;
+  const { accepted, status, problem, ms } = await withStore(flags, 'read', async (store) => {
+    const webhook = await webhookOf(store, id);
+    const key = keyOfIn(keyFile)(webhook);
+    if (key === undefined) {
+      throw new CommandFailed('the webhook key of the service is missing, or another one');
+    }
+    return sendTest(store, { webhook, key, allowed });
+  });
+  const answer = `${problem ?? status}, after ${ms} ms`;
+  if (!accepted) throw new CommandFailed(`the endpoint has not accepted the test: ${answer}`);
+  writeErr(`The endpoint has accepted the test: ${answer}`);
+}
+
+export function deleteCommand(): Command {
+  return commandFor('delete', 'delete a webhook').action(
+    async (id: string, flags: DatabaseFlags) => {
+      await withStore(flags, 'write', async (store) => {
+        await webhookOf(store, id);
+        const action = actionOf('webhooks delete', id);
+        const [outcome] = await applyRecorded(store, action, [{ type: 'deleteWebhook', id }]);
+        if (outcome !== 'deleted') throw new CommandFailed(`there is no webhook ${id}`);
+      });
+      writeErr(`Deleted ${id}.`);
+    },
+  );
+}
+
+async function webhookOf(store: Store, id: string): Promise<Webhook> {
+  const found = (await store.webhooks()).find((each) => each.id === id);
+  if (found === undefined) throw new CommandFailed(`there is no webhook ${id}`);
+  return found;
+}

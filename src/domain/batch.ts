@@ -1,0 +1,356 @@
+import {
+  type ChangeAllCommand,
+  type ChangeAllName,
+  type ChangeAllOutcome,
+  type ChangeCommand,
+  type ChangedAll,
+  type ChangeResult,
+  isDone,
+} from './bulk.ts';
+import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
+import type { ChainedEvent } from './heads.ts';
+import { ALL_IDS, type FreeIds } from './ids.ts';
+import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
+import {
+  byId,
+  differingFields,
+  type Order,
+  type OrderDraft,
+  type OrderId,
+  type OrderStatus,
+} from './order.ts';
+import {
+  type KnownReference,
+  NOT_PLACED,
+  nameOfKey,
+  type Placement,
+  type PlaceOrderCommand,
+  type PlaceOrderOutcome,
+} from './placement.ts';
+
+export type BatchCommand = OrderCommand | PlaceOrderCommand | ChangeAllCommand;
+
+/**
+ * Maximum number of commands in one transaction, and so of changes in one revision; stated in the contract of v2. A full
+ * batch delays the next ones by about 20 ms.
+ */
+export const MAX_BATCH = 2_000;
+
+const BATCH_COMMANDS = ['insertOrder', 'cancel', 'ship', 'placeOrder', 'changeAll'];
+
+/** Returns how many orders a command changes at most. */
+export function sizeOf(command: BatchCommand): number {
+  return command.type === 'changeAll' ? command.changes.length : 1;
+}
+
+export function isBatchCommand(command: { readonly type: string }): command is BatchCommand {
+  return BATCH_COMMANDS.includes(command.type);
+}
+
+/** The outcome of an OrderCommand. */
+export type OrderOutcome =
+  | Decision['outcome']
+  /** `retryAt`: when the key may cancel again, in milliseconds since the epoch. */
+  | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
+
+/** The outcome of a BatchCommand. */
+export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | ChangeAllOutcome;
+
+/** The name of an outcome. */
+export function nameOf(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
+  return typeof outcome === 'string' ? outcome : outcome.refusal;
+}
+
+/** What an engine must read before it can carry out commands. */
+export interface Lookups {
+  /** Orders. */
+  readonly ids: readonly OrderId[];
+  /** Placements, by API key and idempotency key. */
+  readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
+  /** References of new orders, by API key. */
+  readonly references: readonly ReferenceName[];
+  /** Commands for several orders, by API key and idempotency key. */
+  readonly changedAll: readonly Pick<ChangeAllName, 'by' | 'idempotencyKey'>[];
+  /** Keys whose recent cancels count. */
+  readonly limitedKeys: readonly string[];
+}
+
+/** A reference of an API key. */
+export interface ReferenceName {
+  readonly by: string;
+  readonly reference: string;
+}
+
+/** The state of the store on which the outcomes of commands depend. */
+export interface Known {
+  /** Those of the orders that exist. */
+  readonly orders: readonly KnownOrder[];
+  /** Needed to place orders without an id. */
+  readonly freeIds?: FreeIds;
+  readonly placements?: readonly Placement[];
+  readonly references?: readonly KnownReference[];
+  readonly changedAll?: readonly ChangedAll[];
+  readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
+}
+
+export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
+  const ids = new Set<OrderId>();
+  const placements: PlaceOrderCommand[] = [];
+  const references: ReferenceName[] = [];
+  const changedAll: ChangeAllName[] = [];
+  const limitedKeys = new Set<string>();
+  for (const command of commands) {
+    if (command.type === 'changeAll') {
+      for (const { id } of command.changes) ids.add(id);
+      if (command.repeatable !== undefined) changedAll.push(command.repeatable);
+      const [first] = command.changes;
+      if (first?.cancelsPerHour !== undefined) limitedKeys.add(first.by!);
+      continue;
+    }
+    if (command.type === 'placeOrder') {
+      const { by, draft } = command;
+      placements.push(command);
+      if (draft.reference !== undefined) references.push({ by, reference: draft.reference });
+    } else ids.add(idOf(command));
+    if (command.type === 'cancel' && command.cancelsPerHour !== undefined) {
+      limitedKeys.add(command.by!);
+    }
+  }
+  return { ids: [...ids], placements, references, changedAll, limitedKeys: [...limitedKeys] };
+}
+
+/** An event to be written. */
+export interface OrderEventDraft extends ChainedEvent {
+  /** Of the order. */
+  readonly id: OrderId;
+  /** The order before a shipment, which overwrites its date. */
+  readonly before: Order | undefined;
+}
+
+/** Carries out commands in memory, in order; the engine then writes the changes. */
+export class Batch {
+  /** Time of all changes of the batch, in milliseconds since the epoch. */
+  readonly now = Date.now();
+  /** The orders that the commands refer to, as they were before. */
+  readonly known: ReadonlyMap<OrderId, KnownOrder>;
+  /** The changed orders in their final state. */
+  readonly changed = new Map<OrderId, Order>();
+  readonly events: OrderEventDraft[] = [];
+  /** Change in the number of orders per status. */
+  readonly statusDeltas: Record<OrderStatus, number> = { pending: 0, shipped: 0, cancelled: 0 };
+  /** New placements; their revision is that of the batch. */
+  readonly placements: Omit<Placement, 'revision'>[] = [];
+  /** Placements for which there was an order already, by their reference. */
+  readonly found: Placement[] = [];
+  /** Commands for several orders that can be repeated, to be stored. */
+  readonly changedAll: ChangedAll[] = [];
+  /** API keys for which the references of new orders are unique, by order. */
+  readonly referenceKeys = new Map<OrderId, string>();
+  /** By API key. */
+  readonly allowances = new Map<string, CancelAllowance>();
+  readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
+  readonly #changedAll: Map<string, ChangedAll>;
+  /** Orders as they were placed, by API key and reference. */
+  readonly #references: Map<string, Order>;
+  readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
+  /** The ids that were free before. */
+  readonly freeIds: FreeIds | undefined;
+  #nextId: OrderId;
+  readonly #lastId: OrderId;
+
+  constructor(known: Known) {
+    const { orders, freeIds, placements = [], references = [], cancelUses = [] } = known;
+    this.known = new Map(orders.map((each) => [each.order.id, each]));
+    this.freeIds = freeIds;
+    this.#lastId = (freeIds ?? ALL_IDS).last;
+    this.#nextId = (freeIds?.highest ?? this.#lastId) + 1n;
+    this.#placements = new Map(
+      placements.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
+    );
+    this.#changedAll = new Map(
+      known.changedAll?.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
+    );
+    this.#references = new Map(
+      references.map(({ by, placed }) => [nameOfKey(by, placed.reference!), placed]),
+    );
+    this.#cancelUses = Map.groupBy(cancelUses, ({ by }) => by);
+  }
+
+  /**
+   * Carries out commands in order.
+   * @returns the outcomes, once the revision of the batch is known
+   */
+  carryOutAll(commands: readonly BatchCommand[]): (revision: bigint) => BatchOutcome[] {
+    const outcomes = commands.map((command) => {
+      if (command.type === 'changeAll') return this.#changeAll(command);
+      return command.type === 'placeOrder' ? this.#placeOrder(command) : this.#carryOut(command);
+    });
+    return (revision) =>
+      outcomes.map((outcome) => (typeof outcome === 'function' ? outcome(revision) : outcome));
+  }
+
+  /**
+   * Places all orders, or none if one differs from the existing order with its id. Orders without an id are assigned
+   * the next ids. All ids must be distinct.
+   * @returns the number of new orders, or the reason for the refusal
+   */
+  insertAll(drafts: readonly OrderDraft[]): PlaceAllOutcome {
+    const orders = drafts.map((draft) => ({ ...draft, id: draft.id ?? this.#takeId() }));
+    if (this.#nextId - 1n > this.#lastId) return { refusal: 'no_ids_left' };
+    const decisions = orders.map((order) => this.#decide({ type: 'insertOrder', order }));
+    const index = decisions.findIndex(({ outcome }) => outcome === 'order_differs');
+    if (index !== -1) return { refusal: 'order_differs', index };
+    for (const decision of decisions) this.#record(decision, undefined);
+    return { placed: this.changed.size };
+  }
+
+  /** Returns the events in the order of the feed. */
+  eventsInOrder(): OrderEventDraft[] {
+    // An order that is placed and changed in one batch has two events, which stay in their order.
+    return this.events.toSorted((a, b) => (a.id === b.id ? 0 : byId(a, b)));
+  }
+
+  #carryOut(command: OrderCommand): OrderOutcome {
+    const decision = this.#decide(command);
+    const by = command.type === 'insertOrder' ? undefined : command.by;
+    if (decision.outcome === 'cancelled' && command.type === 'cancel') {
+      const allowance = this.#allowanceOf(command);
+      if (allowance?.take() === false) {
+        return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt() };
+      }
+    }
+    this.#record(decision, by);
+    return decision.outcome;
+  }
+
+  #changeAll({ changes, isAtomic, repeatable }: ChangeAllCommand): ChangeAllOutcome {
+    if (repeatable !== undefined) {
+      const earlier = this.#changedAll.get(nameOfKey(repeatable.by, repeatable.idempotencyKey));
+      if (earlier !== undefined) {
+        if (earlier.digest !== repeatable.digest) return { refusal: 'idempotency_key_reused' };
+        return { results: earlier.results, isReplay: true };
+      }
+    }
+    const refusal = isAtomic ? this.#whyNotAll(changes) : undefined;
+    if (refusal !== undefined) return refusal;
+    const outcomes = changes.map((change) => this.#carryOut(change));
+    const results = outcomes.map((outcome) => nameOf(outcome) as ChangeResult);
+    // A repetition of a command that has changed nothing may succeed later.
+    if (repeatable !== undefined && results.some(isDone)) {
+      const changed = { ...repeatable, results, at: this.now };
+      this.changedAll.push(changed);
+      this.#changedAll.set(nameOfKey(repeatable.by, repeatable.idempotencyKey), changed);
+    }
+    const limited = outcomes.find((outcome) => typeof outcome === 'object');
+    return { results, isReplay: false, retryAt: limited?.retryAt };
+  }
+
+  /** Returns why some of the changes cannot be made; undefined if all can. */
+  #whyNotAll(changes: readonly ChangeCommand[]): ChangeAllOutcome | undefined {
+    const results = changes.map((change) => this.#decide(change).outcome as ChangeResult);
+    if (!results.every(isDone)) return { refusal: 'orders_not_changed', results };
+    const [first] = changes;
+    const allowance = first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
+    if (allowance === undefined || allowance.has(changes.length)) return undefined;
+    if (changes.length > allowance.limit) {
+      // No time will do.
+      const tooMany = results.fill('cancel_limit_reached', allowance.limit);
+      return { refusal: 'orders_not_changed', results: tooMany };
+    }
+    return { refusal: 'cancel_limit_reached', retryAt: allowance.retryAt(changes.length) };
+  }
+
+  #placeOrder(
+    command: PlaceOrderCommand,
+  ): PlaceOrderOutcome | ((revision: bigint) => PlaceOrderOutcome) {
+    const { draft, by, idempotencyKey, digest } = command;
+    const name = nameOfKey(by, idempotencyKey);
+    const earlier = this.#placements.get(name);
+    if (earlier !== undefined) {
+      if (earlier.digest !== digest) return { refusal: 'idempotency_key_reused' };
+      const { id, at } = earlier;
+      if (earlier.revision === NOT_PLACED) return { id, isReplay: true };
+      return (revision) => ({ id, revision: earlier.revision ?? revision, at, isReplay: true });
+    }
+    const taken = this.#orderOf(command);
+    if (taken !== undefined) {
+      const { id } = taken;
+      if (differingFields(taken, { ...draft, id }).length > 0)
+        return { refusal: 'reference_taken' };
+      const found = { by, idempotencyKey, digest, id, at: this.now, revision: NOT_PLACED };
+      this.found.push(found);
+      this.#placements.set(name, found);
+      return { id, isReplay: true };
+    }
+    const id = this.#takeId();
+    if (id > this.#lastId) return { refusal: 'no_ids_left' };
+    const order = { ...draft, id };
+    this.#record(decide(undefined, { type: 'insertOrder', order }, this.now), by);
+    if (draft.reference !== undefined) {
+      this.referenceKeys.set(id, by);
+      this.#references.set(nameOfKey(by, draft.reference), order);
+    }
+    const placement = { by, idempotencyKey, digest, id, at: this.now };
+    this.placements.push(placement);
+    this.#placements.set(name, placement);
+    return (revision) => ({ id, revision, at: this.now, isReplay: false });
+  }
+
+  /** Returns the order that has the reference of a placement. */
+  #orderOf({ by, draft: { reference } }: PlaceOrderCommand): Order | undefined {
+    return reference === undefined ? undefined : this.#references.get(nameOfKey(by, reference));
+  }
+
+  #takeId(): OrderId {
+    const id = this.#nextId;
+    this.#nextId = id + 1n;
+    return id;
+  }
+
+  #allowanceOf({
+    by,
+    cancelsPerHour,
+  }: Extract<OrderCommand, { type: 'cancel' }>): CancelAllowance | undefined {
+    if (by === undefined || cancelsPerHour === undefined) return undefined;
+    let allowance = this.allowances.get(by);
+    if (allowance === undefined) {
+      allowance = new CancelAllowance(cancelsPerHour, this.#cancelUses.get(by) ?? [], this.now);
+      this.allowances.set(by, allowance);
+    }
+    return allowance;
+  }
+
+  #decide(command: OrderCommand): Decision {
+    return decide(this.#find(idOf(command)), command, this.now);
+  }
+
+  /** Applies a decision, if it is a change. */
+  #record({ outcome, order }: Decision, by: string | undefined): void {
+    if (order === undefined) return;
+    const before = this.#find(order.id)?.order;
+    this.changed.set(order.id, order);
+    if (order.id >= this.#nextId && order.id <= this.#lastId) this.#nextId = order.id + 1n;
+    this.events.push({
+      id: order.id,
+      type: outcome,
+      at: this.now,
+      by,
+      before: outcome === 'shipped' ? before : undefined,
+      order,
+    });
+    if (before !== undefined) this.statusDeltas[before.status] -= 1;
+    this.statusDeltas[order.status] += 1;
+  }
+
+  /** Returns an order in its current state within the batch. */
+  #find(id: OrderId): KnownOrder | undefined {
+    const order = this.changed.get(id);
+    return order === undefined ? this.known.get(id) : { order, revision: undefined };
+  }
+}
+
+/** `index` is the position of the order that differs. */
+export type PlaceAllOutcome =
+  | { readonly placed: number; readonly refusal?: undefined }
+  | { readonly refusal: 'no_ids_left' }
+  | { readonly refusal: 'order_differs'; readonly index: number };

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { eventLine, type Position } from '../../protocol/history.ts';
+import type { OrderChange } from './change.ts';
+import type { OrderEventType } from './lifecycle.ts';
+import type { Order } from './order.ts';
+import { formatTimestamp } from './timestamp.ts';
+
+/** A head is the hash of a store's whole history up to a revision, 32 bytes; see protocol/history.ts. */
+export type Head = Uint8Array;
+
+/** Formats a head in lower-case hexadecimal digits, 64 of them. */
+export function headText(head: Head): string {
+  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('hex');
+}
+
+/** Returns the head that `headText` has written. */
+export function headFrom(text: string): Head {
+  return Buffer.from(text, 'hex');
+}
+
+/** An event, with the order as it was after it. */
+export interface ChainedEvent {
+  readonly type: OrderEventType;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Id of the API key; undefined for operators. */
+  readonly by: string | undefined;
+  readonly order: Order;
+}
+
+/** Returns the line of an event, as it is hashed. */
+export function lineOf({ type, at, by, order }: ChainedEvent): string {
+  const shipDate = order.shipDate === undefined ? undefined : formatTimestamp(order.shipDate);
+  return eventLine({ type, at: formatTimestamp(at), by, shipDate, order });
+}
+
+/** Returns the digest of a revision. @param events in the order of the feed */
+export function digestOf(events: readonly ChainedEvent[]): Uint8Array {
+  let lines = '';
+  for (const event of events) lines += lineOf(event);
+  return sha256(lines);
+}
+
+/** Returns the head after a revision. @param digest of the revision */
+export function headAfter(before: Head, digest: Uint8Array): Head {
+  return sha256(Buffer.concat([before, digest]));
+}
+
+/** Returns the position after changes, computed from the one before. @param changes of whole revisions, in the order of the feed */
+export function positionAfterChanges(from: Position, changes: readonly OrderChange[]): Position {
+  let head = headFrom(from.head);
+  for (const revision of Map.groupBy(changes, ({ order }) => order.revision).values()) {
+    const events = revision.map(({ type, by, order }) => ({
+      type,
+      by,
+      order,
+      at: order.updatedAt,
+    }));
+    head = headAfter(head, digestOf(events));
+  }
+  return { revision: changes.at(-1)?.order.revision ?? from.revision, head: headText(head) };
+}
+
+function sha256(data: string | Uint8Array): Buffer {
+  return createHash('sha256').update(data).digest();
+}

@@ -1,0 +1,200 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { isSamePosition, type Position } from '../../protocol/history.ts';
+import type { OrderEventType } from './lifecycle.ts';
+
+/** Maximum number of webhooks of a store. */
+export const MAX_WEBHOOKS = 1_000;
+/** Maximum number of pets that a webhook names. */
+export const MAX_PETS = 100;
+
+/** How long a node may send deliveries after it has asked, unless it asks again. */
+export const LEASE_MS = 10_000;
+
+/**
+ * Why a webhook is paused:
+ * - "requested": by a client or an operator
+ * - "failed": its endpoint has not accepted a delivery for GIVE_UP_AFTER_MS, in GIVE_UP_AFTER_FAILURES attempts
+ * - "gone": its endpoint has answered 410
+ * - "changes_gone": its cursor is in no history of the store, so it must be set again
+ */
+export const PAUSE_REASONS = ['requested', 'failed', 'gone', 'changes_gone'] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
+
+/** Which changes an endpoint wants; absent conditions are met by every change. */
+export interface WebhookFilter {
+  readonly events: readonly OrderEventType[] | undefined;
+  readonly petIds: readonly bigint[] | undefined;
+}
+
+/** How far the deliveries of a webhook are. Times are in milliseconds since the epoch. */
+export interface DeliveryState {
+  /** Up to here everything has been delivered: deliveries continue after it. */
+  readonly position: Position;
+  /** No change from `position` to here is wanted; undefined if the next one may be. */
+  readonly examined: Position | undefined;
+  /** The end of the delivery that is being sent, so that repetitions by any node are the same. */
+  readonly sendingTo: Position | undefined;
+  /** Failures since the last success. */
+  readonly failures: number;
+  readonly failingSince: number | undefined;
+  readonly nextAttemptAt: number | undefined;
+  readonly pausedFor: PauseReason | undefined;
+  readonly lastSuccessAt: number | undefined;
+  readonly lastFailure: WebhookFailure | undefined;
+}
+
+export interface WebhookFailure {
+  /** When the delivery was sent. */
+  readonly at: number;
+  /** What the endpoint has answered; undefined if it has not. */
+  readonly status: number | undefined;
+  /** Why there was no answer. */
+  readonly problem: string | undefined;
+}
+
+/** An endpoint to which changes are sent, and its place in the feed. */
+export interface Webhook extends WebhookFilter, DeliveryState {
+  readonly id: string;
+  /** As the URL parser writes it; unique. */
+  readonly url: string;
+  readonly description: string | undefined;
+  readonly createdAt: number;
+  /** Id of the API key that created it; undefined for operators. */
+  readonly createdBy: string | undefined;
+  /** Names the service's webhook key from which its secret is derived. */
+  readonly keyName: string;
+  /** Increases with each rotation of its secret; the first is 1. */
+  readonly generation: number;
+  /** When its secret was rotated last. */
+  readonly rotatedAt: number | undefined;
+  /** Increases when position or filter are set: the outcome of a delivery that began before is not recorded. */
+  readonly version: bigint;
+}
+
+export type WebhookState = 'active' | 'failing' | 'paused';
+
+export function webhookState({
+  pausedFor,
+  failures,
+}: Pick<Webhook, 'pausedFor' | 'failures'>): WebhookState {
+  if (pausedFor !== undefined) return 'paused';
+  return failures > 0 ? 'failing' : 'active';
+}
+
+/** What a client sets when it creates a webhook. */
+export type NewWebhook = WebhookFilter &
+  Pick<Webhook, 'url' | 'description' | 'createdAt' | 'createdBy' | 'keyName' | 'position'>;
+
+export function newWebhook(wanted: NewWebhook): Webhook {
+  return {
+    ...wanted,
+    id: `wh_${randomBytes(8).toString('hex')}`,
+    generation: 1,
+    rotatedAt: undefined,
+    version: 0n,
+    ...STARTED,
+    pausedFor: undefined,
+    lastSuccessAt: undefined,
+    lastFailure: undefined,
+  };
+}
+
+/** The state of a webhook with neither a delivery nor a failure. */
+const STARTED = {
+  examined: undefined,
+  sendingTo: undefined,
+  failures: 0,
+  failingSince: undefined,
+  nextAttemptAt: undefined,
+} as const;
+
+/** What is set in a webhook; absent fields stay as they are. */
+export interface WebhookChanges {
+  readonly url?: string | undefined;
+  /** "" for none. */
+  readonly description?: string | undefined;
+  /** Empty for all. */
+  readonly events?: readonly OrderEventType[] | undefined;
+  /** Empty for all. */
+  readonly petIds?: readonly bigint[] | undefined;
+  readonly isPaused?: boolean | undefined;
+  readonly position?: Position | undefined;
+}
+
+/**
+ * Returns a webhook after changes: the same object if they change nothing, so that a delivery in flight goes on. A paused webhook that is
+ * resumed is tried at once.
+ */
+export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webhook {
+  const { url = webhook.url, isPaused } = changes;
+  const description = orAbsent(changes.description, webhook.description);
+  const events = orAbsent(changes.events, webhook.events);
+  const petIds = orAbsent(changes.petIds, webhook.petIds);
+  const position = changes.position ?? webhook.position;
+  const isRedirected =
+    !isSameSet(events, webhook.events) ||
+    !isSameSet(petIds, webhook.petIds) ||
+    !isSamePosition(position, webhook.position);
+  const hasMoved = url !== webhook.url;
+  const isResumed = isPaused === false && webhook.pausedFor !== undefined;
+  const isStopped = isPaused === true && webhook.pausedFor === undefined;
+  const isDescribed = description !== webhook.description;
+  if (!(isRedirected || hasMoved || isResumed || isStopped || isDescribed)) return webhook;
+  return {
+    ...webhook,
+    ...{ url, description },
+    ...(isRedirected && { events, petIds, position, examined: undefined, sendingTo: undefined }),
+    // The answer to a delivery that was sent before does not count any more.
+    ...((hasMoved || isRedirected) && { version: webhook.version + 1n }),
+    ...((isResumed || hasMoved) && {
+      ...{ failures: 0, failingSince: undefined, nextAttemptAt: undefined },
+    }),
+    ...(isStopped && { pausedFor: 'requested' }),
+    ...(isResumed && { pausedFor: undefined }),
+  };
+}
+
+function orAbsent<T extends { readonly length: number }>(
+  set: T | undefined,
+  before: T | undefined,
+): T | undefined {
+  if (set === undefined) return before;
+  return set.length === 0 ? undefined : set;
+}
+
+function isSameSet<T>(one: readonly T[] | undefined, other: readonly T[] | undefined): boolean {
+  const [first, second] = [new Set(one), new Set(other)];
+  return first.size === second.size && [...first].every((each) => second.has(each));
+}
+
+/** Identifies what clients have set in a webhook, and whether it is paused; deliveries do not change it. */
+export function webhookTag(webhook: Webhook): string {
+  const { id, url, description, events, petIds, keyName, generation, version, pausedFor } = webhook;
+  const set = [id, url, description, events, petIds?.map(String), keyName, generation];
+  const text = JSON.stringify([...set, String(version), pausedFor]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** Returns a webhook with the next secret. @param keyName of the service's webhook key as it is now */
+export function rotatedWebhook(webhook: Webhook, keyName: string, now: number): Webhook {
+  return {
+    ...webhook,
+    generation: webhook.generation + 1,
+    // Secrets of another webhook key cannot be derived any more, so none of them signs.
+    rotatedAt: keyName === webhook.keyName ? now : undefined,
+    keyName,
+  };
+}
+
+/** What a webhook has not delivered yet. */
+export interface WebhookLag {
+  /** Changes, wanted or not, up to MAX_LAG. */
+  readonly changes: number;
+  /** When the first of them was made; undefined if there is none. */
+  readonly since: number | undefined;
+}
+
+/** How many changes are counted at most for a webhook. */
+export const MAX_LAG = 1_000;
+/** Maximum number of webhooks in a read of lags. */
+export const MAX_LAGS = 20;

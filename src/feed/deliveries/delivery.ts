@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { type Position, positionText } from '../../../protocol/history.ts';
+import { changePageJson } from '../../records/order-json.ts';
+import type { ChangePage } from '../../store/feed.ts';
+import { VERSION } from '../../version.ts';
+import { signatureOf } from './webhook-secrets.ts';
+
+/** A page of changes that is sent to an endpoint. */
+export interface Delivery {
+  /** The same for the same changes, so that receivers recognize a repetition. */
+  readonly id: string;
+  readonly body: string;
+}
+
+/**
+ * Returns the delivery of a page: the body of listChanges, and `after`, the cursor that it continues from.
+ * @param series names the deliveries that this one is one of: repetitions of changes in another series have other ids
+ */
+export async function deliveryOf(
+  series: string,
+  after: Position,
+  page: ChangePage,
+): Promise<Delivery> {
+  const [from, to] = [positionText(after), positionText(page.position)];
+  const digest = createHash('sha256').update(`${series} ${from} ${to}`).digest('base64url');
+  const json = await jsonOf(page);
+  return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
+}
+
+/** Bytes of the cursor that a delivery has before a page. */
+const AFTER_BYTES = 110;
+
+/** Returns about how many bytes the body of a delivery has; a few more at most. */
+export async function sizeOf(page: ChangePage): Promise<number> {
+  return Buffer.byteLength(await jsonOf(page)) + AFTER_BYTES;
+}
+
+/** Webhooks that keep up share their pages, each of which is formatted once. */
+const FORMATTED = new WeakMap<ChangePage, Promise<string>>();
+
+function jsonOf(page: ChangePage): Promise<string> {
+  const known = FORMATTED.get(page) ?? changePageJson(page);
+  FORMATTED.set(page, known);
+  return known;
+}
+
+/** Returns the headers of a delivery that is sent now, as Standard Webhooks has them. @param secrets the newest first */
+export function headersOf({ id, body }: Delivery, secrets: readonly string[], now = Date.now()) {
+  const timestamp = Math.floor(now / 1_000);
+  return {
+    'content-type': 'application/json',
+    'user-agent': `store-orders/${VERSION}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatureOf({ id, timestamp, body }, secrets),
+  };
+}

@@ -1,0 +1,92 @@
+import type { Position } from '../../../protocol/history.ts';
+import type { DeliveryState, PauseReason } from '../../domain/webhook.ts';
+import { type Answer, isAccepted } from './post.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Waits after the first failures of a delivery; later ones are an hour each. */
+const WAITS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS];
+const LONGEST_WAIT_MS = HOUR_MS;
+/** Waits are up to a tenth longer, so that endpoints that failed together are not tried together. */
+const JITTER = 0.1;
+/** An endpoint that has failed for so long is paused; it keeps its cursor. */
+export const GIVE_UP_AFTER_MS = 3 * 24 * HOUR_MS;
+/** And so often: a service that was off, or a clock that jumped, must not count as failures. */
+const GIVE_UP_AFTER_FAILURES = 50;
+
+/**
+ * Returns when a delivery is tried again, in milliseconds from now.
+ * @param failures how often it has failed, 1 or more
+ * @param retryAfterMs what the endpoint has asked for, up to an hour
+ * @param random from 0 to 1
+ */
+export function waitAfter(failures: number, retryAfterMs = 0, random = Math.random()): number {
+  const wait = WAITS_MS[failures - 1] ?? LONGEST_WAIT_MS;
+  const asked = Math.min(retryAfterMs, LONGEST_WAIT_MS);
+  return Math.round(Math.max(wait, asked) * (1 + JITTER * random));
+}
+
+/**
+ * Returns the state of a webhook after a delivery was sent.
+ * @param to the end of the delivery
+ * @param sentAt, now milliseconds since the epoch
+ */
+export function stateAfter(
+  before: DeliveryState,
+  {
+    to,
+    answer,
+    sentAt,
+    now,
+  }: {
+    readonly to: Position;
+    readonly answer: Answer;
+    readonly sentAt: number;
+    readonly now: number;
+  },
+): DeliveryState {
+  if (isAccepted(answer)) {
+    return {
+      position: to,
+      examined: undefined,
+      sendingTo: undefined,
+      failures: 0,
+      failingSince: undefined,
+      nextAttemptAt: undefined,
+      pausedFor: before.pausedFor,
+      lastSuccessAt: now,
+      lastFailure: before.lastFailure,
+    };
+  }
+  const { status, problem } = answer;
+  const failures = before.failures + 1;
+  const failingSince = Math.min(before.failingSince ?? now, now);
+  const retryAfterMs = problem === undefined ? answer.retryAfterMs : undefined;
+  return {
+    ...before,
+    failures,
+    failingSince,
+    nextAttemptAt: now + waitAfter(failures, retryAfterMs),
+    pausedFor: before.pausedFor ?? pauseAfter(status, failures, now - failingSince),
+    lastFailure: { at: sentAt, status, problem },
+  };
+}
+
+function pauseAfter(
+  status: number | undefined,
+  failures: number,
+  failingForMs: number,
+): PauseReason | undefined {
+  if (status === 410) return 'gone';
+  const isOver = failingForMs >= GIVE_UP_AFTER_MS && failures >= GIVE_UP_AFTER_FAILURES;
+  return isOver ? 'failed' : undefined;
+}
+
+/** Returns whether a delivery may be sent now. */
+export function isDue({ nextAttemptAt }: DeliveryState, now: number): boolean {
+  if (nextAttemptAt === undefined || nextAttemptAt <= now) return true;
+  // No wait is so long: the clock was ahead when it began.
+  return nextAttemptAt > now + LONGEST_WAIT_MS * (1 + JITTER);
+}

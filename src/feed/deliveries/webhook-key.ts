@@ -1,0 +1,135 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { Webhook } from '../../domain/webhook.ts';
+
+/** Length of the service's webhook key, and of the secrets of webhooks, in bytes. */
+export const KEY_BYTES = 32;
+
+/** The key of a service, from which the secrets of all webhooks are derived. */
+export interface WebhookKey {
+  /** Names the key without revealing anything about it. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Where the webhook key of a service is. */
+export interface WebhookKeyFile {
+  readonly path: string;
+  /** The database beside which the file is made, with its owner, for the first webhook; undefined if operators make the file. */
+  readonly madeFor: string | undefined;
+}
+
+/** The file of the webhook key cannot be used; the message is for the operator. */
+export class WebhookKeyUnusable extends Error {
+  override readonly name = 'WebhookKeyUnusable';
+}
+
+/** Reads the key; returns undefined if the file does not exist. @throws WebhookKeyUnusable */
+export function readWebhookKey({ path }: Pick<WebhookKeyFile, 'path'>): WebhookKey | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new WebhookKeyUnusable((error as Error).message);
+  }
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== text) {
+    throw new WebhookKeyUnusable(
+      `${path} must contain ${KEY_BYTES} bytes in Base64, as "openssl rand -base64 ${KEY_BYTES}" prints them`,
+    );
+  }
+  return { name: nameOf(bytes), bytes };
+}
+
+/** Makes the file with a new key, unless another process was faster, and returns the key in it. @throws WebhookKeyUnusable */
+export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string }): WebhookKey {
+  const { path, madeFor } = file;
+  // Under another name first, so that the file is never seen half written.
+  const own = `${path}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeNewKey(own);
+    const { uid, gid } = statSync(madeFor);
+    if (process.getuid?.() === 0) chownSync(own, uid, gid);
+    // Unlike a rename, it replaces no file. Some network and FAT file systems have no hard links.
+    linkSync(own, path);
+    makeEntryDurable(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new WebhookKeyUnusable(
+        `the webhook key cannot be stored: ${(error as Error).message}; make the file with ` +
+          `"openssl rand -base64 ${KEY_BYTES} > ${path}", readable only by the service`,
+      );
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  return readWebhookKey(file)!;
+}
+
+function writeNewKey(path: string): void {
+  const descriptor = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Otherwise a power cut could lose the file, and keep the webhooks whose secrets are derived from it. */
+function makeEntryDurable(path: string): void {
+  // Windows does not open folders.
+  if (process.platform === 'win32') return;
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** Returns the key for a new webhook, which is made if this is the first one; undefined if webhooks cannot be used. @throws WebhookKeyUnusable */
+export type KeyForNew = (others: readonly Webhook[]) => WebhookKey | undefined;
+
+/** Returns the key of a webhook; undefined if this node has another one or none. @throws WebhookKeyUnusable */
+export type KeyOf = (webhook: Webhook) => WebhookKey | undefined;
+
+/** @param file undefined if none is set */
+export function keyForNewIn(file: WebhookKeyFile | undefined): KeyForNew {
+  return (others) => {
+    if (file === undefined) return undefined;
+    const { path, madeFor } = file;
+    const key = readWebhookKey(file);
+    if (others.length === 0 && key === undefined && madeFor !== undefined) {
+      return makeWebhookKey({ path, madeFor });
+    }
+    // Another key than that of all other webhooks is most likely a mistake in the settings of this node.
+    const isKnown = others.length === 0 || others.some(({ keyName }) => keyName === key?.name);
+    return isKnown ? key : undefined;
+  };
+}
+
+/** @param file undefined if none is set */
+export function keyOfIn(file: WebhookKeyFile | undefined): KeyOf {
+  return ({ keyName }) => {
+    const key = file && readWebhookKey(file);
+    return key?.name === keyName ? key : undefined;
+  };
+}
+
+function nameOf(key: Uint8Array): string {
+  const bytes = hkdfSync('sha256', key, '', 'store-orders webhook key name', 9);
+  return Buffer.from(bytes).toString('base64url');
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { load } from 'js-yaml';
+import { type OpenApi, resolved } from '../../../protocol/openapi.ts';
+import { SCOPES, type Scope } from '../../domain/scopes.ts';
+import type { HeaderList } from '../errors.ts';
+import type { Exchange, RouteHandler } from '../request/exchange.ts';
+import type { Router } from '../request/router.ts';
+import { type Accepted, type Input, validated } from './handlers.ts';
+import { ContractValidation } from './validation.ts';
+
+/** The versions of the contract: the files in contract/, and the last segment of their base paths. */
+export type Version = 'v1' | 'v2';
+
+/** An operation of the contract: where it is, and what it accepts. */
+interface ContractOperation extends Accepted {
+  /** Relative to the base path: /store/orders/{orderId} */
+  readonly path: string;
+  /** In lower case. */
+  readonly method: string;
+  /** What an API key needs; undefined in v1, whose handlers name it. */
+  readonly scope: Scope | undefined;
+}
+
+/** The handler of an operation. */
+export interface OperationHandler extends RouteHandler {
+  /** The scope that an API key needs, if the contract does not name one. */
+  readonly scope?: Scope;
+  /** Headers of every response, including errors. */
+  readonly headers?: HeaderList;
+}
+
+const LOADED = new Map<Version, Contract>();
+
+/** A version of the contract, read from contract/<version>.yaml. */
+export class Contract {
+  readonly version: Version;
+  /** The YAML text. */
+  readonly source: string;
+  readonly document: OpenApi;
+  /** By operationId. */
+  readonly #operations: ReadonlyMap<string, ContractOperation>;
+  /** Made for the first operation that validates its input; v1 has none. */
+  #validation: ContractValidation | undefined;
+
+  /** Returns a version of the contract, which is parsed once per process. */
+  static load(version: Version): Contract {
+    let contract = LOADED.get(version);
+    if (contract === undefined) {
+      contract = new Contract(version);
+      LOADED.set(version, contract);
+    }
+    return contract;
+  }
+
+  private constructor(version: Version) {
+    this.version = version;
+    this.source = readFileSync(
+      new URL(`../../../contract/${version}.yaml`, import.meta.url),
+      'utf8',
+    );
+    this.document = load(this.source) as OpenApi;
+    this.#operations = operationsOf(this.document, version);
+  }
+
+  /**
+   * Returns a handler whose input is valid by the contract.
+   * @throws Error if the contract has no such operation, or a schema that cannot be validated exactly
+   */
+  validated<Parameters, Body = undefined>(
+    operationId: string,
+    handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
+  ): RouteHandler {
+    const operation = this.#operations.get(operationId);
+    if (operation === undefined) {
+      throw new Error(`contract ${this.version} has no operation ${operationId}`);
+    }
+    try {
+      // "#/components/schemas/…" in a schema refers to these.
+      this.#validation ??= new ContractValidation(this.document.components);
+      return validated(this.#validation, operation, handle);
+    } catch (error) {
+      throw new Error(`contract ${this.version}: ${operationId}: ${(error as Error).message}`);
+    }
+  }
+
+  /**
+   * Adds all operations to the router, under their names.
+   * @param handlers by operationId
+   * @throws Error if an operation has no handler, or a handler no operation
+   */
+  addTo(
+    router: Router,
+    basePath: string,
+    handlers: Readonly<Record<string, OperationHandler>>,
+  ): void {
+    const unknown = Object.keys(handlers).filter((name) => !this.#operations.has(name));
+    if (unknown.length > 0) {
+      throw new Error(`contract ${this.version} has no operation ${unknown.join(', ')}`);
+    }
+    for (const [operation, { path, method, scope }] of this.#operations) {
+      const handler = handlers[operation];
+      if (handler === undefined) throw new Error(`${operation} of ${this.version} has no handler`);
+      router.add(method.toUpperCase(), basePath + path, {
+        operation,
+        version: this.version,
+        isPublic: false,
+        scope,
+        ...handler,
+      });
+    }
+  }
+}
+
+function operationsOf(document: OpenApi, version: Version): ReadonlyMap<string, ContractOperation> {
+  const operations = new Map<string, ContractOperation>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const { operationId, parameters = [], requestBody, 'x-scope': scope } = operation;
+      if (version !== 'v1' && scope !== 'none' && !SCOPES.includes(scope as Scope)) {
+        throw new Error(
+          `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}, or none`,
+        );
+      }
+      operations.set(operationId, {
+        path,
+        method,
+        scope: scope === 'none' ? undefined : (scope as Scope | undefined),
+        // Headers are read where they are used: by authentication, conditions and idempotency.
+        parameters: parameters
+          .map((each) => resolved(document, each))
+          .filter((each) => each.in !== 'header'),
+        requestBody,
+      });
+    }
+  }
+  return operations;
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { HeaderList } from '../errors.ts';
+import { addFixed, addRedirect, type FixedFile } from '../request/fixed-response.ts';
+import type { Router } from '../request/router.ts';
+import { MARK } from './mark.ts';
+
+const BASE_STYLES = new URL('./base.css', import.meta.url);
+
+/** Adds the files of a page, which need no API key. */
+export function addFiles(router: Router, files: readonly FixedFile[], headers: HeaderList): void {
+  for (const file of files) {
+    addFixed(router, { ...file, type: `${file.type}; charset=utf-8` }, headers);
+  }
+}
+
+/**
+ * Returns the security headers of a page: no other host, no inline script or style, no frame around it, and by Trusted
+ * Types no text that becomes markup.
+ * @param inlineScripts hashes of those that are permitted nevertheless, such as an import map
+ * @param markupBy the names of the Trusted Types policies that may make markup
+ */
+export function securityHeaders(
+  inlineScripts: readonly string[],
+  markupBy: readonly string[],
+): HeaderList {
+  const policy = [
+    "default-src 'none'",
+    ["script-src 'self'", ...inlineScripts.map((hash) => `'${hash}'`)].join(' '),
+    ...["style-src 'self'", "connect-src 'self'", "img-src 'self'"],
+    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    "require-trusted-types-for 'script'",
+    `trusted-types ${markupBy.length === 0 ? "'none'" : markupBy.join(' ')}`,
+  ];
+  return [
+    ...['content-security-policy', policy.join('; ')],
+    ...['referrer-policy', 'no-referrer', 'cross-origin-opener-policy', 'same-origin'],
+  ];
+}
+
+/** Returns the styles of a page, after those that all pages have in common. */
+export function stylesOf(...files: readonly URL[]): string {
+  return [BASE_STYLES, ...files].map((file) => readFileSync(file, 'utf8')).join('');
+}
+
+/** Adds the icon of the pages, and leads browsers from paths that people type to the page that is there. */
+export function addEntrances(
+  router: Router,
+  { hasConsole }: { readonly hasConsole: boolean },
+): void {
+  const icon = { type: 'image/svg+xml', make: () => ICON };
+  for (const path of ['/favicon.ico', '/favicon.svg']) addFixed(router, { ...icon, path });
+  addRedirect(router, '/', hasConsole ? '/console' : '/reference');
+  addRedirect(router, '/reference/', '/reference');
+  if (hasConsole) addRedirect(router, '/console/', '/console');
+}
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><rect width="24" height="24" rx="6" fill="#17694a" stroke="none"/><path d="${MARK}"/></svg>`;
+
+/** Returns a digest of files, for their paths. */
+export function digestOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text);
+  return hash.digest('base64url').slice(0, 12);
+}

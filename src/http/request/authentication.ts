@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import { isAllowed } from '../../domain/api-key.ts';
+import { Batcher } from '../../store/batcher.ts';
+import { headerCount } from '../connection/well-formed.ts';
+import { type ErrorCode, scopeChallenge } from '../errors.ts';
+import { inTime } from './deadline.ts';
+import type { Exchange } from './exchange.ts';
+import type { ErrorHandler } from './failures.ts';
+import type { Authentication, KeyRing } from './key-ring.ts';
+import { sendError } from './responses.ts';
+
+/** RFC 9110, section 11.4, and RFC 6750, section 2.1: a case-insensitive scheme and one b64token. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Calls `next` if the request may proceed; otherwise sends the error response. */
+export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
+
+/**
+ * Rejects requests without a valid key, or whose key lacks the route's scope, except on public routes. Unknown paths below
+ * the base path need a key too, so that unauthenticated clients cannot probe for paths.
+ * @param fail handles errors of the key lookup
+ */
+export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {
+  // Lookups are batched like commands: at most one is in flight, however many keys are not cached.
+  const lookUps = new Batcher((secrets: readonly string[]) => keyRing.lookUp(secrets));
+  return (exchange, next) => {
+    if (exchange.route.isPublic) {
+      next(exchange);
+      return;
+    }
+    const { secret, problem } = bearerToken(exchange.request);
+    if (secret === undefined) {
+      sendError(exchange, problem);
+      return;
+    }
+    const admit = ({ key, refusal, keyId = key?.id }: Authentication) => {
+      exchange.keyId = keyId;
+      if (key === undefined) {
+        sendError(exchange, refusal);
+        return;
+      }
+      const { scope } = exchange.route;
+      if (scope !== undefined && !isAllowed(key, scope)) {
+        sendError(exchange, 'scope_missing', scopeChallenge(scope));
+        return;
+      }
+      exchange.apiKey = key;
+      next(exchange);
+    };
+    const known = keyRing.recall(secret);
+    if (known !== undefined) {
+      admit(known);
+      return;
+    }
+    inTime(exchange, () => lookUps.submit(secret))
+      .then(admit)
+      .catch((error) => fail(error, exchange));
+  };
+}
+
+type BearerToken =
+  | { readonly secret: string; readonly problem?: undefined }
+  | { readonly secret?: undefined; readonly problem: ErrorCode };
+
+function bearerToken(request: IncomingMessage): BearerToken {
+  const { authorization } = request.headers;
+  if (authorization === undefined || authorization === '') return { problem: 'api_key_missing' };
+  const secret = BEARER.exec(authorization)?.[1];
+  // Node keeps the first of several Authorization headers; a proxy may have used the last.
+  if (secret === undefined || headerCount(request, 'authorization') > 1) {
+    return { problem: 'api_key_malformed' };
+  }
+  return { secret };
+}

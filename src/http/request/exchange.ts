@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiKey } from '../../domain/api-key.ts';
+import type { Scope } from '../../domain/scopes.ts';
+import type { RequestSpan } from '../../telemetry/traces.ts';
+import { NO_BODY } from '../connection/bodies.ts';
+import { whenClosed } from '../connection/lingering-close.ts';
+import { pathOf, queryOf } from '../connection/well-formed.ts';
+import type { HeaderList, Refusal } from '../errors.ts';
+import { ANSWER_WITHIN_MS } from '../limits.ts';
+import { requestId } from './request-id.ts';
+
+/** Handles a request. Exceptions become Error records. */
+export type Handle = (exchange: Exchange) => void | Promise<void>;
+
+/** The handler of a path and method, with its properties. */
+export interface Route {
+  /** The operation's name in the contract; "none" outside the contract. */
+  readonly operation: string;
+  /** Version of the contract, such as "v1"; "none" outside the contract. */
+  readonly version: string;
+  /** Whether requests need no API key. */
+  readonly isPublic: boolean;
+  /** What an API key must be allowed to do; undefined if every key may. */
+  readonly scope?: Scope | undefined;
+  /** Headers of every response, including errors. */
+  readonly headers?: HeaderList;
+  /** Maximum size of the body that the handler gets; if it is absent, bodies are discarded. */
+  readonly maxBodyBytes?: number | undefined;
+  readonly handle: Handle;
+  /** The path with parameters, as it was added to the router; undefined for paths that do not exist. */
+  readonly template?: string;
+}
+
+/** What a route does with its requests. */
+export type RouteHandler = Pick<Route, 'handle' | 'maxBodyBytes'>;
+
+/** A matched route and the decoded path parameters. */
+export interface Match {
+  readonly route: Route;
+  readonly parameters: Readonly<Record<string, string | undefined>>;
+}
+
+/** A request, its response, and the state of their processing. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The X-Request-Id of the response, and of the log lines of the request. */
+  readonly id: string;
+  /** Path as sent, in origin form and without the query. */
+  readonly path: string;
+  readonly route: Route;
+  readonly parameters: Match['parameters'];
+  /** Of a route that takes one; empty without one. */
+  body: Buffer = NO_BODY;
+  /** Of the response, for scripts of other origins. */
+  corsHeaders: HeaderList = [];
+  /** When the headers had arrived, by performance.now(). */
+  readonly arrivedAt = performance.now();
+  /** Deadline of the response, by performance.now(). */
+  answerBy = this.arrivedAt + ANSWER_WITHIN_MS;
+  /** The authenticated key; undefined before authentication and on public routes. */
+  apiKey: ApiKey | undefined = undefined;
+  /** Id of the key that was sent, even if it was rejected; for the log. */
+  keyId: string | undefined = undefined;
+  /** Why an Error record was sent; for the log. */
+  refusal: Refusal | undefined = undefined;
+  /** The span of the request, if requests are traced. */
+  span: RequestSpan | undefined = undefined;
+  /** Remote address of the connection: the proxy's, if there is one. */
+  readonly client: string | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    find: (method: string, path: string) => Match,
+  ) {
+    this.request = request;
+    this.response = response;
+    // Read now: undefined once the connection is closed.
+    this.client = request.socket.remoteAddress;
+    this.id = requestId(request);
+    this.path = pathOf(request.url!);
+    const { route, parameters } = find(request.method!, this.path);
+    this.route = route;
+    this.parameters = parameters;
+  }
+
+  /** The query as sent, without the question mark. */
+  get query(): string {
+    return queryOf(this.request.url!);
+  }
+
+  /** Aborted when the client leaves before the response has been sent. */
+  get signal(): AbortSignal {
+    const controller = new AbortController();
+    whenClosed(this.response, () => {
+      if (!this.response.writableFinished) controller.abort();
+    });
+    return controller.signal;
+  }
+
+  /** Restarts the deadline: when processing begins, and when the body has arrived. */
+  allowTime(): void {
+    this.answerBy = performance.now() + ANSWER_WITHIN_MS;
+  }
+}

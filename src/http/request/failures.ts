@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import { TimedOut } from '../../concurrency/timeout.ts';
+import { NotConfirmed } from '../../store/batcher.ts';
+import { type Fault, needsOperator, StoreUnavailable } from '../../store/store.ts';
+import type { Exchange } from './exchange.ts';
+import { sendError } from './responses.ts';
+
+/** Errors of a request whose outcome is unknown, or that the store could not carry out. */
+const UNAVAILABLE = [StoreUnavailable, NotConfirmed, TimedOut];
+
+/** Sends the error response of a failed request and logs the cause. */
+export type ErrorHandler = (error: unknown, exchange: Exchange) => void;
+
+/**
+ * Maps exceptions to 500, or to 503 if the store is unavailable. If the head was already sent, the response is
+ * destroyed, also if sending the error fails.
+ * @param onFault called with the reason why the store is unavailable
+ */
+export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): ErrorHandler {
+  const send = (exchange: Exchange, code: 'store_unavailable' | 'internal_error') => {
+    try {
+      sendError(exchange, code);
+    } catch (error) {
+      logger.error({ requestId: exchange.id, err: error }, 'sending an error failed');
+      exchange.response.destroy();
+    }
+  };
+  return (error, exchange) => {
+    const line = { requestId: exchange.id, err: error };
+    if (exchange.response.headersSent) {
+      logger.error(line, 'sending a response failed');
+      exchange.response.destroy();
+    } else if (UNAVAILABLE.some((each) => error instanceof each)) {
+      const fault = error instanceof StoreUnavailable ? error.fault : 'slow';
+      onFault(fault);
+      // Faults that last until an operator acts are logged once, by watchStore.
+      logger[needsOperator(fault) ? 'debug' : 'warn'](line, 'the store is not available');
+      send(exchange, 'store_unavailable');
+    } else {
+      logger.error(line, 'a request failed');
+      send(exchange, 'internal_error');
+    }
+  };
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
+import { NO_BODY } from '../connection/bodies.ts';
+import type { HeaderList } from '../errors.ts';
+import { matchesEtag } from './conditional.ts';
+import { MIN_COMPRESSED_BYTES } from './content-coding.ts';
+import type { Exchange } from './exchange.ts';
+import { send, sendEmpty, sendError } from './responses.ts';
+import type { Router } from './router.ts';
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+const QUALITY = constants.BROTLI_MAX_QUALITY;
+
+/** The codings in which files are sent, the best first. The best quality takes half a second, once, on another thread. */
+const CODINGS = {
+  br: (text: Buffer) =>
+    compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } }),
+  gzip: (text: Buffer) => compressGzip(text, { level: constants.Z_BEST_COMPRESSION }),
+  identity: async (text: Buffer) => text,
+} as const;
+type Coding = keyof typeof CODINGS;
+const CODING_NAMES = Object.keys(CODINGS) as Coding[];
+
+/** Caches must ask whether it has changed: another release can have another one. */
+const REVALIDATED = ['cache-control', 'no-cache'] as const;
+/** For a path that has a digest of the content. */
+const KEPT = ['cache-control', 'public, max-age=31536000, immutable'] as const;
+
+/** A file that stays the same while the process runs. */
+export interface FixedFile {
+  /** With the parameter {digest} if the path changes with the file. */
+  readonly path: string;
+  /** The value of {digest} in the path of the current file; the same file at other digests is not kept by caches. */
+  readonly digest?: string | undefined;
+  /** Its Content-Type. */
+  readonly type: string;
+  /** Makes the text, at the first request. */
+  readonly make: () => string;
+}
+
+/** A file in a coding. */
+interface Variant {
+  readonly bytes: Buffer;
+  readonly headers: HeaderList;
+  readonly etag: string;
+}
+
+/** Adds a public route for a file, which is compressed for clients that accept it. */
+export function addFixed(router: Router, file: FixedFile, headers: HeaderList = []): void {
+  const made = new Map<Coding, Promise<Variant>>();
+  router.addPublic(file.path, async (exchange) => {
+    const coding = codingFor(exchange);
+    const making = made.get(coding) ?? variantOf(file.make(), coding);
+    made.set(coding, making);
+    const variant = await making;
+    const isKept = file.digest !== undefined && exchange.parameters.digest === file.digest;
+    const caching = [...(isKept ? KEPT : REVALIDATED), 'vary', 'Accept-Encoding'];
+    const all = ['etag', variant.etag, ...caching, ...headers];
+    const isKnown = matchesEtag(exchange.request.headers['if-none-match'], variant.etag);
+    if (isKnown) sendEmpty(exchange, 304, all);
+    else {
+      const type = ['content-type', file.type];
+      send(exchange, 200, [...all, ...variant.headers, ...type], variant.bytes);
+    }
+  });
+}
+
+async function variantOf(content: string, asked: Coding): Promise<Variant> {
+  const text = Buffer.from(content);
+  const coding = text.length < MIN_COMPRESSED_BYTES ? 'identity' : asked;
+  const name = createHash('sha256').update(text).digest('base64url');
+  const isCoded = coding !== 'identity';
+  return {
+    bytes: await CODINGS[coding](text),
+    headers: isCoded ? ['content-encoding', coding] : [],
+    etag: isCoded ? `"${name}-${coding}"` : `"${name}"`,
+  };
+}
+
+/** Returns the best of the codings that the client accepts, whatever their weights. */
+function codingFor({ request }: Exchange): Coding {
+  const accepted = new Negotiator(request).encodings(CODING_NAMES);
+  return CODING_NAMES.find((each) => accepted.includes(each)) ?? 'identity';
+}
+
+/** Adds a public route that leads browsers to a page; for other clients nothing is there. */
+export function addRedirect(router: Router, path: string, to: string): void {
+  router.addPublic(path, (exchange) => {
+    const isBrowser = exchange.request.headers.accept?.includes('text/html') === true;
+    if (!isBrowser) sendError(exchange, 'not_found');
+    else send(exchange, 302, ['location', to, ...REVALIDATED, 'vary', 'Accept'], NO_BODY);
+  });
+}

@@ -1,0 +1,125 @@
+import { timingSafeEqual } from 'node:crypto';
+import {
+  type ApiKey,
+  digestOf,
+  type Environment,
+  environmentOfSecret,
+  keyStatus,
+} from '../../domain/api-key.ts';
+import type { KeyClock } from '../../domain/key-clock.ts';
+
+/** How long a key is cached without reading the store again; a revocation takes effect within this time. */
+const TRUST_MS = 500;
+/** Resolution of a key's last use; limits recording it to one write per hour. */
+const USE_RECORDED_EVERY_MS = 3_600_000;
+/** Keys that `recheck` reads in one call, which blocks the event loop for about a millisecond. */
+const KEYS_AT_A_TIME = 200;
+/** Maximum number of cached keys; when it is reached, the cache is cleared. */
+const MAX_REMEMBERED = 10_000;
+
+export type KeyRefusal =
+  | 'api_key_invalid'
+  | 'api_key_expired'
+  | 'api_key_revoked'
+  | 'api_key_wrong_environment';
+
+export type Authentication =
+  | { readonly key: ApiKey; readonly refusal?: undefined; readonly keyId?: undefined }
+  /** `keyId` is present if the refused key is known. */
+  | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
+
+export interface KeyRingParts {
+  /** Returns the existing keys with these digests, in any order. */
+  readonly findKeys: (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
+  readonly environment: Environment;
+  /** The clock that keys expire by. */
+  readonly clock: KeyClock;
+  /** Called with valid keys that were looked up and whose last use was not recorded within the past hour. */
+  readonly onUse?: (keyIds: readonly string[], at: number) => void;
+}
+
+/**
+ * Authenticates secrets. Only keys that were not revoked are cached, for TRUST_MS. Other secrets are always looked up, so a
+ * new key works immediately and guesses take no memory.
+ */
+export class KeyRing {
+  readonly #parts: KeyRingParts;
+  /** By secret. A Map compares seeded hashes first, so timing reveals nothing about a secret. */
+  readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
+
+  constructor(parts: KeyRingParts) {
+    this.#parts = parts;
+  }
+
+  /** Authenticates a secret without reading the store; returns undefined if the store must be read. */
+  recall(secret: string): Authentication | undefined {
+    const remembered = this.#remembered.get(secret);
+    if (remembered !== undefined) {
+      // The monotonic clock: setting back the system clock must not prolong trust.
+      if (performance.now() < remembered.until) return this.#authentication(remembered.key);
+      this.#remembered.delete(secret);
+    }
+    const environment = environmentOfSecret(secret);
+    if (environment === this.#parts.environment) return undefined;
+    return { refusal: environment === undefined ? 'api_key_invalid' : 'api_key_wrong_environment' };
+  }
+
+  /**
+   * Authenticates secrets that `recall` cannot, in their order; each distinct secret is looked up once.
+   * @throws whatever `findKeys` throws: without an answer a revocation could be missed
+   */
+  async lookUp(secrets: readonly string[]): Promise<Authentication[]> {
+    const askedAt = performance.now();
+    const digests = new Map([...new Set(secrets)].map((secret) => [secret, digestOf(secret)]));
+    const keys = await this.#parts.findKeys([...digests.values()]);
+    const byDigest = new Map(keys.map((key) => [nameOf(key.digest), key]));
+    const found = new Map<string, Authentication>();
+    for (const [secret, digest] of digests) {
+      const key = byDigest.get(nameOf(digest));
+      const isKnown = key !== undefined && timingSafeEqual(key.digest, digest);
+      if (isKnown && key.revokedAt === undefined) {
+        this.#remember(secret, key, askedAt + TRUST_MS);
+      } else this.#remembered.delete(secret);
+      found.set(secret, isKnown ? this.#authentication(key) : { refusal: 'api_key_invalid' });
+    }
+    this.#reportUse(found.values());
+    return secrets.map((secret) => found.get(secret)!);
+  }
+
+  /**
+   * Returns the ids of those keys that are still valid.
+   * @throws whatever `findKeys` throws
+   */
+  async recheck(keys: readonly ApiKey[]): Promise<ReadonlySet<string>> {
+    const valid = new Set<string>();
+    for (let from = 0; from < keys.length; from += KEYS_AT_A_TIME) {
+      const digests = keys.slice(from, from + KEYS_AT_A_TIME).map(({ digest }) => digest);
+      const found = await this.#parts.findKeys(digests);
+      const now = this.#parts.clock.now();
+      for (const key of found) if (keyStatus(key, now) === 'valid') valid.add(key.id);
+    }
+    return valid;
+  }
+
+  #authentication(key: ApiKey): Authentication {
+    const standing = keyStatus(key, this.#parts.clock.now());
+    return standing === 'valid' ? { key } : { refusal: `api_key_${standing}`, keyId: key.id };
+  }
+
+  #reportUse(found: Iterable<Authentication>): void {
+    const now = Date.now();
+    const ids = [...found].flatMap(({ key }) =>
+      key !== undefined && (key.lastUsedAt ?? 0) <= now - USE_RECORDED_EVERY_MS ? key.id : [],
+    );
+    if (ids.length > 0) this.#parts.onUse?.(ids, now);
+  }
+
+  #remember(secret: string, key: ApiKey, until: number): void {
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(secret, { key, until });
+  }
+}
+
+function nameOf(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('latin1');
+}

@@ -1,0 +1,66 @@
+import type { Bodies } from '../connection/bodies.ts';
+import { requestProblem } from '../connection/well-formed.ts';
+import type { Authenticate } from './authentication.ts';
+import type { Cors } from './cors.ts';
+import type { Exchange } from './exchange.ts';
+import type { ErrorHandler } from './failures.ts';
+import { hasBody, sendEmpty, sendErrorAndClose } from './responses.ts';
+
+/**
+ * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call
+ * the handler. A handler never runs before all of these have succeeded. `fail` handles exceptions in any of them: without that,
+ * they would end the process.
+ */
+export function pipeline(
+  authenticate: Authenticate,
+  bodies: Bodies,
+  { fail, cors }: { readonly fail: ErrorHandler; readonly cors: Cors },
+) {
+  const attempt = (exchange: Exchange, step: () => void): void => {
+    try {
+      step();
+    } catch (error) {
+      fail(error, exchange);
+    }
+  };
+
+  const begin = (exchange: Exchange): void => {
+    exchange.allowTime();
+    const problem = requestProblem(exchange.request, exchange.route.maxBodyBytes);
+    const preflight = cors.preflight(exchange.request);
+    if (problem !== undefined) sendErrorAndClose(exchange, problem);
+    // Browsers send preflight requests without a key. The answer is the same whatever the path is.
+    else if (preflight !== undefined) sendEmpty(exchange, 204, preflight);
+    else authenticate(exchange, awaitBody);
+  };
+
+  const awaitBody = (exchange: Exchange): void => {
+    if (!hasBody(exchange.request)) {
+      dispatch(exchange, fail);
+      return;
+    }
+    bodies.read(exchange.request, exchange.route.maxBodyBytes, (body, problem) =>
+      attempt(exchange, () => {
+        if (problem !== undefined) {
+          sendErrorAndClose(exchange, problem);
+          return;
+        }
+        exchange.allowTime();
+        exchange.body = body;
+        // The key may have been revoked while the body arrived.
+        authenticate(exchange, () => dispatch(exchange, fail));
+      }),
+    );
+  };
+
+  return (exchange: Exchange) => attempt(exchange, () => begin(exchange));
+}
+
+/** Calls the handler of the route; `fail` handles its exceptions. */
+export function dispatch(exchange: Exchange, fail: ErrorHandler): void {
+  try {
+    exchange.route.handle(exchange)?.catch((error) => fail(error, exchange));
+  } catch (error) {
+    fail(error, exchange);
+  }
+}

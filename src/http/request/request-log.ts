@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import querystring from 'node:querystring';
+import type { Logger } from 'pino';
+import { withoutSecrets } from '../../domain/api-key.ts';
+import { rounded } from '../../telemetry/logger.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { parseTraceparent } from '../../telemetry/trace-context.ts';
+import type { Traces } from '../../telemetry/traces.ts';
+import { whenClosed } from '../connection/lingering-close.ts';
+import { errorResponse } from '../errors.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Maximum characters of X-Forwarded-For that are logged. */
+const MAX_FORWARDED_FOR = 200;
+
+/** Logs and counts a request once, when its response has been sent or the connection is closed. */
+export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchange): void {
+  const { response } = exchange;
+  whenClosed(response, () => {
+    const ms = performance.now() - exchange.arrivedAt;
+    const status = response.headersSent ? String(response.statusCode) : 'aborted';
+    const { operation, version } = exchange.route;
+    // A stream lasts as long as its client wants.
+    const seconds = operation === 'streamChanges' ? undefined : ms / 1000;
+    metrics.countRequest({ operation, version }, status, seconds);
+    logRequest(logger, exchange, ms);
+    endSpan(exchange);
+  });
+}
+
+function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
+  const { id, request, response, path, keyId, refusal, client } = exchange;
+  const level = response.statusCode >= 500 ? 'warn' : 'info';
+  if (!logger.isLevelEnabled(level)) return;
+  const code = refusal === undefined ? undefined : errorResponse(refusal).code;
+  logger[level](
+    {
+      requestId: id,
+      traceId: exchange.span?.traceId ?? parseTraceparent(request.headers.traceparent)?.traceId,
+      spanId: exchange.span?.spanId,
+      method: request.method,
+      // Without the query: v1 defines no query parameters, and clients put secrets there.
+      path: loggable(path),
+      status: response.headersSent ? response.statusCode : undefined,
+      ms: rounded(ms),
+      code,
+      reason: typeof refusal === 'object' ? refusal.reason : refusal === code ? undefined : refusal,
+      key: keyId,
+      client,
+      forwardedFor: forwardedFor(request),
+      aborted: response.writableFinished ? undefined : true,
+    },
+    'request',
+  );
+}
+
+/** Begins the span of a request. */
+export function beginSpan(traces: Traces, exchange: Exchange): void {
+  const { request, path, route, client } = exchange;
+  exchange.span = traces.begin({
+    method: request.method!,
+    path: loggable(path),
+    route: route.template,
+    client,
+    traceparent: request.headers.traceparent,
+  });
+}
+
+function endSpan({ span, response, route, id, keyId }: Exchange): void {
+  span?.end(response.headersSent ? response.statusCode : undefined, {
+    'store_orders.operation': route.operation,
+    'store_orders.request_id': id,
+    ...(keyId !== undefined && { 'store_orders.key': keyId }),
+  });
+}
+
+/** Returns X-Forwarded-For, shortened and redacted. Any client can set it, not only a proxy. */
+function forwardedFor({ headers }: IncomingMessage): string | undefined {
+  const value = headers['x-forwarded-for'];
+  if (value === undefined) return undefined;
+  // Control characters could form terminal escape sequences.
+  return loggable(String(value).slice(0, MAX_FORWARDED_FOR).replaceAll(/\p{C}/gu, '?'));
+}
+
+/** Redacts API keys in `text`, including percent-encoded ones. */
+function loggable(text: string): string {
+  const decoded = text.includes('%') ? querystring.unescape(text) : text;
+  const redacted = withoutSecrets(decoded);
+  return redacted === decoded ? text : redacted;
+}

@@ -1,0 +1,55 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { positionText } from '../../protocol/history.ts';
+import type { OrderChange } from '../domain/change.ts';
+import { type OrderRecord, orderJson } from '../domain/order.ts';
+import { asciiJson } from '../domain/text.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
+import type { ChangePage } from '../store/feed.ts';
+
+/** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
+export function orderRecordJson(record: OrderRecord): string {
+  const { reference, status, placedAt, updatedAt, revision } = record;
+  const placed = formatTimestamp(placedAt);
+  const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
+  const name = reference === undefined ? '' : `"reference":${asciiJson(reference)},`;
+  return (
+    `${orderJson(record).slice(0, -1)},${name}"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
+    `"revision":${revision}}`
+  );
+}
+
+const CHANGES_PER_TURN = 100;
+
+/**
+ * Formats changes, each as by `changeJson`. One revision can have thousands of them, so this takes several turns of the
+ * event loop.
+ */
+export async function changesJson(changes: readonly OrderChange[]): Promise<string[]> {
+  const records: string[] = [];
+  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
+    if (from > 0) await nextTurn();
+    records.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
+  }
+  return records;
+}
+
+/** Formats a change as v2's Change record. */
+export function changeJson({ type, by, order }: OrderChange): string {
+  const at = formatTimestamp(order.updatedAt);
+  const author = by === undefined ? '' : `"by":${JSON.stringify(by)},`;
+  return `{"revision":${order.revision},"type":"${type}","at":"${at}",${author}"order":${orderRecordJson(order)}}`;
+}
+
+/** Formats a page as v2's ChangePage record. */
+export async function changePageJson({
+  changes,
+  position,
+  isMore,
+  now,
+}: ChangePage): Promise<string> {
+  const records = await changesJson(changes);
+  return (
+    `{"changes":[${records.join()}],"next":"${positionText(position)}","more":${isMore},` +
+    `"revision":${now.revision},"head":"${now.head}"}`
+  );
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { type OrderId, parseInt64 } from '../domain/order.ts';
+import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
+import type { PagePosition, PageQuery } from '../store/pages.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+
+/** What a cursor of a page belongs to. */
+type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
+
+/** Returns the cursor of the page after a position. It depends only on filters and order, so it never expires. */
+export function pageCursor(walk: Walk, { time, id }: PagePosition): string {
+  return encodeCursor([digestOf(walk), ...(time === undefined ? [] : [String(time)]), String(id)]);
+}
+
+/** Returns the position after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
+export function parsePageCursor(cursor: string, walk: Walk): PagePosition | undefined {
+  const [, ...numbers] = decodeCursor(cursor) ?? [];
+  const [id, time] = numbers.reverse().map(parseInt64);
+  if (id === undefined || (time === undefined) !== (walk.sort === 'id')) return undefined;
+  const after = { time, id: id as OrderId };
+  return pageCursor(walk, after) === cursor ? after : undefined;
+}
+
+function digestOf({ filter, sort, isDescending }: Walk): string {
+  const { statuses, petId, reference, shipDateFrom, shipDateBefore } = filter;
+  const { placedFrom, placedBefore } = filter;
+  const parts = [statuses, petId, shipDateFrom, shipDateBefore, isDescending].map(String);
+  const isPlaced = placedFrom !== undefined || placedBefore !== undefined;
+  // Absent, the digest is that of releases that did not have them. The reference is last, since it can contain the separator.
+  if (isPlaced || sort !== 'id') parts.push(`placed ${placedFrom} ${placedBefore} ${sort}`);
+  // A cursor of the releases that had undated orders first would skip the others.
+  if (sort === 'shipDate' && isDescending) parts.push('undated last');
+  if (reference !== undefined) parts.push(reference);
+  return digest(parts.join('|'));
+}
+
+type Boundaries = ActivityQuery['boundaries'];
+
+/** Returns the cursor with which a count of these periods continues. */
+export function activityCursor(position: ActivityCursor, boundaries: Boundaries): string {
+  const { head, upTo, at, revision, orderId } = position;
+  const numbers = [upTo, at, revision, orderId].map(String);
+  return encodeCursor([digest(boundaries.join()), head, ...numbers]);
+}
+
+/** Returns the position at which a count continues; undefined if the cursor belongs to other periods. */
+export function parseActivityCursor(
+  cursor: string,
+  boundaries: Boundaries,
+): ActivityCursor | undefined {
+  const [, head, ...numbers] = decodeCursor(cursor) ?? [];
+  const [upTo, at, revision, orderId] = numbers.map(parseInt64);
+  if (head === undefined || upTo === undefined || at === undefined) return undefined;
+  if (revision === undefined || orderId === undefined) return undefined;
+  const position = { head, upTo, at: Number(at), revision, orderId: orderId as OrderId };
+  return activityCursor(position, boundaries) === cursor ? position : undefined;
+}
+
+/** Names what a cursor belongs to. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+}

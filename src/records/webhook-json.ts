@@ -1,0 +1,34 @@
+import { positionText } from '../../protocol/history.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
+import { webhookState } from '../domain/webhook.ts';
+import type { LaggingWebhook } from '../store/webhook-lags.ts';
+
+/**
+ * Returns v2's Webhook record.
+ * @param hasAnswers whether to include what the endpoint has answered: for operators, and the API key that created the webhook
+ */
+export function webhookRecord({ webhook, lag }: LaggingWebhook, hasAnswers: boolean) {
+  const { id, url, description, events, petIds, pausedFor, position, failures } = webhook;
+  const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
+  return {
+    ...{ id, url, description, events, petIds },
+    state: webhookState(webhook),
+    pausedFor,
+    cursor: positionText(position),
+    lag: { changes: lag.changes, since: timeText(lag.since) },
+    failures,
+    nextAttemptAt: timeText(nextAttemptAt),
+    lastSuccessAt: timeText(lastSuccessAt),
+    lastFailure: lastFailure && {
+      at: timeText(lastFailure.at),
+      ...(hasAnswers && { status: lastFailure.status, problem: lastFailure.problem }),
+    },
+    createdAt: timeText(createdAt),
+    createdBy,
+    secretRotatedAt: timeText(rotatedAt),
+  };
+}
+
+function timeText(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : formatTimestamp(at);
+}

@@ -1,0 +1,68 @@
+import type { Logger } from 'pino';
+import { actionOf } from '../store/audit.ts';
+import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Config } from './settings/config.ts';
+
+/** Callbacks during startup. */
+interface StartListeners {
+  /** Called if the database did not exist and was created. */
+  readonly onMade: () => void;
+  /** Called with the reason why startup waits. */
+  readonly onWaiting: (reason: string) => void;
+}
+
+/** Opens the store and verifies that this service may serve it. @throws StoreNotUsable, StoreUnavailable */
+export async function openForService(
+  config: Config,
+  logger: Logger,
+  { onMade, onWaiting }: StartListeners,
+): Promise<Store> {
+  let steps: string | undefined;
+  const store = await openStore(config.databaseUrl, {
+    create: true,
+    purpose: 'service',
+    currentUrl: () =>
+      config.currentDatabaseUrl((reason) =>
+        logger.warn({ file: config.databaseUrlFile, reason }, 'the database URL is not used'),
+      ),
+    onMigrated: (from, to) => {
+      steps = `schema ${from} → ${to}`;
+      if (from === 0) onMade();
+      else logger.info({ from, to }, 'migrated the schema');
+    },
+    onConnection: (what, details) => logger.debug(details, what),
+    onWaiting,
+    onBackup: (file, problems) =>
+      logger.info({ file, problems }, 'made a backup before the migration'),
+    ...(config.backups && { backupFolder: config.backups.folder }),
+  });
+  try {
+    await claim(store, config);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  if (steps !== undefined) await recordMigration(store, steps, logger);
+  return store;
+}
+
+/**
+ * Verifies that the store was not moved and belongs to the environment of the service, so that keys of another
+ * environment give no access to it. Records the environment if the store has none.
+ * @throws StoreNotUsable otherwise
+ */
+async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
+  expectNotMoved(databaseUrl, (await store.status()).movedTo);
+  expectEnvironment(databaseUrl, await claimEnvironment(store, environment), environment);
+}
+
+/** Records the migration, with user and host. If that fails, the service starts nevertheless. */
+async function recordMigration(store: Store, steps: string, logger: Logger): Promise<void> {
+  try {
+    await store.apply([{ type: 'audit', action: actionOf('serve', steps) }]);
+  } catch (error) {
+    logger.warn({ err: error, steps }, 'the migration was not recorded');
+  }
+}

@@ -1,0 +1,220 @@
+import type { Logger } from 'pino';
+import { addConsole } from '../../console/console.ts';
+import { addReference } from '../../reference/reference.ts';
+import { oneAtATime, type Submit } from '../api/submit.ts';
+import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
+import { deprecationHeaders } from '../api/v1/deprecation.ts';
+import { getPet } from '../api/v1/get-pet.ts';
+import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
+import { cancelOrder } from '../api/v2/cancel-order.ts';
+import { cancelOrders } from '../api/v2/cancel-orders.ts';
+import { countOrders } from '../api/v2/counts/count-orders.ts';
+import { getActivity } from '../api/v2/counts/get-activity.ts';
+import { getSummary } from '../api/v2/counts/get-summary.ts';
+import { getKey } from '../api/v2/get-key.ts';
+import { getOrder } from '../api/v2/get-order.ts';
+import { getOrderHistory } from '../api/v2/get-order-history.ts';
+import { listChanges } from '../api/v2/list-changes.ts';
+import { listOrders } from '../api/v2/list-orders.ts';
+import { placeOrder } from '../api/v2/place-order.ts';
+import { shipOrder } from '../api/v2/ship-order.ts';
+import { shipOrders } from '../api/v2/ship-orders.ts';
+import { streamChanges } from '../api/v2/stream-changes.ts';
+import { createWebhook } from '../api/v2/webhooks/create-webhook.ts';
+import { deleteWebhook } from '../api/v2/webhooks/delete-webhook.ts';
+import { getWebhook } from '../api/v2/webhooks/get-webhook.ts';
+import { listWebhooks } from '../api/v2/webhooks/list-webhooks.ts';
+import { rotateWebhookSecret } from '../api/v2/webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from '../api/v2/webhooks/test-webhook.ts';
+import { updateWebhook } from '../api/v2/webhooks/update-webhook.ts';
+import { type BatchCommand, sizeOf } from '../domain/batch.ts';
+import type { KeyClock } from '../domain/key-clock.ts';
+import type { Webhook } from '../domain/webhook.ts';
+import { sendTest } from '../feed/deliveries/test-delivery.ts';
+import {
+  type KeyForNew,
+  type KeyOf,
+  keyForNewIn,
+  keyOfIn,
+  type WebhookKey,
+  WebhookKeyUnusable,
+} from '../feed/deliveries/webhook-key.ts';
+import { ChangeStreams } from '../feed/streams/change-streams.ts';
+import { Contract, type OperationHandler } from '../http/contract/contract.ts';
+import { addContractDocument, documentPath, servedDocument } from '../http/contract/served.ts';
+import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
+import { addEntrances } from '../http/pages/files.ts';
+import { type Cors, corsFor } from '../http/request/cors.ts';
+import { KeyRing } from '../http/request/key-ring.ts';
+import { KeyUse } from '../http/request/key-use.ts';
+import { Router } from '../http/request/router.ts';
+import { buildServer, type PublicServer } from '../http/server.ts';
+import { GzipLists } from '../listing/gzip.ts';
+import type { Listing } from '../listing/listing.ts';
+import { ListSender } from '../listing/sender.ts';
+import { Batcher } from '../store/batcher.ts';
+import type { OutcomeOf } from '../store/commands.ts';
+import type { Store } from '../store/store.ts';
+import { rounded } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Traces } from '../telemetry/traces.ts';
+import type { Config } from './settings/config.ts';
+
+export interface ListenerParts {
+  readonly config: Config;
+  readonly store: Store;
+  /** The live list of `store`. */
+  readonly listing: Listing;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Determines when keys expire. */
+  readonly clock: KeyClock;
+  /** By default for the origins of `config`, unchangeably. */
+  readonly cors?: Cors;
+  /** Undefined unless requests are traced. */
+  readonly traces?: Traces | undefined;
+}
+
+/** Builds the public listener, with every operation of the contract. */
+export function buildPublicListener(parts: ListenerParts): PublicServer {
+  const { config, metrics, logger, traces } = parts;
+  const batcher = batcherOf(parts);
+  const submit: Submit = <C extends BatchCommand>(command: C) =>
+    batcher.submit(command) as Promise<OutcomeOf<C>>;
+  const v1 = Contract.load('v1');
+  const v2 = Contract.load('v2');
+  const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
+  const router = new Router([v1, v2].map(pathOf));
+  for (const contract of [v1, v2]) addContractDocument(router, contract, config);
+  const documented = () =>
+    [v1, v2].map((contract) => ({
+      version: contract.version,
+      document: servedDocument(contract, config),
+    }));
+  addReference(router, documented, config);
+  if (config.hasConsole) addConsole(router, config);
+  addEntrances(router, config);
+  v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));
+  const keyRing = keyRingOf(parts);
+  const streams = new ChangeStreams({
+    feed: (after, limit) => parts.store.feed(after, limit),
+    recheck: (keys) => keyRing.recheck(keys),
+    onError: (error) =>
+      logger.warn({ err: error }, 'changes cannot be read for streams; the read is retried'),
+  });
+  metrics.observeLoad({
+    streams: () => streams.count,
+    streamBacklogBytes: () => streams.backlogBytes,
+    pendingCommands: () => batcher.pending,
+  });
+  v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
+  const cors = parts.cors ?? corsFor(config.corsOrigins);
+  const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
+  return {
+    ...server,
+    close: () => {
+      streams.close();
+      return server.close();
+    },
+  };
+}
+
+/** Commands of all versions share one group commit. */
+function batcherOf({ store, metrics, logger }: ListenerParts) {
+  return new Batcher(
+    (batch: readonly BatchCommand[]) => store.apply(batch),
+    (size, ms) => {
+      metrics.batchSize.observe(size);
+      logger.debug({ commands: size, ms: rounded(ms) }, 'committed a batch');
+    },
+    sizeOf,
+  );
+}
+
+function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
+  const use = new KeyUse(async (ids, at) => {
+    await store.apply([{ type: 'recordKeyUse', ids, at }]);
+  });
+  return new KeyRing({
+    findKeys: (digests) => store.keys(digests),
+    environment: config.environment,
+    clock,
+    onUse: (ids, at) => use.offer(ids, at),
+  });
+}
+
+/** Returns the handlers of contract/v1.yaml, by operationId. */
+function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, OperationHandler> {
+  const { config, store, listing, metrics } = parts;
+  const sender = new ListSender(MAX_SUPERSEDED_BYTES, (count) =>
+    metrics.responseBytes.inc({ operation: 'listOrders' }, count),
+  );
+  const { petLookup } = config;
+  metrics.sunset.set({ operation: 'getPet' }, petLookup.sunsetAt / 1_000);
+  const lookup = getPet({
+    findPet: (id) => store.pet(id),
+    sunsetAt: petLookup.sunsetAt,
+    onCall: ({ id: key_id, name: key_name }) =>
+      metrics.deprecatedCalls.inc({ operation: 'getPet', key_id, key_name }),
+  });
+  return {
+    listOrders: {
+      handle: listAllOrders(listing, new GzipLists(), sender),
+      scope: 'orders:read',
+    },
+    cancelOrder: { handle: cancelOrderV1(store, submit), scope: 'orders:cancel' },
+    getPet: { handle: lookup, headers: deprecationHeaders(petLookup, documentPath('v1')) },
+  };
+}
+
+interface V2Parts {
+  readonly contract: Contract;
+  readonly submit: Submit;
+  readonly streams: ChangeStreams;
+}
+
+/** Returns the handlers of contract/v2.yaml, by operationId. */
+function v2Handlers(
+  { config, store, logger }: ListenerParts,
+  { contract, submit, streams }: V2Parts,
+  basePath: string,
+): Record<string, OperationHandler> {
+  const submitMany = oneAtATime(submit);
+  const { keyFile, allowed } = config.webhooks;
+  /** The file may have become unreadable. */
+  const orNone = (read: () => WebhookKey | undefined) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof WebhookKeyUnusable)) throw error;
+      logger.error({ err: error }, 'the webhook key cannot be used');
+      return undefined;
+    }
+  };
+  const keyOf: KeyOf = (webhook) => orNone(() => keyOfIn(keyFile)(webhook));
+  const keyForNew: KeyForNew = (others) => orNone(() => keyForNewIn(keyFile)(others));
+  const test = (webhook: Webhook, key: WebhookKey) => sendTest(store, { webhook, key, allowed });
+  return {
+    listOrders: listOrders(contract, store),
+    placeOrder: placeOrder(contract, { store, submit }, `${basePath}/store/orders`),
+    getOrder: getOrder(contract, store),
+    getOrderHistory: getOrderHistory(contract, store),
+    cancelOrder: cancelOrder(contract, store, submit),
+    shipOrder: shipOrder(contract, store, submit),
+    cancelOrders: cancelOrders(contract, store, submitMany),
+    shipOrders: shipOrders(contract, store, submitMany),
+    listChanges: listChanges(contract, store),
+    streamChanges: streamChanges(contract, streams),
+    countOrders: countOrders(contract, store),
+    getSummary: getSummary(contract, store, config.canLoseChanges),
+    getActivity: getActivity(contract, store),
+    getKey: getKey(contract),
+    listWebhooks: listWebhooks(contract, store),
+    createWebhook: createWebhook(contract, { store, allowed, keyForNew }),
+    getWebhook: getWebhook(contract, store),
+    updateWebhook: updateWebhook(contract, { store, allowed }),
+    deleteWebhook: deleteWebhook(contract, store),
+    rotateWebhookSecret: rotateWebhookSecret(contract, { store, keyOf }),
+    testWebhook: testWebhook(contract, { store, keyOf, test }),
+  };
+}

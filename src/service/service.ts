@@ -1,0 +1,247 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Registry } from '@prometheus-io/client';
+import type { Logger } from 'pino';
+import type { Position } from '../../protocol/history.ts';
+import { TimedOut, withTimeout } from '../concurrency/timeout.ts';
+import { KeyClock } from '../domain/key-clock.ts';
+import { Deliverer } from '../feed/deliveries/deliverer.ts';
+import { readWebhookKey } from '../feed/deliveries/webhook-key.ts';
+import { LiveCors } from '../http/request/cors.ts';
+import type { PublicServer } from '../http/server.ts';
+import { Listing } from '../listing/listing.ts';
+import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
+import { databaseLabel } from '../store/url.ts';
+import { rounded } from '../telemetry/logger.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { startTraces, type Traces } from '../telemetry/traces.ts';
+import { Backups } from './backups.ts';
+import { openForService } from './open-for-service.ts';
+import { buildPublicListener } from './public-listener.ts';
+import type { Config } from './settings/config.ts';
+import type { Settings } from './settings/settings.ts';
+import { watchClock } from './watch-clock.ts';
+import { watchStore } from './watch-store.ts';
+
+/** Timeout of the store check in a readiness probe. */
+const READY_WITHIN_MS = 1_000;
+/** A stop is announced to load balancers only if a probe reported ready within this time. */
+const RECENTLY_READY_MS = 60_000;
+/** How long a stop waits for the answers to deliveries. */
+const DELIVERIES_WITHIN_MS = 2_000;
+/** How long a stop waits for the last spans. */
+const TRACES_WITHIN_MS = 2_000;
+/** Delay between attempts to reach the database at startup. */
+const RETRY_MS = 500;
+
+/** What a service does. While it starts, `reason` names the step, or what the start waits for. */
+type State =
+  | { readonly name: 'starting'; readonly reason: string }
+  | { readonly name: 'serving' }
+  | { readonly name: 'stopping' };
+
+/** The service in one process: the store, its list in memory, and the public listener. */
+export class Service {
+  readonly #config: Config;
+  readonly #logger: Logger;
+  #traces: Traces | undefined;
+  readonly #metrics: Metrics;
+  readonly #clock = new KeyClock();
+  readonly #cors: LiveCors;
+  #store: Promise<Store> | undefined;
+  #openStore: Store | undefined;
+  #server: PublicServer | undefined;
+  #listing: Listing | undefined;
+  #deliverer: Deliverer | undefined;
+  #isClosing = false;
+  /** When a probe last reported ready, by performance.now(). */
+  #reportedReadyAt = Number.NEGATIVE_INFINITY;
+  #state: State = { name: 'starting', reason: 'starting' };
+  /** Cleanup functions, called in reverse order. */
+  readonly #endings: (() => void)[] = [];
+
+  constructor(config: Config, logger: Logger) {
+    this.#config = config;
+    this.#cors = new LiveCors(config.corsOrigins);
+    this.#logger = logger;
+    this.#metrics = createMetrics({
+      environment: config.environment,
+      database: databaseLabel(config.databaseUrl),
+      store: () => this.#openStore,
+      isReady: async () => (await this.whyNotReady()) === undefined,
+    });
+  }
+
+  get registry(): Registry {
+    return this.#metrics.registry;
+  }
+
+  /**
+   * Opens the store, waiting for a database that cannot be reached.
+   * @param onMade called if the database did not exist and was created
+   * @throws StoreNotUsable, StoreUnavailable
+   */
+  async open(onMade: () => void): Promise<Store> {
+    const logger = this.#logger;
+    const onWaiting = (reason: string) => {
+      this.#state = { name: 'starting', reason: `starting: ${reason}` };
+      logger.warn({ reason }, 'startup is waiting');
+    };
+    const open = () => openForService(this.#config, logger, { onMade, onWaiting });
+    this.#store = this.#untilAvailable(open);
+    const store = await this.#store;
+    this.#expectNotStopped();
+    this.#openStore = store;
+    this.#state = { name: 'starting', reason: 'starting: the list is being read' };
+    const { revision, head, orders, latestAt } = await store.status();
+    if (latestAt !== undefined) this.#clock.notBefore(latestAt);
+    this.#endings.push(watchClock(this.#clock, logger));
+    const { name: engine, schema } = store.engine;
+    const counts = texts({ revision, ...orders });
+    logger.info({ engine, schema, head, ...counts }, 'opened the store');
+    return store;
+  }
+
+  /** Loads the list into memory, then starts the public listener. */
+  async listen(): Promise<AddressInfo> {
+    const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];
+    const store = this.#openStore!;
+    const listing = new Listing(store, (changed, ms) => {
+      metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
+      if (changed === 0) return;
+      logger.debug({ changed, ms: rounded(ms) }, 'updated the list');
+    });
+    this.#listing = listing;
+    await this.#untilAvailable(() => listing.current());
+    this.#expectNotStopped();
+    this.#server = buildPublicListener({
+      config,
+      store,
+      listing,
+      metrics,
+      logger,
+      clock: this.#clock,
+      cors: this.#cors,
+      traces: this.#traces,
+    });
+    const address = await this.#server.listen(config);
+    this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
+    if (!this.#isClosing) this.#state = { name: 'serving' };
+    this.#startBackups();
+    this.#startDeliveries(store);
+    return address;
+  }
+
+  #startDeliveries(store: Store): void {
+    const { keyFile, allowed } = this.#config.webhooks;
+    const metrics = this.#metrics;
+    this.#deliverer = new Deliverer({
+      store,
+      key: () => keyFile && readWebhookKey(keyFile),
+      allowed,
+      logger: this.#logger,
+      onDelivery: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
+    });
+    metrics.observeWebhooks({ store, isDelivering: () => this.#deliverer!.isDelivering });
+    if (!this.#isClosing) this.#deliverer.start();
+  }
+
+  #startBackups(): void {
+    const { databaseUrl, backups: settings } = this.#config;
+    if (settings === undefined) return;
+    const metrics = this.#metrics;
+    const onFailure = () => metrics.backupFailures.inc();
+    const backups = new Backups(databaseUrl, settings, this.#logger, onFailure);
+    metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest });
+    this.#endings.push(backups.start());
+  }
+
+  /** @throws StoreUnavailable if the service was stopped during startup */
+  #expectNotStopped(): void {
+    if (this.#isClosing) throw new StoreUnavailable('the service is stopping', 'unreachable');
+  }
+
+  /** Calls `ask` until it succeeds, retrying every RETRY_MS while the store may become available again. */
+  async #untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
+    for (let isWaiting = false; ; isWaiting = true) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (this.#isClosing || !isTransient(error)) throw error;
+        if (!isWaiting) this.#logger.warn({ err: error }, 'waiting for the database');
+        const reason = `waiting for the database: ${(error as Error).message}`;
+        this.#state = { name: 'starting', reason };
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  /** Resolves to the reason why the service is not ready; undefined if it is ready. */
+  async whyNotReady(): Promise<string | undefined> {
+    if (this.#state.name === 'starting') return this.#state.reason;
+    if (this.#state.name === 'stopping') return 'stopping';
+    const store = this.#openStore!;
+    const usable = () => Promise.all([this.#listing!.current(), store.connected()]);
+    try {
+      await withTimeout(READY_WITHIN_MS, usable);
+      return undefined;
+    } catch (error) {
+      if (error instanceof TimedOut) return 'the store has not answered in time';
+      return (error as Error).message;
+    }
+  }
+
+  /** Traces requests, if an endpoint is set; before `listen`. */
+  async startTraces(environment: Settings): Promise<void> {
+    const onFailure = () => this.#metrics.traceFailures.inc();
+    this.#traces = await startTraces(environment, this.#logger, onFailure);
+  }
+
+  /** Lets scripts of these origins use the service from now on. */
+  allowOrigins(origins: readonly string[]): void {
+    this.#cors.allow(origins);
+  }
+
+  /** Resolves to the head of the store; undefined while it is unavailable. */
+  async head(): Promise<Position | undefined> {
+    const read = () => Promise.resolve(this.#openStore?.counters());
+    return (await withTimeout(READY_WITHIN_MS, read).catch(() => undefined))?.position;
+  }
+
+  /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */
+  async answerReadiness(): Promise<string | undefined> {
+    const reason = await this.whyNotReady();
+    if (reason === undefined) this.#reportedReadyAt = performance.now();
+    return reason;
+  }
+
+  /**
+   * Reports not ready from now on, while requests are still served. Resolves after `ms`, or at once if no probe has
+   * recently reported ready.
+   */
+  async drain(ms: number): Promise<void> {
+    this.#state = { name: 'stopping' };
+    if (performance.now() - this.#reportedReadyAt < RECENTLY_READY_MS) await pause(ms);
+  }
+
+  /** Completes the requests in flight, then closes the listener and the store. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#state = { name: 'stopping' };
+    for (const end of this.#endings.toReversed()) end();
+    const { stopLimitMs } = this.#config;
+    // Deliveries that are not answered by then are repeated by the node that continues.
+    await Promise.all([
+      this.#server?.close(),
+      this.#deliverer?.close(Math.min(DELIVERIES_WITHIN_MS, stopLimitMs / 2)),
+    ]);
+    const store = await this.#store?.catch(() => undefined);
+    await store?.close();
+    await this.#traces?.close(Math.min(TRACES_WITHIN_MS, stopLimitMs / 2));
+  }
+}
+
+/** Converts bigints to strings for the log. */
+function texts(values: Readonly<Record<string, bigint>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { invisibleIn } from '../../domain/text.ts';
+import { databaseUrlProblem, isSameDatabase } from '../../store/url.ts';
+import type { SettingsReader } from './settings.ts';
+
+/** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
+export function readDatabaseUrl(
+  settings: SettingsReader<'DATABASE_URL' | 'DATABASE_URL_FILE'>,
+): string | undefined {
+  const { problems } = settings;
+  const isInFile = settings.isSet('DATABASE_URL_FILE');
+  if (isInFile && settings.isSet('DATABASE_URL')) {
+    const both = `${settings.nameOf('DATABASE_URL')} or ${settings.nameOf('DATABASE_URL_FILE')}`;
+    problems.push(`set ${both}, not both`);
+    return undefined;
+  }
+  const url = isInFile
+    ? settings.read('DATABASE_URL_FILE', contentOf, 'a readable file')
+    : settings.read('DATABASE_URL', (text) => text, 'a URL');
+  if (url === undefined) return undefined;
+  const problem = databaseUrlProblem(url);
+  if (problem === undefined) return url;
+  const where = isInFile
+    ? `the content of ${settings.nameOf('DATABASE_URL_FILE')}`
+    : settings.nameOf('DATABASE_URL');
+  // A malformed URL is not shown, since a password could be anywhere in it.
+  const isSafe = invisibleIn(url) === undefined && /^sqlite:|^[\w./-]*$/.test(url);
+  const shown = isSafe ? `, not "${url}"` : '';
+  problems.push(`${where} ${problem}${shown}`);
+  return undefined;
+}
+
+/** Returns the current URL; `onIgnored` is called with the reason why the content of the file is not used, once for each. */
+export type UrlSource = (onIgnored?: (reason: string) => void) => string;
+
+/**
+ * Returns a function that reads the current URL. Only user and password may change: another database would be another
+ * store, for which the list held by the service would be wrong. A file that is unreadable or contains any other URL
+ * is ignored.
+ */
+export function urlSource(file: string | undefined, url: string): UrlSource {
+  if (file === undefined) return () => url;
+  let last = url;
+  let known: string | undefined;
+  return (onIgnored = () => {}) => {
+    const now = contentOf(file);
+    const ignored = whyIgnored(now, url);
+    if (ignored === undefined) last = now!;
+    else if (ignored !== known) onIgnored(ignored);
+    known = ignored;
+    return last;
+  };
+}
+
+function whyIgnored(now: string | undefined, url: string): string | undefined {
+  if (now === undefined) return 'the file of the database URL cannot be read';
+  const problem = databaseUrlProblem(now);
+  if (problem !== undefined) return `the content of the file of the database URL ${problem}`;
+  if (isSameDatabase(now, url)) return undefined;
+  return 'the file names another database; only user and password can change without a restart';
+}
+
+/** Returns the trimmed content of a file, or undefined if it cannot be read. */
+export function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { invisibleIn } from '../../domain/text.ts';
+
+/** Values by variable name: the process environment, or flags under the names of their variables. */
+export type Settings = Readonly<Partial<Record<string, string>>>;
+
+/**
+ * Returns the settings of a process: its environment, overridden by the file named by SETTINGS_FILE, which has lines of
+ * NAME=value like systemd's EnvironmentFile. The file can be read again while the process runs.
+ * @throws ConfigError
+ */
+export function readEnvironment(environment: Settings): Settings {
+  const path = environment.SETTINGS_FILE?.trim() ?? '';
+  if (path === '') return environment;
+  try {
+    // Editors on Windows put a byte order mark before the first name.
+    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    const settings = parseEnv(text);
+    const invisible = Object.keys(settings)
+      .map(invisibleIn)
+      .find((each) => each !== undefined);
+    if (invisible === undefined) return { ...environment, ...settings };
+    throw new ConfigError([`SETTINGS_FILE must have no name with ${invisible}`]);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError([`SETTINGS_FILE must be a readable file: ${(error as Error).message}`]);
+  }
+}
+
+/** Thrown if settings are invalid; `problems` lists every one, each with the name of its variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** Reads settings one by one and collects problems. Flags take precedence over the environment. */
+export class SettingsReader<Variable extends string> {
+  readonly problems: string[] = [];
+  readonly #settings: Settings;
+  readonly #flags: Settings;
+  readonly #defaults: Settings;
+
+  constructor(environment: Settings, flags: Settings, defaults: Settings) {
+    const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+    this.#flags = Object.fromEntries(given);
+    this.#settings = { ...environment, ...this.#flags };
+    this.#defaults = defaults;
+  }
+
+  /**
+   * Returns the value from flags or environment, without white space around it, such as the CR of a line of a Windows file. An
+   * empty value counts as not set, as in `PORT= npm start`, and so does one with characters that cannot be seen, which is recorded as a
+   * problem.
+   */
+  given(variable: Variable): string | undefined {
+    const text = this.#settings[variable]?.trim() ?? '';
+    const invisible = invisibleIn(text);
+    if (invisible === undefined) return text || undefined;
+    const problem = `${this.nameOf(variable)} must not contain ${invisible}`;
+    if (!this.problems.includes(problem)) this.problems.push(problem);
+    return undefined;
+  }
+
+  isSet(variable: Variable): boolean {
+    return this.given(variable) !== undefined;
+  }
+
+  /** Returns the name under which the setting was given: its flag, or the variable. */
+  nameOf(variable: Variable): string {
+    if (this.#flags[variable] === undefined) return variable;
+    return `--${variable.toLowerCase().replaceAll('_', '-').replace('database-url', 'database')}`;
+  }
+
+  /**
+   * Returns the parsed value or default. If `parse` returns undefined, records the problem and returns undefined.
+   * @param expected description of valid values, for the message
+   */
+  read<T>(
+    variable: Variable,
+    parse: (text: string) => T | undefined,
+    expected: string,
+  ): T | undefined {
+    const text = this.given(variable) ?? this.#defaults[variable] ?? '';
+    const value = parse(text);
+    if (value === undefined) {
+      this.problems.push(`${this.nameOf(variable)} must be ${expected}, not "${text}"`);
+    }
+    return value;
+  }
+
+  /**
+   * Reports the problems of all reads; if it returns, every value read is valid.
+   * @throws ConfigError if there were problems
+   */
+  finish(): void {
+    if (this.problems.length > 0) throw new ConfigError(this.problems);
+  }
+}

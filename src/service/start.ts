@@ -1,0 +1,116 @@
+import type { AddressInfo } from 'node:net';
+import { type Admin, buildAdmin } from '../http/admin.ts';
+import type { Store } from '../store/store.ts';
+import { databaseLabel } from '../store/url.ts';
+import type { Log } from '../telemetry/logger.ts';
+import { COMMIT, VERSION } from '../version.ts';
+import { printFirstKey } from './first-key.ts';
+import { LiveLogLevel } from './live-log-level.ts';
+import { rereadOnSignal } from './reread.ts';
+import { Service } from './service.ts';
+import type { Config } from './settings/config.ts';
+import type { Settings } from './settings/settings.ts';
+import { misspelt } from './settings/similar-names.ts';
+import { shutdownOnSignal } from './shutdown.ts';
+
+export interface StartOptions {
+  /** The variables of the process; those of OpenTelemetry are read from nowhere else. */
+  readonly environment: Settings;
+  /** The variables that `config` was read from: those of the process and, above them, of SETTINGS_FILE. */
+  readonly settings: Settings;
+  /** Reads the configuration again, on SIGHUP. @throws ConfigError */
+  readonly read: () => Config;
+  /** Writes a line to the operator's terminal. */
+  readonly writeErr: (line: string) => void;
+  /** Rejects if the text could not be written. */
+  readonly writeErrWhole: (text: string) => Promise<void>;
+  /** Called with the open store before it is served. */
+  readonly prepare: (store: Store) => Promise<void>;
+  /** Whether to create an API key if the store has none. */
+  readonly makesFirstKey: boolean;
+}
+
+/**
+ * Starts the service: the admin listener, so that probes and metrics are answered while the store is opened; the store; the
+ * list; the public listener. Resolves once requests are served, or if the process is stopped before.
+ * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
+ */
+export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
+  const { environment, settings, read, writeErr, writeErrWhole, prepare, makesFirstKey } = options;
+  const { logger } = log;
+  const database = databaseLabel(config.databaseUrl);
+  warnOfMisspelt(log, settings);
+  logger.info(
+    { version: VERSION, commit: COMMIT, database, environment: config.environment },
+    'starting',
+  );
+  const service = new Service(config, logger);
+  await service.startTraces(environment);
+  const admin = buildAdmin({
+    whyNotReady: () => service.answerReadiness(),
+    metrics: () => service.registry.metrics(),
+    database,
+    head: () => service.head(),
+    logger,
+  });
+  const shutdown = handleSignals(config, log, { service, admin, read });
+  try {
+    logger.info(`Admin listening at ${urlOf(await admin.listen(config.admin))}`);
+    // Reported, since a mistyped path yields a new, empty store.
+    const store = await service.open(() => writeErr(`Created the store ${database}.`));
+    await prepare(store);
+    const listening = await service.listen();
+    logger.info(`Server listening at ${urlOf(listening)}`);
+    if (makesFirstKey)
+      await printFirstKey(store, config, { listening, write: writeErrWhole, logger });
+  } catch (error) {
+    // A stop during startup makes the remaining startup steps fail.
+    if (shutdown.hasBegun) return;
+    await Promise.allSettled([service.close(), admin.close()]);
+    throw error;
+  }
+}
+
+interface Running {
+  readonly service: Service;
+  readonly admin: Admin;
+  readonly read: () => Config;
+}
+
+/** SIGTERM and SIGINT stop the service, SIGUSR2 changes the log level, SIGHUP rereads the settings. */
+function handleSignals(config: Config, log: Log, { service, admin, read }: Running) {
+  const stop = async () => {
+    await service.drain(config.drainMs);
+    await service.close();
+    await admin.close();
+  };
+  const shutdown = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
+  const level = new LiveLogLevel(log.logger, config.logLevel);
+  level.toggleOnSignal();
+  // Closing the terminal of a service that runs in one stops it.
+  if (process.stdout.isTTY) process.on('SIGHUP', () => shutdown.begin('SIGHUP'));
+  else {
+    rereadOnSignal(config, {
+      log,
+      read,
+      setLogLevel: (to) => level.configure(to),
+      setOrigins: (origins) => service.allowOrigins(origins),
+    });
+  }
+  return shutdown;
+}
+
+/** Warns of unknown variables that resemble known ones. */
+function warnOfMisspelt({ logger }: Log, environment: Settings): void {
+  for (const [name, meant] of misspelt(environment)) {
+    logger.warn(
+      { name, meant },
+      'unknown environment variable, which resembles a known one; it has no effect',
+    );
+  }
+}
+
+/** Returns the URL of a listener as bound, with 0.0.0.0 for all addresses. */
+function urlOf({ address, port }: AddressInfo): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

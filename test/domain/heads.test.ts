@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { BEGINNING } from '../../protocol/history.ts';
+import type { Change } from '../../protocol/records.ts';
+import { Batch, type BatchCommand } from '../../src/domain/batch.ts';
+import { changeOf } from '../../src/domain/change.ts';
+import {
+  type ChainedEvent,
+  digestOf,
+  headAfter,
+  headFrom,
+  lineOf,
+} from '../../src/domain/heads.ts';
+import { byId, type Order } from '../../src/domain/order.ts';
+import { parseTimestamp } from '../../src/domain/timestamp.ts';
+import { anyOrder } from './arbitraries.ts';
+import { VECTORS } from './head-vectors.ts';
+
+/** Reads a Change record of v2. */
+function eventOf({ type, at, by, order }: Change): ChainedEvent {
+  const { id, petId, quantity, shipDate, complete, status, reference } = order;
+  const date = shipDate === undefined ? undefined : parseTimestamp(shipDate)!;
+  const after = { id, petId, quantity, shipDate: date, complete, status, reference } as Order;
+  return { type: type as ChainedEvent['type'], at: parseTimestamp(at)!, by, order: after };
+}
+
+test('lines and heads are those of the golden vectors', () => {
+  let head = headFrom(BEGINNING.head);
+  for (const revision of VECTORS.revisions) {
+    const events = revision.changes.map(eventOf);
+    assert.deepEqual(events.map(lineOf), revision.lines);
+    head = headAfter(head, digestOf(events));
+    assert.equal(Buffer.from(head).toString('hex'), revision.head);
+  }
+  assert.equal(VECTORS.revisions.length, 5);
+});
+
+/** Orders with few ids, so that commands meet the same ones. */
+const order = fc
+  .tuple(anyOrder, fc.bigInt({ min: 1n, max: 6n }))
+  .map(([any, id]): Order => ({ ...any, id }));
+const by = fc.constantFrom(undefined, 'key_a', 'key_b');
+const id = fc.bigInt({ min: 1n, max: 7n });
+const command: fc.Arbitrary<BatchCommand> = fc.oneof(
+  fc.record({ type: fc.constant('insertOrder' as const), order }),
+  fc.record({ type: fc.constant('cancel' as const), id, by }),
+  fc.record({ type: fc.constant('ship' as const), id, by, at: fc.nat() }),
+);
+
+test('the digest of a batch is that of its changes as the feed returns them', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(order, { selector: (each) => each.id }),
+      fc.array(command, { maxLength: 30 }),
+      (orders, commands) => {
+        const batch = new Batch({ orders: orders.map((each) => ({ order: each, revision: 1n })) });
+        batch.carryOutAll(commands);
+        assert.deepEqual(digestOf(batch.eventsInOrder()), digestOf(feedOf(batch)));
+      },
+    ),
+  );
+});
+
+/** The changes of a batch as engines read them: from the orders as they are now, and the later event of each. */
+function feedOf(batch: Batch): ChainedEvent[] {
+  const changes = batch.events.map((event, index) => {
+    const next = batch.events.slice(index + 1).find((each) => each.id === event.id);
+    const { shipDate: shipDateBefore, complete: completeBefore } = next?.before ?? {};
+    const later = next && { type: next.type, shipDateBefore, completeBefore };
+    const { type, by: author } = event;
+    return changeOf(
+      batch.changed.get(event.id)!,
+      { type, by: author, revision: 2n, at: batch.now },
+      { later, placedAt: 0 },
+    );
+  });
+  const placedFirst = ({ type }: { type: string }) => (type === 'placed' ? 0 : 1);
+  changes.sort(
+    (a, b) =>
+      (a.order.id === b.order.id ? 0 : byId(a.order, b.order)) || placedFirst(a) - placedFirst(b),
+  );
+  return changes.map(({ type, by: author, order: after }) => ({
+    ...{ type, by: author, order: after },
+    at: after.updatedAt,
+  }));
+}
