@@ -2,12 +2,12 @@ import { compareBuilds } from './builds.ts';
 import { Context, type Row, type Scenario } from './context.ts';
 import { stopAll, versionOf } from './processes.ts';
 import { report, valuesOf } from './report.ts';
+import { bulk } from './scenarios/bulk.ts';
 import { cancelPostgres, cancelSqlite } from './scenarios/cancel.ts';
 import { growth } from './scenarios/growth.ts';
 import { listDuringCancels } from './scenarios/list-during-cancels.ts';
 import { listCompressed, listLarge } from './scenarios/list-large.ts';
 import { listSmall } from './scenarios/list-small.ts';
-import { manyAtOnce } from './scenarios/many-at-once.ts';
 import { memory } from './scenarios/memory.ts';
 import { refusedKey, unchanged } from './scenarios/small-answers.ts';
 import { start } from './scenarios/start.ts';
@@ -28,7 +28,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   growth,
   v2Reads,
   v2Place,
-  manyAtOnce,
+  bulk,
   v2Changes,
   v2Streams,
   v2Beside,

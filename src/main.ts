@@ -1,5 +1,5 @@
 import { EXIT_FAILURE, run } from './cli/program.ts';
-import { hasPassword } from './store/url.ts';
+import { hasPassword } from './store/database.ts';
 
 // Each write to stdout has its own error; "serve" has its own listener.
 process.stdout.on('error', () => {});

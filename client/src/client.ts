@@ -25,8 +25,8 @@ import {
   text,
   timeText,
 } from './arguments.ts';
+import { type ChangeOrdersOptions, changeOrders, type OrderToChange } from './bulk.ts';
 import { calling } from './call.ts';
-import { type ChangeOrdersOptions, changeOrders, type OrderToChange } from './change-orders.ts';
 import { ConflictError } from './errors.ts';
 import {
   type Batch,
@@ -77,7 +77,7 @@ import {
 } from './webhooks.ts';
 
 export type * from '../../protocol/records.ts';
-export type { ChangeOrdersOptions, OrderToChange } from './change-orders.ts';
+export type { ChangeOrdersOptions, OrderToChange } from './bulk.ts';
 export type { ResponseDetails } from './errors.ts';
 export {
   AuthenticationError,

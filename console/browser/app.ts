@@ -1,6 +1,6 @@
 import type { Actions } from './actions.ts';
 import { readActivity } from './activity/activity.ts';
-import { selectMatching } from './changing/change-several.ts';
+import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
 import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
@@ -23,9 +23,9 @@ import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
 import { type Preferences, storePreferences } from './preferences.ts';
 import { Screen } from './screen.ts';
-import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './session.ts';
+import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
 import { type Dialog, initialState, type State } from './state.ts';
-import { changeWebhook, readWebhooks } from './webhooks/webhooks.ts';
+import { changeWebhook, readWebhooks } from './webhooks/watched-webhooks.ts';
 
 /** A text that is shown where it cannot be copied. */
 const LONGEST_SHOWN = 60;

@@ -1,7 +1,7 @@
 import { render, type TemplateResult } from 'lit-html';
 import { inWords } from './format.ts';
 import type { View } from './list/view.ts';
-import { isSignedOut, type Session } from './session.ts';
+import { isSignedOut, type Session } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 
 /** How long a success is reported. */

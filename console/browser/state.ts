@@ -9,7 +9,7 @@ import type {
 } from '@store-orders/client';
 import type { View } from './list/view.ts';
 import { type Preferences, storedPreferences } from './preferences.ts';
-import type { Session } from './session.ts';
+import type { Session } from './sign-in.ts';
 
 export type TaggedOrder = OrderRecord & { readonly etag?: string };
 export type Action = 'cancel' | 'ship';

@@ -2,10 +2,10 @@ import { Mutex } from '../concurrency/mutex.ts';
 import type { BatchCommand } from '../domain/batch.ts';
 import { inTime, timeLeft } from '../http/request/deadline.ts';
 import type { Exchange } from '../http/request/exchange.ts';
-import { GIVE_UP_AFTER_MS, NotConfirmed } from '../store/batcher.ts';
 import type { OutcomeOf } from '../store/commands.ts';
+import { GIVE_UP_AFTER_MS, NotConfirmed } from '../store/group-commit.ts';
 
-/** Carries out a command on an order in the next group commit; see Batcher.submit. */
+/** Carries out a command on an order in the next group commit; see GroupCommit.submit. */
 export type Submit = <C extends BatchCommand>(command: C) => Promise<OutcomeOf<C>>;
 
 /** Submits a command for many orders, and waits for its outcome until the deadline of the request. */

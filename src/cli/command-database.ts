@@ -3,9 +3,8 @@ import type { Environment } from '../domain/api-key.ts';
 import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../service/settings/config.ts';
 import { readEnvironment } from '../service/settings/settings.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
-import { openStore, storeExists } from '../store/open.ts';
+import { hasPassword } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
-import { databaseLabel, hasPassword } from '../store/url.ts';
 import { UsageError, writeErr } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
@@ -39,22 +38,22 @@ export async function withStore<T>(
   access: 'read' | 'write' | 'create',
   use: (store: Store, environment: Environment) => Promise<T>,
 ): Promise<T> {
-  const config = databaseConfig(flags);
-  const isNew = !(await storeExists(config.databaseUrl));
-  const store = await openStore(config.databaseUrl, {
+  const { database, environment: wanted } = databaseConfig(flags);
+  const isNew = !(await database.exists());
+  const store = await database.open({
     create: access === 'create',
     purpose: access === 'read' ? 'read' : 'write',
   });
   try {
-    if (isNew) writeErr(`Created the store ${databaseLabel(config.databaseUrl)}.`);
+    if (isNew) writeErr(`Created the store ${database.label}.`);
     const { movedTo, environment } = await store.status();
-    if (access !== 'read') expectNotMoved(config.databaseUrl, movedTo);
+    if (access !== 'read') expectNotMoved(database.label, movedTo);
     else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
     const recorded =
       access === 'create'
-        ? await claimEnvironment(store, config.environment ?? DEFAULTS.ENVIRONMENT)
+        ? await claimEnvironment(store, wanted ?? DEFAULTS.ENVIRONMENT)
         : environment;
-    expectEnvironment(config.databaseUrl, recorded, config.environment);
+    expectEnvironment(database.label, recorded, wanted);
     return await use(store, recorded ?? DEFAULTS.ENVIRONMENT);
   } finally {
     await store.close();
@@ -63,7 +62,7 @@ export async function withStore<T>(
 
 /** Returns whether the database selected by flags and environment exists. */
 export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
-  return storeExists(databaseConfig(flags).databaseUrl);
+  return databaseConfig(flags).database.exists();
 }
 
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */

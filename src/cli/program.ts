@@ -10,7 +10,7 @@ import { copyCommand } from './database/copy.ts';
 import { doctorCommand } from './database/doctor/doctor.ts';
 import { idsCommand } from './database/ids.ts';
 import { migrateCommand } from './database/migrate.ts';
-import { takeBackCommand } from './database/reactivate.ts';
+import { reactivateCommand } from './database/reactivate.ts';
 import { rechainCommand } from './database/rechain.ts';
 import { restoreCommand } from './database/restore.ts';
 import { InputProblem } from './files/input.ts';
@@ -92,7 +92,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the r
     rechainCommand(),
     doctorCommand(),
     copyCommand(),
-    takeBackCommand(),
+    reactivateCommand(),
     webhooksCommand(),
     migrateCommand(),
     referenceCommand(),

@@ -1,9 +1,9 @@
 import {
-  type ChangeAllCommand,
-  type ChangeAllName,
-  type ChangeAllOutcome,
+  type BulkCommand,
+  type BulkName,
+  type BulkOutcome,
+  type BulkRequest,
   type ChangeCommand,
-  type ChangedAll,
   type ChangeResult,
   isDone,
 } from './bulk.ts';
@@ -28,7 +28,7 @@ import {
   type PlaceOrderOutcome,
 } from './placement.ts';
 
-export type BatchCommand = OrderCommand | PlaceOrderCommand | ChangeAllCommand;
+export type BatchCommand = OrderCommand | PlaceOrderCommand | BulkCommand;
 
 /**
  * Maximum number of commands in one transaction, and so of changes in one revision; stated in the contract of v2. A full
@@ -36,11 +36,11 @@ export type BatchCommand = OrderCommand | PlaceOrderCommand | ChangeAllCommand;
  */
 export const MAX_BATCH = 2_000;
 
-const BATCH_COMMANDS = ['insertOrder', 'cancel', 'ship', 'placeOrder', 'changeAll'];
+const BATCH_COMMANDS = ['insertOrder', 'cancel', 'ship', 'placeOrder', 'bulk'];
 
 /** Returns how many orders a command changes at most. */
 export function sizeOf(command: BatchCommand): number {
-  return command.type === 'changeAll' ? command.changes.length : 1;
+  return command.type === 'bulk' ? command.changes.length : 1;
 }
 
 export function isBatchCommand(command: { readonly type: string }): command is BatchCommand {
@@ -54,7 +54,7 @@ export type OrderOutcome =
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
 
 /** The outcome of a BatchCommand. */
-export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | ChangeAllOutcome;
+export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | BulkOutcome;
 
 /** The name of an outcome. */
 export function nameOf(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
@@ -70,7 +70,7 @@ export interface Lookups {
   /** References of new orders, by API key. */
   readonly references: readonly ReferenceName[];
   /** Commands for several orders, by API key and idempotency key. */
-  readonly changedAll: readonly Pick<ChangeAllName, 'by' | 'idempotencyKey'>[];
+  readonly bulkRequests: readonly Pick<BulkName, 'by' | 'idempotencyKey'>[];
   /** Keys whose recent cancels count. */
   readonly limitedKeys: readonly string[];
 }
@@ -89,7 +89,7 @@ export interface Known {
   readonly freeIds?: FreeIds;
   readonly placements?: readonly Placement[];
   readonly references?: readonly KnownReference[];
-  readonly changedAll?: readonly ChangedAll[];
+  readonly bulkRequests?: readonly BulkRequest[];
   readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
 }
 
@@ -97,12 +97,12 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const ids = new Set<OrderId>();
   const placements: PlaceOrderCommand[] = [];
   const references: ReferenceName[] = [];
-  const changedAll: ChangeAllName[] = [];
+  const bulkRequests: BulkName[] = [];
   const limitedKeys = new Set<string>();
   for (const command of commands) {
-    if (command.type === 'changeAll') {
+    if (command.type === 'bulk') {
       for (const { id } of command.changes) ids.add(id);
-      if (command.repeatable !== undefined) changedAll.push(command.repeatable);
+      if (command.repeatable !== undefined) bulkRequests.push(command.repeatable);
       const [first] = command.changes;
       if (first?.cancelsPerHour !== undefined) limitedKeys.add(first.by!);
       continue;
@@ -116,7 +116,7 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
       limitedKeys.add(command.by!);
     }
   }
-  return { ids: [...ids], placements, references, changedAll, limitedKeys: [...limitedKeys] };
+  return { ids: [...ids], placements, references, bulkRequests, limitedKeys: [...limitedKeys] };
 }
 
 /** An event to be written. */
@@ -143,13 +143,13 @@ export class Batch {
   /** Placements for which there was an order already, by their reference. */
   readonly found: Placement[] = [];
   /** Commands for several orders that can be repeated, to be stored. */
-  readonly changedAll: ChangedAll[] = [];
+  readonly bulkRequests: BulkRequest[] = [];
   /** API keys for which the references of new orders are unique, by order. */
   readonly referenceKeys = new Map<OrderId, string>();
   /** By API key. */
   readonly allowances = new Map<string, CancelAllowance>();
   readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
-  readonly #changedAll: Map<string, ChangedAll>;
+  readonly #bulkRequests: Map<string, BulkRequest>;
   /** Orders as they were placed, by API key and reference. */
   readonly #references: Map<string, Order>;
   readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
@@ -167,8 +167,8 @@ export class Batch {
     this.#placements = new Map(
       placements.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
     );
-    this.#changedAll = new Map(
-      known.changedAll?.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
+    this.#bulkRequests = new Map(
+      known.bulkRequests?.map((each) => [nameOfKey(each.by, each.idempotencyKey), each]),
     );
     this.#references = new Map(
       references.map(({ by, placed }) => [nameOfKey(by, placed.reference!), placed]),
@@ -182,7 +182,7 @@ export class Batch {
    */
   carryOutAll(commands: readonly BatchCommand[]): (revision: bigint) => BatchOutcome[] {
     const outcomes = commands.map((command) => {
-      if (command.type === 'changeAll') return this.#changeAll(command);
+      if (command.type === 'bulk') return this.#bulk(command);
       return command.type === 'placeOrder' ? this.#placeOrder(command) : this.#carryOut(command);
     });
     return (revision) =>
@@ -223,9 +223,9 @@ export class Batch {
     return decision.outcome;
   }
 
-  #changeAll({ changes, isAtomic, repeatable }: ChangeAllCommand): ChangeAllOutcome {
+  #bulk({ changes, isAtomic, repeatable }: BulkCommand): BulkOutcome {
     if (repeatable !== undefined) {
-      const earlier = this.#changedAll.get(nameOfKey(repeatable.by, repeatable.idempotencyKey));
+      const earlier = this.#bulkRequests.get(nameOfKey(repeatable.by, repeatable.idempotencyKey));
       if (earlier !== undefined) {
         if (earlier.digest !== repeatable.digest) return { refusal: 'idempotency_key_reused' };
         return { results: earlier.results, isReplay: true };
@@ -238,15 +238,15 @@ export class Batch {
     // A repetition of a command that has changed nothing may succeed later.
     if (repeatable !== undefined && results.some(isDone)) {
       const changed = { ...repeatable, results, at: this.now };
-      this.changedAll.push(changed);
-      this.#changedAll.set(nameOfKey(repeatable.by, repeatable.idempotencyKey), changed);
+      this.bulkRequests.push(changed);
+      this.#bulkRequests.set(nameOfKey(repeatable.by, repeatable.idempotencyKey), changed);
     }
     const limited = outcomes.find((outcome) => typeof outcome === 'object');
     return { results, isReplay: false, retryAt: limited?.retryAt };
   }
 
   /** Returns why some of the changes cannot be made; undefined if all can. */
-  #whyNotAll(changes: readonly ChangeCommand[]): ChangeAllOutcome | undefined {
+  #whyNotAll(changes: readonly ChangeCommand[]): BulkOutcome | undefined {
     const results = changes.map((change) => this.#decide(change).outcome as ChangeResult);
     if (!results.every(isDone)) return { refusal: 'orders_not_changed', results };
     const [first] = changes;

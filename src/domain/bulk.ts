@@ -1,23 +1,23 @@
 import type { OrderCommand, Refusal } from './lifecycle.ts';
 
 /** Maximum number of orders that one command changes; stated in the contract of v2. */
-export const MAX_CHANGES_AT_ONCE = 1_000;
+export const MAX_BULK = 1_000;
 
 export type ChangeCommand = Exclude<OrderCommand, { type: 'insertOrder' }>;
 
 /** Cancels or ships several orders, in one transaction and one revision. */
-export interface ChangeAllCommand {
-  readonly type: 'changeAll';
-  /** Up to MAX_CHANGES_AT_ONCE, of different orders. */
+export interface BulkCommand {
+  readonly type: 'bulk';
+  /** Up to MAX_BULK, of different orders. */
   readonly changes: readonly ChangeCommand[];
   /** Whether either all orders are changed or none. */
   readonly isAtomic: boolean;
   /** Makes the command repeatable: a repetition with the same names returns the first outcome. */
-  readonly repeatable?: ChangeAllName | undefined;
+  readonly repeatable?: BulkName | undefined;
 }
 
 /** Names a command of an API key. */
-export interface ChangeAllName {
+export interface BulkName {
   readonly by: string;
   readonly idempotencyKey: string;
   /** Digest of the request; a repetition with another one is refused. */
@@ -28,13 +28,13 @@ export interface ChangeAllName {
 export type ChangeResult = 'cancelled' | 'shipped' | 'unchanged' | 'cancel_limit_reached' | Refusal;
 
 /** A command with its outcome, as stored. */
-export interface ChangedAll extends ChangeAllName {
+export interface BulkRequest extends BulkName {
   readonly results: readonly ChangeResult[];
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-export type ChangeAllOutcome =
+export type BulkOutcome =
   | {
       readonly refusal?: undefined;
       /** In the order of the command. */

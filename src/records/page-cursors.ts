@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../domain/order.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
-import type { PagePosition, PageQuery } from '../store/pages.ts';
+import type { PagePlace, PageQuery } from '../store/pages.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 /** What a cursor of a page belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
 
-/** Returns the cursor of the page after a position. It depends only on filters and order, so it never expires. */
-export function pageCursor(walk: Walk, { time, id }: PagePosition): string {
+/** Returns the cursor of the page after a place. It depends only on filters and order, so it never expires. */
+export function pageCursor(walk: Walk, { time, id }: PagePlace): string {
   return encodeCursor([digestOf(walk), ...(time === undefined ? [] : [String(time)]), String(id)]);
 }
 
-/** Returns the position after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
-export function parsePageCursor(cursor: string, walk: Walk): PagePosition | undefined {
+/** Returns the place after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
+export function parsePageCursor(cursor: string, walk: Walk): PagePlace | undefined {
   const [, ...numbers] = decodeCursor(cursor) ?? [];
   const [id, time] = numbers.reverse().map(parseInt64);
   if (id === undefined || (time === undefined) !== (walk.sort === 'id')) return undefined;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { positionText } from '../../protocol/history.ts';
-import { rotateStore } from '../store/maintenance/backup.ts';
-import type { LatestBackup, Rotation } from '../store/sqlite/maintenance/backup-rotation.ts';
+import type { LatestBackup, Rotation } from '../store/backups.ts';
+import type { DatabaseFile } from '../store/database.ts';
 
 /** Pause after a failure, or while another process makes a backup; shorter if backups are more frequent. */
 const RETRY_MS = 300_000;
@@ -10,7 +10,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Backups of an SQLite store at intervals, by the service itself. */
 export class Backups {
-  readonly #url: string;
+  readonly #file: DatabaseFile;
   readonly #rotation: Rotation;
   readonly #logger: Logger;
   readonly #onFailure: () => void;
@@ -19,8 +19,8 @@ export class Backups {
   #isStopped = false;
 
   /** @param onFailure called after each failure, for metrics */
-  constructor(url: string, rotation: Rotation, logger: Logger, onFailure: () => void) {
-    this.#url = url;
+  constructor(file: DatabaseFile, rotation: Rotation, logger: Logger, onFailure: () => void) {
+    this.#file = file;
     this.#rotation = rotation;
     this.#logger = logger;
     this.#onFailure = onFailure;
@@ -45,7 +45,7 @@ export class Backups {
     let nextMs = Math.min(RETRY_MS, everyMs);
     try {
       const began = performance.now();
-      const { latest, made } = await rotateStore(this.#url, this.#rotation);
+      const { latest, made } = await this.#file.rotateBackups(this.#rotation);
       this.#latest = latest;
       const ms = Math.round(performance.now() - began);
       if (made !== undefined) {

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { actionOf } from '../store/audit.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
-import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './settings/config.ts';
 
@@ -20,7 +19,7 @@ export async function openForService(
   { onMade, onWaiting }: StartListeners,
 ): Promise<Store> {
   let steps: string | undefined;
-  const store = await openStore(config.databaseUrl, {
+  const store = await config.database.open({
     create: true,
     purpose: 'service',
     currentUrl: () =>
@@ -53,9 +52,9 @@ export async function openForService(
  * environment give no access to it. Records the environment if the store has none.
  * @throws StoreNotUsable otherwise
  */
-async function claim(store: Store, { databaseUrl, environment }: Config): Promise<void> {
-  expectNotMoved(databaseUrl, (await store.status()).movedTo);
-  expectEnvironment(databaseUrl, await claimEnvironment(store, environment), environment);
+async function claim(store: Store, { database, environment }: Config): Promise<void> {
+  expectNotMoved(database.label, (await store.status()).movedTo);
+  expectEnvironment(database.label, await claimEnvironment(store, environment), environment);
 }
 
 /** Records the migration, with user and host. If that fails, the service starts nevertheless. */

@@ -52,8 +52,8 @@ import { buildServer, type PublicServer } from '../http/server.ts';
 import { GzipLists } from '../listing/gzip.ts';
 import type { Listing } from '../listing/listing.ts';
 import { ListSender } from '../listing/sender.ts';
-import { Batcher } from '../store/batcher.ts';
 import type { OutcomeOf } from '../store/commands.ts';
+import { GroupCommit } from '../store/group-commit.ts';
 import type { Store } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -78,9 +78,9 @@ export interface ListenerParts {
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger, traces } = parts;
-  const batcher = batcherOf(parts);
+  const groupCommit = batcherOf(parts);
   const submit: Submit = <C extends BatchCommand>(command: C) =>
-    batcher.submit(command) as Promise<OutcomeOf<C>>;
+    groupCommit.submit(command) as Promise<OutcomeOf<C>>;
   const v1 = Contract.load('v1');
   const v2 = Contract.load('v2');
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
@@ -105,7 +105,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   metrics.observeLoad({
     streams: () => streams.count,
     streamBacklogBytes: () => streams.backlogBytes,
-    pendingCommands: () => batcher.pending,
+    pendingCommands: () => groupCommit.pending,
   });
   v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
   const cors = parts.cors ?? corsFor(config.corsOrigins);
@@ -121,7 +121,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
 
 /** Commands of all versions share one group commit. */
 function batcherOf({ store, metrics, logger }: ListenerParts) {
-  return new Batcher(
+  return new GroupCommit(
     (batch: readonly BatchCommand[]) => store.apply(batch),
     (size, ms) => {
       metrics.batchSize.observe(size);

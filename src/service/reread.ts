@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs';
-import { filesOfUrl } from '../store/url.ts';
 import type { Log } from '../telemetry/logger.ts';
 import type { Config, LogLevel } from './settings/config.ts';
 import { needRestart } from './settings/need-restart.ts';
@@ -43,7 +42,7 @@ function reread(started: Config, before: Config, parts: RereadParts): Config {
     );
     return before;
   }
-  const certificates = filesOfUrl(now.databaseUrl);
+  const certificates = now.database.certificates();
   const what = {
     logLevel: now.logLevel,
     corsOrigins: now.corsOrigins,

@@ -11,7 +11,6 @@ import { LiveCors } from '../http/request/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { Listing } from '../listing/listing.ts';
 import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
-import { databaseLabel } from '../store/url.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startTraces, type Traces } from '../telemetry/traces.ts';
@@ -66,7 +65,7 @@ export class Service {
     this.#logger = logger;
     this.#metrics = createMetrics({
       environment: config.environment,
-      database: databaseLabel(config.databaseUrl),
+      database: config.database.label,
       store: () => this.#openStore,
       isReady: async () => (await this.whyNotReady()) === undefined,
     });
@@ -147,11 +146,11 @@ export class Service {
   }
 
   #startBackups(): void {
-    const { databaseUrl, backups: settings } = this.#config;
+    const { database, backups: settings } = this.#config;
     if (settings === undefined) return;
     const metrics = this.#metrics;
     const onFailure = () => metrics.backupFailures.inc();
-    const backups = new Backups(databaseUrl, settings, this.#logger, onFailure);
+    const backups = new Backups(database.file!, settings, this.#logger, onFailure);
     metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest });
     this.#endings.push(backups.start());
   }

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type Admin, buildAdmin } from '../http/admin.ts';
 import type { Store } from '../store/store.ts';
-import { databaseLabel } from '../store/url.ts';
 import type { Log } from '../telemetry/logger.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { printFirstKey } from './first-key.ts';
@@ -38,7 +37,7 @@ export interface StartOptions {
 export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
   const { environment, settings, read, writeErr, writeErrWhole, prepare, makesFirstKey } = options;
   const { logger } = log;
-  const database = databaseLabel(config.databaseUrl);
+  const database = config.database.label;
   warnOfMisspelt(log, settings);
   logger.info(
     { version: VERSION, commit: COMMIT, database, environment: config.environment },

@@ -12,14 +12,14 @@ export interface ActivityQuery {
 }
 
 /** The position after the events of an order in a revision, in order of time, revision and order id. */
-export interface ActivityPosition {
+export interface ActivityPlace {
   readonly at: number;
   readonly revision: bigint;
   readonly orderId: OrderId;
 }
 
 /** The position at which a count continues. */
-export interface ActivityCursor extends ActivityPosition {
+export interface ActivityCursor extends ActivityPlace {
   /** Of `upTo`. */
   readonly head: string;
   /** Later revisions are not counted, so that the parts of a count are of one position. */
@@ -70,12 +70,12 @@ export function startOf({ boundaries, after }: ActivityQuery, now: Position): Ac
 }
 
 /** The position after all events of the periods. */
-export function endOf({ boundaries }: ActivityQuery): ActivityPosition {
+export function endOf({ boundaries }: ActivityQuery): ActivityPlace {
   return before(boundaries.at(-1)!);
 }
 
 /** The position before all events of a time. */
-function before(at: number): ActivityPosition {
+function before(at: number): ActivityPlace {
   return { at: at - 1, revision: INT64_MAX, orderId: INT64_MAX as OrderId };
 }
 

@@ -1,13 +1,12 @@
 import type { Environment } from '../domain/api-key.ts';
 import { type Store, StoreNotUsable } from './store.ts';
-import { databaseLabel } from './url.ts';
 
-/** @throws StoreNotUsable if the store was moved to another database */
-export function expectNotMoved(url: string, movedTo: string | undefined): void {
+/** @param label of the database @throws StoreNotUsable if the store was moved to another database */
+export function expectNotMoved(label: string, movedTo: string | undefined): void {
   if (movedTo === undefined) return;
   throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} was moved to ${movedTo}; use that database. To continue with this ` +
-      'one instead, make sure that the other is not used, and run "store-orders take-back"',
+    `the store ${label} was moved to ${movedTo}; use that database. To continue with this ` +
+      'one instead, make sure that the other is not used, and run "store-orders reactivate"',
   );
 }
 
@@ -21,13 +20,13 @@ export async function claimEnvironment(store: Store, wanted: Environment): Promi
 
 /** @throws StoreNotUsable if the recorded environment is not the wanted one */
 export function expectEnvironment(
-  url: string,
+  label: string,
   recorded: Environment | undefined,
   wanted: Environment | undefined,
 ): void {
   if (recorded === undefined || wanted === undefined || recorded === wanted) return;
   throw new StoreNotUsable(
-    `the store ${databaseLabel(url)} is for ${recorded}, but ENVIRONMENT is ${wanted}; ` +
+    `the store ${label} is for ${recorded}, but ENVIRONMENT is ${wanted}; ` +
       'correct ENVIRONMENT or the database URL',
   );
 }

@@ -1,6 +1,6 @@
 import type { ApiKey, Environment } from '../domain/api-key.ts';
 import type { OrderOutcome, PlaceAllOutcome } from '../domain/batch.ts';
-import type { ChangeAllCommand, ChangeAllOutcome } from '../domain/bulk.ts';
+import type { BulkCommand, BulkOutcome } from '../domain/bulk.ts';
 import type { FreeIds } from '../domain/ids.ts';
 import type { OrderCommand } from '../domain/lifecycle.ts';
 import type { OrderDraft, OrderId } from '../domain/order.ts';
@@ -14,7 +14,7 @@ import type { ImportRecord } from './imports.ts';
 export type StoreCommand =
   | OrderCommand
   | PlaceOrderCommand
-  | ChangeAllCommand
+  | BulkCommand
   /** Records the environment of the store unless one is recorded already; the outcome is the recorded environment. */
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
   /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `reactivate`. */
@@ -148,7 +148,7 @@ interface Outcomes {
   cancel: OrderOutcome;
   ship: OrderOutcome;
   placeOrder: PlaceOrderOutcome;
-  changeAll: ChangeAllOutcome;
+  bulk: BulkOutcome;
   recordEnvironment: Environment;
   moveAway: 'moved' | 'changed';
   rechain: 'rechained';

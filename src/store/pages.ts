@@ -21,7 +21,7 @@ export const SORTS = ['id', 'placedAt', 'shipDate'] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** A place in the sort order; no order needs to be there. */
-export interface PagePosition {
+export interface PagePlace {
   /** Milliseconds since the epoch, UNDATED for an order without a ship date; undefined if orders are sorted by id. */
   readonly time?: bigint | undefined;
   readonly id: OrderId;
@@ -42,8 +42,8 @@ export interface PageQuery {
   /** By id if undefined. */
   readonly sort?: Sort | undefined;
   readonly isDescending: boolean;
-  /** The page begins after this position; undefined for the first page. */
-  readonly after?: PagePosition | undefined;
+  /** The page begins after this place; undefined for the first page. */
+  readonly after?: PagePlace | undefined;
   readonly limit: number;
 }
 
@@ -53,8 +53,8 @@ export interface PageQuery {
  */
 export interface OrderPage {
   readonly orders: readonly OrderRecord[];
-  /** The position after which the next page begins; undefined only after the last order. */
-  readonly next: PagePosition | undefined;
+  /** The place after which the next page begins; undefined only after the last order. */
+  readonly next: PagePlace | undefined;
   /** Of the snapshot. */
   readonly position: Position;
 }
@@ -124,8 +124,8 @@ export function countsOf(
   };
 }
 
-/** Returns the position of an order. */
-export function positionOf({ id, shipDate, placedAt }: OrderRecord, sort: Sort): PagePosition {
+/** Returns the place of an order. */
+export function placeOf({ id, shipDate, placedAt }: OrderRecord, sort: Sort): PagePlace {
   if (sort === 'id') return { id };
   if (sort === 'placedAt') return { time: BigInt(placedAt), id };
   return { time: shipDate === undefined ? UNDATED : BigInt(shipDate), id };

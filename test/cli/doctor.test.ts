@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { backupStore } from '../../src/store/maintenance/backup.ts';
+import { backupStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
 import { ENGINES, newPostgresDatabase, open } from '../store/engines.ts';
@@ -215,7 +216,7 @@ test('doctor detects that the running service has another store', async (t) => {
   const another = [`problem: the service at ${operations} serves another store, ${database}`];
   await change(1n);
   const backup = newFile(t);
-  await backupStore(database, backup);
+  await backupStore(databaseAt(database), backup);
   await change(2n);
   const link = newFile(t);
   symlinkSync(database.slice('sqlite:'.length), link);

@@ -182,7 +182,7 @@ export function requests(random: Random, { secret, newOrder }: Target) {
         '{',
         '{"url":"https://a.example/","secret":"x"}',
       ]);
-      return { name: `webhook ${body}`, bytes: posted('../feed', body), statuses: [400] };
+      return { name: `webhook ${body}`, bytes: posted('../webhooks', body), statuses: [400] };
     },
     webhooks: (): Step => {
       const bytes = head('GET /v2/webhooks HTTP/1.1');

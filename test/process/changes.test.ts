@@ -73,7 +73,7 @@ test('edits of the heads by hand are found by changes --verify, and reported by 
   const copied = await run(['copy', '--from', url, '--to', `sqlite:${join(folder, 'b.db')}`]);
   assert.equal(copied.code, 0, copied.stderr);
   assert.match(copied.stderr, /^Warning: the head of the store is not that of its last revision/m);
-  await run(['take-back', ...database]);
+  await run(['reactivate', ...database]);
   assert.equal((await run(['rechain', ...database])).code, 0);
   assert.equal((await run(['changes', '--verify', ...database])).code, 0);
   await queryDatabase(url, 'UPDATE order_events SET head = NULL WHERE revision = 1');

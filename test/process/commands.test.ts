@@ -29,7 +29,7 @@ const COMMANDS = [
   ['backup'],
   ['restore'],
   ['check'],
-  ['take-back'],
+  ['reactivate'],
   ['rechain'],
   ...['create', 'list', 'show', 'pause', 'rewind', 'rotate', 'test', 'delete', 'listen'].map(
     (name) => ['webhooks', name],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openStore } from '../../src/store/open.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { ENGINES, type Engine } from '../store/engines.ts';
 import { run } from './program.ts';
 
@@ -17,7 +17,7 @@ export async function fill(database: string, count: number): Promise<void> {
   assert.match(stdout, /^so_live_/);
   const list = JSON.parse((await run(['keys', 'list', '--json'], { env })).stdout);
   await run(['keys', 'revoke', list[1].id], { env });
-  const store = await openStore(database, { create: false, purpose: 'service' });
+  const store = await databaseAt(database).open({ create: false, purpose: 'service' });
   await store.apply([
     { type: 'insertOrder', order: { id: -(2n ** 63n), status: 'pending' } },
     {
@@ -32,7 +32,7 @@ export async function fill(database: string, count: number): Promise<void> {
 /** Everything observable of a store. */
 export async function contentsOf(database: string) {
   const env = { DATABASE_URL: database };
-  const store = await openStore(database, { create: false, purpose: 'write' });
+  const store = await databaseAt(database).open({ create: false, purpose: 'write' });
   // A store and its copy differ in movedTo.
   const { movedTo: _, ...status } = await store.status();
   const pets = [await store.pet(2n ** 53n + 1n), await store.pet(-1n)];

@@ -28,7 +28,7 @@ test('without settings the service listens on 127.0.0.1 and uses SQLite', () => 
   assert.equal(config.host, '127.0.0.1');
   assert.equal(config.port, 8080);
   assert.deepEqual(config.admin, { host: '127.0.0.1', port: 8081 });
-  assert.equal(config.databaseUrl, 'sqlite:data/store-orders.db');
+  assert.equal(config.database.url, 'sqlite:data/store-orders.db');
   assert.equal(config.environment, 'production');
   assert.equal(config.rootUrl, 'http://127.0.0.1:8080');
   assert.equal(config.rootPath, '');
@@ -39,7 +39,10 @@ test('flags override the environment, and an empty value counts as unset', () =>
   assert.equal(readConfig({ PORT: '1' }, { PORT: '2' }).port, 2);
   assert.equal(readConfig({ PORT: '1' }, {}).port, 1);
   assert.equal(readConfig({ PORT: '' }).port, 8080);
-  assert.equal(readDatabaseConfig({ PORT: 'x', DATABASE_URL: 'sqlite:a' }).databaseUrl, 'sqlite:a');
+  assert.equal(
+    readDatabaseConfig({ PORT: 'x', DATABASE_URL: 'sqlite:a' }).database.url,
+    'sqlite:a',
+  );
 });
 
 test('the base path is the path of BASE_URL', () => {
@@ -102,7 +105,7 @@ test('the database URL can be set directly or read from a file, but not both', (
   const path = join(temporaryFolder(t), 'url');
   writeFileSync(path, 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full\n');
   const url = 'postgres://u:p@h1:5433,h2/orders?sslmode=verify-full';
-  assert.equal(readDatabaseConfig({ DATABASE_URL_FILE: path }).databaseUrl, url);
+  assert.equal(readDatabaseConfig({ DATABASE_URL_FILE: path }).database.url, url);
   assert.match(
     problemsOf({ DATABASE_URL_FILE: path, DATABASE_URL: 'sqlite:a' })[0]!,
     /^set DATABASE_URL or DATABASE_URL_FILE, not both$/,
@@ -214,15 +217,15 @@ test('another database, file or password needs a restart; a password in the same
 test('white space around a setting is ignored, as a line of a Windows file or a copied value has it', (t) => {
   const database = 'sqlite:/data/orders.db';
   for (const space of ['\r', ' ', '\t', '\u00A0', '\uFEFF', '\u2003', '\r\n']) {
-    const { databaseUrl, port } = readConfig({
+    const config = readConfig({
       DATABASE_URL: `${database}${space}`,
       PORT: `${space}9000`,
     });
-    assert.equal(databaseUrl, database);
-    assert.equal(port, 9_000);
+    assert.equal(config.database.url, database);
+    assert.equal(config.port, 9_000);
     const path = join(temporaryFolder(t), 'url');
     writeFileSync(path, `${space}${database}${space}`);
-    assert.equal(readConfig({ DATABASE_URL_FILE: `${path}${space}` }).databaseUrl, database);
+    assert.equal(readConfig({ DATABASE_URL_FILE: `${path}${space}` }).database.url, database);
   }
   assert.equal(readConfig({ PORT: ' \r' }).port, 8_080);
 });
@@ -231,8 +234,8 @@ test('a settings file may begin with a byte order mark, and have lines of Window
   const path = join(temporaryFolder(t), 'settings');
   writeFileSync(path, '\uFEFFDATABASE_URL=sqlite:/data/orders.db\r\nPORT=9000\r\n');
   const settings = readEnvironment({ SETTINGS_FILE: path });
-  const { databaseUrl, port } = readConfig(settings);
-  assert.deepEqual([databaseUrl, port], ['sqlite:/data/orders.db', 9_000]);
+  const { database, port } = readConfig(settings);
+  assert.deepEqual([database.url, port], ['sqlite:/data/orders.db', 9_000]);
   assert.deepEqual(Object.keys(settings).sort(), ['DATABASE_URL', 'PORT', 'SETTINGS_FILE']);
 });
 

@@ -5,8 +5,8 @@ import { positionAfterChanges } from '../../src/domain/heads.ts';
 import type { Order } from '../../src/domain/order.ts';
 import { actionOf } from '../../src/store/audit.ts';
 import type { StoreCommand } from '../../src/store/commands.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import type { ChangePage } from '../../src/store/feed.ts';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, momentAt, open, queryDatabase } from '../store/engines.ts';
 
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
     }
     for (const [sql, altered] of edits) {
       await queryDatabase(url, sql);
-      const { problems, heads } = await checkStore(url, { asked: kept });
+      const { problems, heads } = await databaseAt(url).check({ asked: kept });
       const found = heads!.problems.join('\n');
       for (const revision of altered)
         assert.match(found, new RegExp(`^revision ${revision} is`, 'm'), sql);
@@ -147,10 +147,10 @@ for (const engine of ENGINES) {
       assert.equal(await isFoundByFollower(store, kept), !isUnseen, sql);
       if (heads!.firstAltered !== undefined && !heads!.isIncomplete) {
         await rechained(store, heads!.firstAltered);
-        assert.deepEqual((await checkStore(url)).heads!.problems, [], sql);
+        assert.deepEqual((await databaseAt(url).check()).heads!.problems, [], sql);
         // Commands go on, and their revisions are recorded.
         await recorded(store, { type: 'insertOrder', order: { id: 99n, status: 'pending' } });
-        assert.deepEqual((await checkStore(url)).heads!.problems, [], sql);
+        assert.deepEqual((await databaseAt(url).check()).heads!.problems, [], sql);
       }
       const undo = TABLES.flatMap((table) => [
         `DELETE FROM ${table}`,
@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
       const parts = engine.name === 'SQLite' ? undo : [undo.join(';')];
       for (const part of parts) await queryDatabase(url, part);
     }
-    const { problems, heads } = await checkStore(url, { asked: kept });
+    const { problems, heads } = await databaseAt(url).check({ asked: kept });
     assert.deepEqual([...problems, ...heads!.problems], []);
     assert.equal(heads!.hasAsked, true);
     assert.equal(await isFoundByFollower(store, kept), false);

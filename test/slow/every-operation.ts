@@ -158,7 +158,7 @@ export async function runEveryCommand(
   const others = problems.filter(({ subject }: { subject: string }) => subject !== 'durability');
   assert.deepEqual(others, []);
   await command(['copy', '--from', database, '--to', await emptyDatabase()]);
-  await command(['take-back']);
+  await command(['reactivate']);
   await command(['rechain']);
   await command(['check']);
   await command(['sample', '3']);

@@ -6,7 +6,7 @@ import { ENGINES, newPostgresDatabase } from '../store/engines.ts';
 const ORDERS = '/v1/store/orders';
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: a moved store cannot be served, written or copied again until it is taken back`, async (t) => {
+  test(`${name}: a moved store cannot be served, written or copied again until it is reactivated`, async (t) => {
     const [from, to] = [await newDatabase(t), await newPostgresDatabase(t)];
     const { stdout: input } = await run(['sample', '10']);
     await run(['import', '-', '--database', from], { input });
@@ -22,7 +22,7 @@ for (const { name, newDatabase } of ENGINES) {
       assert.equal(code, 1, args.join(' '));
       assert.match(
         stderr,
-        /was moved to postgres:.*; use that database.*take-back/s,
+        /was moved to postgres:.*; use that database.*reactivate/s,
         args.join(' '),
       );
     }
@@ -31,7 +31,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.match(shown.stderr, /was moved to postgres:/);
     const again = await run(['copy', '--from', from, '--to', await newPostgresDatabase(t)]);
     assert.match(again.stderr, /was moved to postgres:.*; copy it from there/);
-    assert.equal((await run(['take-back', '--database', from])).code, 0);
+    assert.equal((await run(['reactivate', '--database', from])).code, 0);
     const service = await serve(t, [], { database: from });
     assert.equal((await service.call('GET', ORDERS)).status, 200);
     assert.equal((await run(['check', '--database', to])).code, 0);

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openStore } from '../../src/store/open.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
 import { Cluster } from '../postgres.ts';
@@ -90,7 +90,7 @@ test('a store can be closed while PostgreSQL does not respond', async (t) => {
   // On a server of its own: a stopped backend also blocks other backends.
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
-  const store = await openStore(cluster.url(), { create: true, purpose: 'write' });
+  const store = await databaseAt(cluster.url()).open({ create: true, purpose: 'write' });
   await store.status();
   const [row] = await cluster.admin(
     `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'store-orders %'`,
@@ -105,13 +105,13 @@ test('a store can be closed while PostgreSQL does not respond', async (t) => {
 test('a standby is not used', async (t) => {
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
-  await (await openStore(cluster.url(), { create: true, purpose: 'write' })).close();
+  await (await databaseAt(cluster.url()).open({ create: true, purpose: 'write' })).close();
   await cluster.stop();
   writeFileSync(join(cluster.data, 'standby.signal'), '');
   await cluster.run();
   assert.deepEqual(await cluster.admin('SELECT count(*) FROM orders'), [['0']]);
   for (const purpose of ['read', 'write', 'service'] as const) {
-    const opening = openStore(cluster.url(), { create: false, purpose });
+    const opening = databaseAt(cluster.url()).open({ create: false, purpose });
     await assert.rejects(opening, /this server is a standby/, purpose);
   }
 });

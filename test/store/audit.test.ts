@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import type { StoreCommand } from '../../src/store/commands.ts';
-import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { whilePostgresMoved } from '../../src/store/postgres/maintenance/copy.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { whileSqliteMoved } from '../../src/store/sqlite/maintenance/copy.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { ENGINES, open } from './engines.ts';
+import { ENGINES, open, restoreStore } from './engines.ts';
 
 const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 const actionOf = (command: string, what = '') => ({ command, user: 'kim', host: 'desk', what });
@@ -89,7 +88,7 @@ for (const { name, newDatabase } of ENGINES) {
     await before.apply([{ type: 'audit', action: actionOf('import', 'a.csv') }, place(1n)]);
     await before.close();
     const options = { isMove: true, action: actionOf('copy'), onProgress: () => {} };
-    await copyStore(url, copy, options);
+    await copyStore(databaseAt(url), databaseAt(copy), options);
     const commandsIn = async (at: string) => {
       const store = await open(t, at, 'read');
       const records = (await store.audit(10)).map(({ command }) => command);
@@ -100,14 +99,14 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await commandsIn(url), ['copy', 'import']);
     assert.deepEqual(await commandsIn(copy), ['copy', 'import']);
     const file = join(temporaryFolder(t), 'backup.db');
-    await backupStore(copy, file);
+    await backupStore(databaseAt(copy), file);
     const restored = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
-    await restoreStore(restored, file, () => {}, actionOf('restore'));
+    await restoreStore(restored, file);
     assert.deepEqual(await commandsIn(restored), ['restore', 'copy', 'import']);
-    assert.deepEqual((await checkStore(restored)).problems, []);
+    assert.deepEqual((await databaseAt(restored).check()).problems, []);
   });
 
-  test(`${name}: a copy does not become a store if the source was taken back meanwhile`, async (t) => {
+  test(`${name}: a copy does not become a store if the source was reactivated meanwhile`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
     await store.apply([{ type: 'moveAway', to: 'there', revision: 0n }]);
@@ -128,7 +127,7 @@ for (const { name, newDatabase } of ENGINES) {
     await taking;
     await assert.rejects(
       whileMoved(async () => assert.fail('it must not be completed')),
-      /was taken back while it was copied/,
+      /was reactivated while it was copied/,
     );
   });
 }

@@ -4,10 +4,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { ENGINES, open, queryDatabase } from './engines.ts';
+import { ENGINES, open, queryDatabase, restoreStore } from './engines.ts';
 
 test('backups and restored databases are synced to disk, with their folders', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
@@ -25,8 +25,8 @@ test('backups and restored databases are synced to disk, with their folders', as
   });
   const backup = join(temporaryFolder(t), 'backup.db');
   const restored = join(temporaryFolder(t), 'restored.db');
-  await backupStore(url, backup);
-  await restoreStore(`sqlite:${restored}`, backup, () => {});
+  await backupStore(databaseAt(url), backup);
+  await restoreStore(`sqlite:${restored}`, backup);
   for (const path of [backup, dirname(backup), restored, dirname(restored)]) {
     assert.ok(synced.has(fs.statSync(path).ino), path);
   }
@@ -35,7 +35,10 @@ test('backups and restored databases are synced to disk, with their folders', as
 test('a failed backup leaves no file', async (t) => {
   const folder = temporaryFolder(t);
   const missing = `sqlite:${join(temporaryFolder(t), 'none.db')}`;
-  await assert.rejects(backupStore(missing, join(folder, 'backup.db')), /does not exist/);
+  await assert.rejects(
+    backupStore(databaseAt(missing), join(folder, 'backup.db')),
+    /does not exist/,
+  );
   assert.deepEqual(fs.readdirSync(folder), []);
 });
 
@@ -47,10 +50,13 @@ for (const { name, newDatabase } of ENGINES) {
     await queryDatabase(url, 'UPDATE store SET pending = 7');
     const folder = temporaryFolder(t);
     const problem = /failed the check.*\n.*1 pending orders, but the counter of the store is 7/;
-    await assert.rejects(backupStore(url, join(folder, 'backup.db')), problem);
+    await assert.rejects(backupStore(databaseAt(url), join(folder, 'backup.db')), problem);
     assert.deepEqual(fs.readdirSync(folder), []);
     const target = `sqlite:${join(folder, 'copy.db')}`;
-    const copying = copyStore(url, target, { isMove: true, onProgress: () => {} });
+    const copying = copyStore(databaseAt(url), databaseAt(target), {
+      isMove: true,
+      onProgress: () => {},
+    });
     await assert.rejects(copying, problem);
     assert.equal((await store.status()).movedTo, undefined);
   });
@@ -61,7 +67,7 @@ for (const { name, newDatabase } of ENGINES) {
     const url = await newDatabase(t);
     await open(t, url, 'service');
     const folder = temporaryFolder(t);
-    await backupStore(url, join(folder, 'backup.db'));
+    await backupStore(databaseAt(url), join(folder, 'backup.db'));
     assert.deepEqual(fs.readdirSync(folder), ['backup.db']);
   });
 }
@@ -72,10 +78,10 @@ test('a backup names what an interrupted one has left, and needs its folder', as
   const folder = temporaryFolder(t);
   const left = join(folder, 'a.db.01234567-89ab-cdef-0123-456789abcdef.partial');
   fs.writeFileSync(left, '');
-  const { leftovers, findings, bytes } = await backupStore(url, join(folder, 'b.db'));
+  const { leftovers, findings, bytes } = await backupStore(databaseAt(url), join(folder, 'b.db'));
   assert.deepEqual([leftovers, findings.problems], [[left], []]);
   assert.equal(bytes, fs.statSync(join(folder, 'b.db')).size);
-  const nowhere = backupStore(url, join(folder, 'unmounted', 'b.db'));
+  const nowhere = backupStore(databaseAt(url), join(folder, 'unmounted', 'b.db'));
   await assert.rejects(nowhere, /unmounted does not exist; create it, or mount its disk/);
   assert.equal(fs.existsSync(join(folder, 'unmounted')), false);
 });
@@ -85,7 +91,7 @@ test('a backup that is not accepted is not restored', async (t) => {
   await open(t, url, 'service');
   const [folder, target] = [temporaryFolder(t), temporaryFolder(t)];
   const backup = join(folder, 'backup.db');
-  await backupStore(url, backup);
+  await backupStore(databaseAt(url), backup);
   const refuse = () => {
     throw new Error('not this one');
   };
@@ -98,7 +104,7 @@ test('a store that is moved while its backup is copied is not replaced', async (
   const [url, to] = [await ENGINES[0]!.newDatabase(t), await ENGINES[0]!.newDatabase(t)];
   await (await open(t, url, 'service')).close();
   const folder = temporaryFolder(t);
-  await backupStore(url, join(folder, 'backup.db'));
+  await backupStore(databaseAt(url), join(folder, 'backup.db'));
   const { fsyncSync } = fs;
   // The copy of the backup is complete.
   let isMoved = false;
@@ -115,7 +121,7 @@ test('a store that is moved while its backup is copied is not replaced', async (
     fs.fsyncSync = fsyncSync;
     syncBuiltinESMExports();
   });
-  const restoring = restoreStore(url, join(folder, 'backup.db'), () => {});
+  const restoring = restoreStore(url, join(folder, 'backup.db'));
   await assert.rejects(restoring, /the store was moved to/);
 });
 
@@ -123,9 +129,9 @@ test('a restored database keeps the mode of the old one', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
   await (await open(t, url, 'service')).close();
   const backup = join(temporaryFolder(t), 'backup.db');
-  await backupStore(url, backup);
+  await backupStore(databaseAt(url), backup);
   const path = url.slice('sqlite:'.length);
   fs.chmodSync(path, 0o640);
-  await restoreStore(url, backup, () => {});
+  await restoreStore(url, backup);
   assert.equal(fs.statSync(path).mode & 0o777, 0o640);
 });

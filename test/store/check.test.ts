@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
 import { ENGINES, type Engine, open } from './engines.ts';
 
@@ -19,7 +19,7 @@ async function found(t: TestContext, engine: Engine, sql: string): Promise<reado
     db.exec(sql);
     db.close();
   }
-  const { problems, heads } = await checkStore(url);
+  const { problems, heads } = await databaseAt(url).check();
   return [...problems, ...heads!.problems];
 }
 

@@ -3,7 +3,8 @@ import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
-import { type CopyOptions, copyStore } from '../../src/store/maintenance/copy.ts';
+import { type CopyOptions, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase, open } from './engines.ts';
 
@@ -37,7 +38,10 @@ test('if a key is revoked during a move, nothing is moved and the store stays in
   const { url, store, file } = await source(t);
   const to = await ENGINES[0]!.newDatabase(t);
   const revoking = moving(file, 'UPDATE api_keys SET revoked_at = 1');
-  await assert.rejects(copyStore(url, to, revoking), /the store changed while it was copied/);
+  await assert.rejects(
+    copyStore(databaseAt(url), databaseAt(to), revoking),
+    /the store changed while it was copied/,
+  );
   assert.equal((await store.status()).movedTo, undefined);
   assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
 });
@@ -45,7 +49,11 @@ test('if a key is revoked during a move, nothing is moved and the store stays in
 test('the use of a key during a move does not prevent it', async (t) => {
   const { url, store, file } = await source(t);
   const to = await ENGINES[0]!.newDatabase(t);
-  await copyStore(url, to, moving(file, 'UPDATE api_keys SET last_used_at = 1'));
+  await copyStore(
+    databaseAt(url),
+    databaseAt(to),
+    moving(file, 'UPDATE api_keys SET last_used_at = 1'),
+  );
   assert.equal((await store.status()).movedTo, to);
 });
 
@@ -59,7 +67,10 @@ test('a source with a damaged table is refused, and the message names the databa
     writeSync(pages, Buffer.alloc(4_096, 0xff), 0, 4_096, (page - 1) * 4_096);
     closeSync(pages);
     const to = await ENGINES[0]!.newDatabase(t);
-    const copying = copyStore(`sqlite:${damaged}`, to, { isMove: false, onProgress: () => {} });
+    const copying = copyStore(databaseAt(`sqlite:${damaged}`), databaseAt(to), {
+      isMove: false,
+      onProgress: () => {},
+    });
     const message = new RegExp(`store\\.db-${name}: it is damaged .*"store-orders check"`);
     await assert.rejects(copying, { name: 'StoreNotUsable', message }, name);
   }
@@ -85,7 +96,10 @@ test('a copy that differs from its source is refused, and nothing is moved', asy
     CREATE TRIGGER rename BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION rename()`,
   );
   const options = { isMove: true, onProgress: () => {} };
-  await assert.rejects(copyStore(url, to, options), /the copy differs from the source/);
+  await assert.rejects(
+    copyStore(databaseAt(url), databaseAt(to), options),
+    /the copy differs from the source/,
+  );
   assert.equal((await store.status()).movedTo, undefined);
 });
 
@@ -106,6 +120,6 @@ test('a copy is verified under any collation of the database', async (t) => {
   }
   await store.close();
   const to = await ENGINES[0]!.newDatabase(t);
-  await copyStore(from, to, { isMove: false, onProgress: () => {} });
+  await copyStore(databaseAt(from), databaseAt(to), { isMove: false, onProgress: () => {} });
   assert.equal((await (await open(t, to)).keys()).length, 3);
 });

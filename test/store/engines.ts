@@ -6,11 +6,14 @@ import { after, type TestContext, test } from 'node:test';
 import type { Position } from '../../protocol/history.ts';
 import type { OrderCommand } from '../../src/domain/lifecycle.ts';
 import type { Order } from '../../src/domain/order.ts';
+import { actionOf } from '../../src/store/audit.ts';
+import type { Restored } from '../../src/store/backups.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { type ChangePage, type FeedStart, positionAfter } from '../../src/store/feed.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { Purpose } from '../../src/store/open-options.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { Findings } from '../../src/store/tables/consistency.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -113,7 +116,7 @@ export async function open(
   url: string,
   purpose: Purpose = 'write',
 ): Promise<Store> {
-  const store = await openStore(url, { create: true, purpose });
+  const store = await databaseAt(url).open({ create: true, purpose });
   t.after(() => store.close());
   return store;
 }
@@ -128,4 +131,13 @@ export async function queryDatabase(url: string, sql: string): Promise<string[][
   } finally {
     db.close();
   }
+}
+
+/** Replaces an SQLite database by a backup. @param accept see RestoreOptions */
+export function restoreStore(
+  url: string,
+  file: string,
+  accept: (backup: Findings) => void = () => {},
+): Promise<Restored> {
+  return databaseAt(url).file!.restore(file, { accept, action: actionOf('restore', file) });
 }

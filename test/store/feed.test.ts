@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { PlaceOrderCommand } from '../../src/domain/placement.ts';
-import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import type { Session } from '../../src/store/postgres/database/session.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
@@ -11,7 +11,7 @@ import { readFeed } from '../../src/store/postgres/feed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { ENGINES, newPostgresDatabase, open } from './engines.ts';
+import { ENGINES, newPostgresDatabase, open, restoreStore } from './engines.ts';
 
 const place = (id: bigint) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
 
@@ -30,7 +30,7 @@ for (const [from, to] of [ENGINES, ENGINES.toReversed()] as const) {
     const position = (await before.feed('start', 500))!.position;
     const all = (await before.feed('start', 500))!.changes;
     await before.close();
-    await copyStore(source, target, { isMove: true, onProgress: () => {} });
+    await copyStore(databaseAt(source), databaseAt(target), { isMove: true, onProgress: () => {} });
     const after = await open(t, target, 'service');
     await after.apply([place(3n)]);
     assert.deepEqual(await idsBehind(after, position), [3n]);
@@ -52,7 +52,7 @@ for (const [from, to] of [ENGINES, ENGINES.toReversed()] as const) {
     await before.apply([cancel(1n)]);
     await before.apply([place(7n)]);
     await before.close();
-    await copyStore(source, target, { isMove: true, onProgress: () => {} });
+    await copyStore(databaseAt(source), databaseAt(target), { isMove: true, onProgress: () => {} });
     const after = await open(t, target, 'service');
     assert.deepEqual(await after.apply([placeOrder]), [{ ...placed, isReplay: true }]);
     const [refused] = await after.apply([cancel(7n)]);
@@ -66,11 +66,11 @@ test('after a restore, a position that the backup has continues, and a later one
   const before = await open(t, `sqlite:${path}`, 'service');
   await before.apply([place(1n)]);
   const early = (await before.feed('now', 1))!.position;
-  await backupStore(`sqlite:${path}`, backup);
+  await backupStore(databaseAt(`sqlite:${path}`), backup);
   await before.apply([place(2n)]);
   const late = (await before.feed('now', 1))!.position;
   await before.close();
-  await restoreStore(`sqlite:${path}`, backup, () => {});
+  await restoreStore(`sqlite:${path}`, backup);
   const after = await open(t, `sqlite:${path}`, 'service');
   await after.apply([place(3n)]);
   assert.equal(await after.feed(late, 1), undefined);

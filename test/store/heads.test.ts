@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { BEGINNING } from '../../protocol/history.ts';
 import { positionAfterChanges } from '../../src/domain/heads.ts';
 import type { Order, OrderId } from '../../src/domain/order.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../domain/arbitraries.ts';
 import { ENGINES, momentAt, open, queryDatabase } from './engines.ts';
@@ -30,7 +30,7 @@ async function ordersAt(store: Store, at?: bigint): Promise<Order[]> {
 
 /** What a check of the rows and of the history finds. */
 async function problemsIn(url: string, isSample = false): Promise<readonly string[]> {
-  const { problems, heads } = await checkStore(url, { isSample });
+  const { problems, heads } = await databaseAt(url).check({ isSample });
   return [...problems, ...heads!.problems];
 }
 
@@ -57,7 +57,7 @@ for (const { name, newDatabase } of ENGINES) {
           assert.equal(head, await headOfFeed(store));
           await store.close();
           assert.deepEqual(await problemsIn(url), []);
-          assert.equal((await checkStore(url)).head, head);
+          assert.equal((await databaseAt(url).check()).head, head);
         },
       ),
       { numRuns: 12 },
@@ -118,7 +118,7 @@ for (const { name, newDatabase } of ENGINES) {
     }
     const [before, after] = [await momentAt(store, 1n), await momentAt(store, 3n)];
     await queryDatabase(url, 'UPDATE orders SET quantity = 7 WHERE id = 2');
-    const from = (await checkStore(url)).heads?.firstAltered;
+    const from = (await databaseAt(url).check()).heads?.firstAltered;
     assert.equal(from, 2n);
     assert.deepEqual(await store.apply([{ type: 'rechain', from: from! }]), ['rechained']);
     assert.deepEqual(await problemsIn(url), []);
@@ -143,7 +143,7 @@ for (const { name, newDatabase } of ENGINES) {
     ]) {
       await queryDatabase(url, sql);
     }
-    const { firstAltered } = (await checkStore(url)).heads!;
+    const { firstAltered } = (await databaseAt(url).check()).heads!;
     assert.deepEqual(await store.apply([{ type: 'rechain', from: firstAltered! }]), ['rechained']);
     assert.deepEqual(await problemsIn(url), []);
     await place(4n);

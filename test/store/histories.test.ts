@@ -5,11 +5,12 @@ import { type TestContext, test } from 'node:test';
 import type { Position } from '../../protocol/history.ts';
 import { Listing } from '../../src/listing/listing.ts';
 import { etagName } from '../../src/records/etags.ts';
-import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
+import { backupStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { cancel, ENGINES, momentAt, open, place, queryDatabase } from './engines.ts';
+import { cancel, ENGINES, momentAt, open, place, queryDatabase, restoreStore } from './engines.ts';
 
 const pending = (id: bigint) => place({ id, status: 'pending' });
 
@@ -100,7 +101,7 @@ async function withBackup(t: TestContext) {
   const [url, backup] = [`sqlite:${join(folder, 'store.db')}`, join(folder, 'backup.db')];
   const store = await open(t, url, 'service');
   for (const id of [1n, 2n]) await store.apply([pending(id)]);
-  await backupStore(url, backup);
+  await backupStore(databaseAt(url), backup);
   for (const id of [3n, 4n]) await store.apply([pending(id)]);
   const kept = await Promise.all([1n, 2n, 3n, 4n].map((revision) => momentAt(store, revision)));
   const before = await listOf(new Listing(store));
@@ -111,7 +112,7 @@ async function withBackup(t: TestContext) {
 for (const { how, put } of [
   {
     how: 'restored',
-    put: (url: string, backup: string) => restoreStore(url, backup, () => {}),
+    put: (url: string, backup: string) => restoreStore(url, backup),
   },
   {
     how: 'put in place by hand',

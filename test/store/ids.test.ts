@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { positionText } from '../../protocol/history.ts';
-import { backupStore } from '../../src/store/maintenance/backup.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
-import { openStore } from '../../src/store/open.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open } from './engines.ts';
 
@@ -17,13 +16,13 @@ async function backupOf(t: TestContext, url: string): Promise<string> {
     ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
   await store.apply([order(1n), order(2n)]);
   const file = join(temporaryFolder(t), 'backup.db');
-  await backupStore(url, file);
+  await backupStore(databaseAt(url), file);
   return file;
 }
 
 /** Opens a store as a service, cancels an order, and returns what identifies the next list. */
 async function listIdAfterCancel(url: string, id: bigint): Promise<string> {
-  const store = await openStore(url, { create: false, purpose: 'service' });
+  const store = await databaseAt(url).open({ create: false, purpose: 'service' });
   await store.apply([{ type: 'cancel', id }]);
   const position = (await store.changes(undefined, () => {}))!;
   await store.close();
@@ -37,7 +36,7 @@ for (const { name, newDatabase } of ENGINES) {
     const restored = async (id: bigint) => {
       copyFileSync(backup, path);
       // A command that opens the store must not assign its id; only a service does.
-      await (await openStore(`sqlite:${path}`, { create: false, purpose: 'write' })).close();
+      await (await databaseAt(`sqlite:${path}`).open({ create: false, purpose: 'write' })).close();
       return listIdAfterCancel(`sqlite:${path}`, id);
     };
     assert.notEqual(await restored(1n), await restored(2n));
@@ -47,7 +46,10 @@ for (const { name, newDatabase } of ENGINES) {
     const backup = await backupOf(t, `sqlite:${join(temporaryFolder(t), 'a.db')}`);
     const copied = async (id: bigint) => {
       const url = await newDatabase(t);
-      await copyStore(`sqlite:${backup}`, url, { isMove: true, onProgress: () => {} });
+      await copyStore(databaseAt(`sqlite:${backup}`), databaseAt(url), {
+        isMove: true,
+        onProgress: () => {},
+      });
       return listIdAfterCancel(url, id);
     };
     assert.notEqual(await copied(1n), await copied(2n));

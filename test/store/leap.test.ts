@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FEW_IDS, leapAbove } from '../../src/domain/ids.ts';
 import { INT64_MAX } from '../../src/domain/order.ts';
-import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
-import { openStore } from '../../src/store/open.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { ENGINES, newPostgresDatabase, open, queryDatabase } from './engines.ts';
+import { ENGINES, newPostgresDatabase, open, queryDatabase, restoreStore } from './engines.ts';
 
 const BILLION = 1_000_000_000n;
 let keys = 0;
@@ -28,7 +27,7 @@ async function place(store: Store): Promise<bigint> {
 
 /** Serves the store at `url` for a moment; returns the ids of `count` orders that are placed then. */
 async function placed(url: string, count = 1): Promise<bigint[]> {
-  const store = await openStore(url, { create: true, purpose: 'service' });
+  const store = await databaseAt(url).open({ create: true, purpose: 'service' });
   try {
     const ids: bigint[] = [];
     for (let each = 0; each < count; each += 1) ids.push(await place(store));
@@ -40,7 +39,7 @@ async function placed(url: string, count = 1): Promise<bigint[]> {
 
 /** Imports an order with an id. */
 async function importOne(url: string, id: bigint): Promise<void> {
-  const store = await openStore(url, { create: true, purpose: 'write' });
+  const store = await databaseAt(url).open({ create: true, purpose: 'write' });
   await store.apply([{ type: 'insertOrder', order: { id, status: 'pending' } }]);
   await store.close();
 }
@@ -48,25 +47,25 @@ async function importOne(url: string, id: bigint): Promise<void> {
 /** Returns the path of a new backup of the store at `url`. */
 async function backupOf(t: TestContext, url: string): Promise<string> {
   const file = join(temporaryFolder(t), 'backup.db');
-  await backupStore(url, file);
+  await backupStore(databaseAt(url), file);
   return file;
 }
 
-const restored = (url: string, file: string) => restoreStore(url, file, () => {});
+const restored = (url: string, file: string) => restoreStore(url, file);
 
 for (const { name, newDatabase } of ENGINES) {
   test(`${name}: ids ascend over restarts and migrations, without a leap`, async (t) => {
     const url = await newDatabase(t);
     await importOne(url, 5n);
     assert.deepEqual(await placed(url, 2), [6n, 7n]);
-    await (await openStore(url, { create: false, purpose: 'migration' })).close();
+    await (await databaseAt(url).open({ create: false, purpose: 'migration' })).close();
     assert.deepEqual(await placed(url), [8n]);
   });
 
-  test(`${name}: a store that is taken back after a move leaps`, async (t) => {
+  test(`${name}: a store that is reactivated after a move leaps`, async (t) => {
     const [url, target] = [await newDatabase(t), await newDatabase(t)];
     await placed(url, 2);
-    await copyStore(url, target, { isMove: true, onProgress: () => {} });
+    await copyStore(databaseAt(url), databaseAt(target), { isMove: true, onProgress: () => {} });
     assert.deepEqual(await placed(target), [3n]);
     const store = await open(t, url);
     await store.apply([{ type: 'reactivate' }]);
@@ -79,13 +78,13 @@ for (const { name, newDatabase } of ENGINES) {
     await placed(url);
     const to = await (name === 'PostgreSQL' ? newPostgresDatabase(t) : newDatabase(t));
     const move = { isMove: true, onProgress: () => {} };
-    await copyStore(url, to, move);
+    await copyStore(databaseAt(url), databaseAt(to), move);
     assert.deepEqual(await placed(to), [2n]);
     if (to.startsWith('sqlite:')) {
       for (const suffix of ['', '-ids', '-wal', '-shm'])
         rmSync(sqlitePath(to) + suffix, { force: true });
     } else await query(to, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    await copyStore(url, to, move);
+    await copyStore(databaseAt(url), databaseAt(to), move);
     assert.deepEqual(await placed(to), [BILLION]);
   });
 
@@ -94,7 +93,10 @@ for (const { name, newDatabase } of ENGINES) {
     await placed(source, 2);
     const backup = await backupOf(t, source);
     const target = await newDatabase(t);
-    await copyStore(`sqlite:${backup}`, target, { isMove: true, onProgress: () => {} });
+    await copyStore(databaseAt(`sqlite:${backup}`), databaseAt(target), {
+      isMove: true,
+      onProgress: () => {},
+    });
     assert.deepEqual(await placed(target, 2), [BILLION, BILLION + 1n]);
   });
 
@@ -188,7 +190,10 @@ test('SQLite: a copy of the file that is moved at once to another database leaps
   copyFileSync(path, kept);
   await placed(`sqlite:${path}`);
   const to = `sqlite:${join(folder, 'to.db')}`;
-  await copyStore(`sqlite:${kept}`, to, { isMove: true, onProgress: () => {} });
+  await copyStore(databaseAt(`sqlite:${kept}`), databaseAt(to), {
+    isMove: true,
+    onProgress: () => {},
+  });
   assert.deepEqual(await placed(to), [BILLION]);
 });
 
@@ -196,7 +201,7 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
   const folder = temporaryFolder(t);
   const [url, backup] = [`sqlite:${join(folder, 'store.db')}`, join(folder, 'backup.db')];
   await placed(url, 2);
-  await backupStore(url, backup);
+  await backupStore(databaseAt(url), backup);
   // As the release before has it.
   for (const sql of [
     'DROP TRIGGER leap',
@@ -281,7 +286,7 @@ test('SQLite: a last id below an order stays, whatever was given above it', asyn
   const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   await importOne(url, 7n);
   await importOne(url, INT64_MAX);
-  const store = await openStore(url, { create: false, purpose: 'write' });
+  const store = await databaseAt(url).open({ create: false, purpose: 'write' });
   await store.apply([{ type: 'limitIds', last: FEW_IDS }]);
   await store.close();
   assert.deepEqual(await placed(url), [8n]);

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
-import { openStore } from '../../src/store/open.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { planMigration } from '../../src/store/postgres/database/migration-plan.ts';
 import { eventually, query } from '../postgres.ts';
 import { run } from '../process/program.ts';
@@ -48,7 +47,7 @@ async function longRead(t: TestContext, url: string): Promise<() => Promise<unkn
 /** Starts a migration and waits until it has named a session that it waits for. */
 async function waitingMigration(url: string) {
   const reasons: string[] = [];
-  const migrated = openStore(url, {
+  const migrated = databaseAt(url).open({
     ...({ create: false, purpose: 'migration' } as const),
     onWaiting: (reason) => reasons.push(reason),
   });
@@ -79,7 +78,7 @@ test('PostgreSQL: a migration that waits for a long read does not block nodes, a
   await useAsNode(url, 40);
   await end();
   await (await migrated).close();
-  const { schema, schemaDifferences: differences } = await checkStore(url);
+  const { schema, schemaDifferences: differences } = await databaseAt(url).check();
   assert.deepEqual([schema.has, differences], [schema.knows, []]);
 });
 
@@ -97,8 +96,8 @@ test('PostgreSQL: indexes are built while changes are made, and an interrupted o
   assert.deepEqual(await query(url, 'SELECT count(*) FROM pg_index WHERE NOT indisvalid'), [['1']]);
   await end();
   await query(url, "DELETE FROM order_events WHERE type = 'cancelled'");
-  await (await openStore(url, { create: false, purpose: 'migration' })).close();
-  const { schemaDifferences: differences, problems } = await checkStore(url);
+  await (await databaseAt(url).open({ create: false, purpose: 'migration' })).close();
+  const { schemaDifferences: differences, problems } = await databaseAt(url).check();
   assert.deepEqual([differences, problems], [[], []]);
 });
 
@@ -115,7 +114,7 @@ test('PostgreSQL: migrate --plan shows what would run, its locks and what holds 
   );
   assert.match(ids.effects[0], /^locks store \(ACCESS EXCLUSIVE\)/);
   assert.match(heldBy[0], /^process \d+ \(pg_dump, role \w+\), in a transaction for \d+ s$/);
-  const { has } = (await checkStore(url)).schema;
+  const { has } = (await databaseAt(url).check()).schema;
   assert.equal(has, 8);
   const { stdout } = await run(['migrate', '--plan', '--database', url]);
   assert.match(

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -96,7 +96,7 @@ for (const suffixes of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
     await store.close();
     const again = await open(t, `sqlite:${path}`, 'service');
     assert.equal((await again.find([1n, 2n, 3n])).length, 3);
-    assert.deepEqual((await checkStore(`sqlite:${path}`)).problems, []);
+    assert.deepEqual((await databaseAt(`sqlite:${path}`).check()).problems, []);
   });
 }
 
@@ -126,5 +126,5 @@ test('SQLite: beside a database that another process has made in its place, noth
   await other.apply([place(9n)]);
   assert.equal((await other.find([1n, 8n, 9n])).length, 2);
   await other.close();
-  assert.deepEqual((await checkStore(`sqlite:${path}`)).problems, []);
+  assert.deepEqual((await databaseAt(`sqlite:${path}`).check()).problems, []);
 });

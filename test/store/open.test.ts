@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { databaseLabel, hasPassword } from '../../src/store/url.ts';
+import { databaseAt, hasPassword } from '../../src/store/database.ts';
 
 test('a password in a database URL is detected anywhere in it', () => {
   for (const url of [
@@ -20,7 +20,7 @@ test('a password in a database URL is detected anywhere in it', () => {
 });
 
 test('the label of a database has host and user, but no password', () => {
-  const label = (rest: string) => databaseLabel(`postgres://${rest}`);
+  const label = (rest: string) => databaseAt(`postgres://${rest}`).label;
   assert.equal(label('app:secret@db.example:5433/orders'), 'postgres://app@db.example:5433/orders');
   assert.equal(label('app@one,two:5433/orders'), 'postgres://app@one,two:5433/orders');
   assert.equal(label('db/orders?password=secret'), 'postgres://db/orders');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openStore } from '../../src/store/open.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { Origin, Timelines } from '../../src/store/postgres/database/origin.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
@@ -23,7 +23,7 @@ test('a store of another environment is rejected after a reconnect', async (t) =
     [production, 'production'],
     [staging, 'staging'],
   ] as const) {
-    const store = await openStore(url, { create: true, purpose: 'write' });
+    const store = await databaseAt(url).open({ create: true, purpose: 'write' });
     await store.apply([{ type: 'recordEnvironment', environment }]);
     await store.close();
   }

@@ -15,8 +15,8 @@ import {
 import {
   type OrderFilter,
   type OrderPage,
-  type PagePosition,
-  positionOf,
+  type PagePlace,
+  placeOf,
   SORTS,
   type Sort,
   UNDATED,
@@ -82,7 +82,7 @@ function matches(
 
 /** Orders by a sort order, then by id. */
 function sorted(orders: readonly OrderRecord[], sort: Sort, isDescending: boolean): OrderRecord[] {
-  const timeOf = (order: OrderRecord) => positionOf(order, sort).time ?? 0n;
+  const timeOf = (order: OrderRecord) => placeOf(order, sort).time ?? 0n;
   const isBefore = (a: OrderRecord, b: OrderRecord) =>
     timeOf(a) < timeOf(b) || (timeOf(a) === timeOf(b) && a.id < b.id);
   const ascending = orders.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
@@ -190,7 +190,7 @@ for (const { name, newDatabase } of ENGINES) {
       runs += 1n;
       const writes = shifted(history, runs * 100n);
       await store.apply(writes.shift() ?? []);
-      let after: PagePosition | undefined;
+      let after: PagePlace | undefined;
       do {
         const page = await store.page({ filter: chosen, sort, isDescending, after, limit });
         pages.push(page);

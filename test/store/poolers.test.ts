@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diagnoseDatabase } from '../../src/store/maintenance/inspect.ts';
-import { openStore } from '../../src/store/open.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { parseAddress } from '../../src/store/postgres/database/address.ts';
 import { Connection } from '../../src/store/postgres/database/connection.ts';
 import { unavailable } from '../../src/store/postgres/database/errors.ts';
@@ -22,14 +21,14 @@ for (const passesKey of [true, false]) {
     await store.apply([place({ id: 1n, status: 'pending' })]);
     const pooled = await startPooler(t, url, passesKey);
     for (const purpose of ['service', 'write', 'read'] as const) {
-      const opened = openStore(pooled, { create: false, purpose });
+      const opened = databaseAt(pooled).open({ create: false, purpose });
       await assert.rejects(opened, (error) => {
         assert.ok(error instanceof StoreNotUsable);
         assert.match(error.message, ADVICE);
         return true;
       });
     }
-    const [finding] = await diagnoseDatabase(pooled);
+    const [finding] = await databaseAt(pooled).diagnose();
     assert.equal(finding!.level, 'problem');
     assert.match(finding!.found, ADVICE);
   });
@@ -92,7 +91,7 @@ test('reads that a proxy sends to a standby are refused, and never stale', async
     pet: () => node.pet(1n),
     webhooks: () => node.webhooks(),
     'a refusal': () => node.apply([cancel(1n)]),
-    'another node': () => openStore(split, { create: false, purpose: 'service' }),
+    'another node': () => databaseAt(split).open({ create: false, purpose: 'service' }),
   };
   for (const [what, read] of Object.entries(everyRead)) {
     await assert.rejects(read(), isFromStandby, what);

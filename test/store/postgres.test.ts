@@ -6,8 +6,7 @@ import { Client } from 'pg';
 import { isSamePosition } from '../../protocol/history.ts';
 import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { readConfig } from '../../src/service/settings/config.ts';
-import { checkStore, diagnoseDatabase } from '../../src/store/maintenance/inspect.ts';
-import { openStore } from '../../src/store/open.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { SESSION_SETTINGS } from '../../src/store/postgres/database/session-settings.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
@@ -66,12 +65,12 @@ test('rows that row-level security hides are an error, and never missing orders'
     () => limited.changes(undefined, () => {}),
     () => limited.scan(async () => undefined),
     () => limited.apply([{ type: 'cancel', id: 1n } as const]),
-    () => checkStore(roleUrl),
-    () => openStore(roleUrl, { create: false, purpose: 'read' }),
+    () => databaseAt(roleUrl).check(),
+    () => databaseAt(roleUrl).open({ create: false, purpose: 'read' }),
   ];
   for (const read of reads)
     await assert.rejects(read(), /row-level security hides rows from this role: .* BYPASSRLS/);
-  const findings = await diagnoseDatabase(roleUrl);
+  const findings = await databaseAt(roleUrl).diagnose();
   const { found, advice } = findings.find(({ subject }) => subject === 'rights')!;
   assert.equal(found, 'row-level security hides rows from this role in orders');
   assert.match(advice!, /owns the tables.*FORCE ROW LEVEL SECURITY/);
@@ -91,18 +90,18 @@ for (const [what, change] of [
     const url = await newPostgresDatabase(t);
     await (await open(t, url)).close();
     for (const sql of change.split(';')) await query(url, sql);
-    const opened = openStore(url, { create: false, purpose: 'service' });
+    const opened = databaseAt(url).open({ create: false, purpose: 'service' });
     await assert.rejects(opened, /the schema lacks: table pets/);
-    const { schemaDifferences } = await checkStore(url);
+    const { schemaDifferences } = await databaseAt(url).check();
     assert.ok(schemaDifferences.some((each) => /^the schema has instead: .* pets$/.test(each)));
   });
 }
 
 test('a search path without an existing schema is named as such', async (t) => {
   const url = `${await newPostgresDatabase(t)}?options=-c%20search_path%3Dnowhere`;
-  const opened = openStore(url, { create: true, purpose: 'service' });
+  const opened = databaseAt(url).open({ create: true, purpose: 'service' });
   await assert.rejects(opened, /no schema of the search path exists/);
-  const findings = await diagnoseDatabase(url);
+  const findings = await databaseAt(url).diagnose();
   const rights = findings.find(({ subject }) => subject === 'rights')!;
   assert.equal(rights.found, 'no schema of the search path exists: nowhere');
 });
@@ -150,7 +149,7 @@ test('settings of the database do not affect the store', async (t) => {
     (await store.history(2n)).map(({ by }) => by),
     [undefined, undefined],
   );
-  const { schemaDifferences } = await checkStore(url);
+  const { schemaDifferences } = await databaseAt(url).check();
   assert.deepEqual(schemaDifferences, []);
   const session = await newSession(url, COMMAND);
   t.after(() => session.destroy());
@@ -380,7 +379,11 @@ test('commands do not migrate an older schema, and name the command that does', 
   const last = 'SELECT max(name) FROM store_orders_migrations';
   await query(url, `DELETE FROM store_orders_migrations WHERE name = (${last})`);
   for (const purpose of ['read', 'write'] as const) {
-    await assert.rejects(openStore(url, { create: false, purpose }), /earlier release/, purpose);
+    await assert.rejects(
+      databaseAt(url).open({ create: false, purpose }),
+      /earlier release/,
+      purpose,
+    );
   }
 });
 
@@ -415,7 +418,7 @@ test('doctor names what holds back the removal of old rows, and a metric counts 
   assert.ok(heldBack!.session > MAX_HELD_BACK);
   assert.equal(heldBack!.replication_slot, 0);
   const named = async () =>
-    (await diagnoseDatabase(url)).find(({ subject }) => subject === 'snapshots')!;
+    (await databaseAt(url).diagnose()).find(({ subject }) => subject === 'snapshots')!;
   assert.match(
     (await named()).found,
     /session \d+ \(forgotten, role postgres\) since 2\d{4} transactions/,

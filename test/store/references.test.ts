@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PlaceOrderCommand } from '../../src/domain/placement.ts';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, open, queryDatabase } from './engines.ts';
 
@@ -74,7 +74,7 @@ for (const { name, newDatabase } of ENGINES) {
     );
     const feed = await store.feed('start', 9);
     assert.deepEqual(new Set(feed!.changes.map(({ order: { reference } }) => reference)).size, 2);
-    const { problems, heads } = await checkStore(url);
+    const { problems, heads } = await databaseAt(url).check();
     assert.deepEqual([...problems, ...heads!.problems], []);
   });
 
@@ -156,6 +156,6 @@ test('PostgreSQL: a node that does not know references, and leaves them out of t
   const write = 'UPDATE store SET revision = revision + 1, head = sha256(head || head)';
   await assert.rejects(queryDatabase(url, write), /a newer release has migrated the schema/);
   await store.apply([placement('b')]);
-  const { problems, heads } = await checkStore(url);
+  const { problems, heads } = await databaseAt(url).check();
   assert.deepEqual([...problems, ...heads!.problems], []);
 });

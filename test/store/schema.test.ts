@@ -5,9 +5,8 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { databaseAt } from '../../src/store/database.ts';
 import { expectedSchema, schemaDifferences } from '../../src/store/expected-schema.ts';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
-import { openStore } from '../../src/store/open.ts';
 import { describeSchema as describePostgres } from '../../src/store/postgres/database/catalog.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
@@ -112,13 +111,13 @@ for (const { name, newDatabase } of ENGINES) {
   test(`${name}: check finds each difference of the schema, and a store that lacks something is not served`, async (t) => {
     for (const [sql, expected] of CHANGES) {
       const url = await newDatabase(t);
-      await (await openStore(url, { create: true, purpose: 'service' })).close();
-      assert.deepEqual((await checkStore(url)).schemaDifferences, []);
+      await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+      assert.deepEqual((await databaseAt(url).check()).schemaDifferences, []);
       await queryDatabase(url, sql);
-      const [found] = (await checkStore(url)).schemaDifferences;
+      const [found] = (await databaseAt(url).check()).schemaDifferences;
       assert.ok(found?.startsWith(expected), `${sql}: ${found}`);
       for (const purpose of ['service', 'migration'] as const) {
-        const opened = openStore(url, { create: true, purpose });
+        const opened = databaseAt(url).open({ create: true, purpose });
         // A column that was added does not keep the store from use.
         if (expected.includes('unknown column')) await (await opened).close();
         else {
@@ -175,7 +174,7 @@ test('a store of 1.0.0 places and imports orders and resumes its unfinished impo
     const orders = [{ id: 5n, status: 'pending' as const }];
     const [imported] = await store.apply([{ type: 'importOrders', ...run, orders, auditId: 1n }]);
     assert.deepEqual(imported, { placed: 1 });
-    const { schemaDifferences: differences, problems } = await checkStore(url);
+    const { schemaDifferences: differences, problems } = await databaseAt(url).check();
     assert.deepEqual([differences, problems], [[], []]);
   }
 });

@@ -13,15 +13,13 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { backupStore, restoreStore } from '../../src/store/maintenance/backup.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
-import { diagnoseDatabase } from '../../src/store/maintenance/inspect.ts';
-import { openStore } from '../../src/store/open.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import { makeDurable, openForWriting } from '../../src/store/sqlite/database/connection.ts';
 import { checkSqlite } from '../../src/store/sqlite/maintenance/check.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { momentAt } from './engines.ts';
+import { momentAt, restoreStore } from './engines.ts';
 
 const OPTIONS = { create: true, purpose: 'service' } as const;
 
@@ -40,18 +38,18 @@ test('a database of another program is refused and not modified', async (t) => {
   db.close();
   const digest = () => createHash('sha256').update(readFileSync(path)).digest('hex');
   const before = digest();
-  await assert.rejects(openStore(`sqlite:${path}`, OPTIONS), StoreNotUsable);
+  await assert.rejects(databaseAt(`sqlite:${path}`).open(OPTIONS), StoreNotUsable);
   assert.equal(digest(), before);
 });
 
 test('a store without its store row is refused, and the process can exit', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
-  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  await (await databaseAt(`sqlite:${path}`).open(OPTIONS)).close();
   const db = new DatabaseSync(path);
   db.exec('DELETE FROM store');
   db.close();
   await assert.rejects(
-    openStore(`sqlite:${path}`, OPTIONS),
+    databaseAt(`sqlite:${path}`).open(OPTIONS),
     /a copy into this database is incomplete/,
   );
 });
@@ -61,9 +59,9 @@ test('databases, backups and the folders created for them are accessible to thei
   t.after(() => process.umask(umask));
   const folder = join(temporaryFolder(t), 'made');
   const url = `sqlite:${join(folder, 'a.db')}`;
-  const store = await openStore(url, OPTIONS);
+  const store = await databaseAt(url).open(OPTIONS);
   await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
-  await backupStore(url, join(folder, 'b.db'));
+  await backupStore(databaseAt(url), join(folder, 'b.db'));
   const modes = ['.', 'a.db', 'a.db-wal', 'a.db-shm', 'b.db'].map((name) =>
     (statSync(join(folder, name)).mode & 0o777).toString(8),
   );
@@ -73,9 +71,9 @@ test('databases, backups and the folders created for them are accessible to thei
 
 test('an existing database keeps its file mode', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
-  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  await (await databaseAt(`sqlite:${path}`).open(OPTIONS)).close();
   chmodSync(path, 0o640);
-  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  await (await databaseAt(`sqlite:${path}`).open(OPTIONS)).close();
   assert.equal(statSync(path).mode & 0o777, 0o640);
 });
 
@@ -109,17 +107,17 @@ test('only a service and "migrate" migrate a store; other commands name the comm
   };
   for (const purpose of ['read', 'write'] as const) {
     await assert.rejects(
-      openStore(url, { create: false, purpose }),
+      databaseAt(url).open({ create: false, purpose }),
       /update it with "store-orders migrate"/,
     );
   }
   await assert.rejects(
-    copyStore(url, `${url}.copy`, { isMove: true, onProgress: () => {} }),
+    copyStore(databaseAt(url), databaseAt(`${url}.copy`), { isMove: true, onProgress: () => {} }),
     /update it with "store-orders migrate"/,
   );
   assert.equal(version(), 1);
   const backup = join(temporaryFolder(t), 'backup.db');
-  await backupStore(url, backup);
+  await backupStore(databaseAt(url), backup);
   assert.equal(version(), 1, 'a backup does not migrate');
   for (const [database, purpose] of [
     [url, 'service'],
@@ -127,18 +125,18 @@ test('only a service and "migrate" migrate a store; other commands name the comm
   ] as const) {
     const migrated: number[] = [];
     const onMigrated = (...versions: number[]) => migrated.push(...versions);
-    await (await openStore(database, { create: false, purpose, onMigrated })).close();
+    await (await databaseAt(database).open({ create: false, purpose, onMigrated })).close();
     assert.equal(migrated[0], 1);
     assert.ok(migrated[1]! > 1);
     migrated.length = 0;
-    await (await openStore(database, { create: false, purpose, onMigrated })).close();
+    await (await databaseAt(database).open({ create: false, purpose, onMigrated })).close();
     assert.deepEqual(migrated, [], 'already migrated');
   }
 });
 
 test('a store migrated by another release since it was opened is unavailable, with the reason', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
-  const store = await openStore(`sqlite:${path}`, OPTIONS);
+  const store = await databaseAt(`sqlite:${path}`).open(OPTIONS);
   t.after(() => store.close());
   const known = await store.changes(undefined, () => {});
   const db = new DatabaseSync(path);
@@ -159,7 +157,7 @@ test('a store migrated by another release since it was opened is unavailable, wi
 test('opening a database waits for another process that migrates it', async (t) => {
   const { path, db } = oldDatabase(t);
   db.exec('BEGIN IMMEDIATE');
-  const opening = openStore(`sqlite:${path}`, OPTIONS);
+  const opening = databaseAt(`sqlite:${path}`).open(OPTIONS);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   db.exec('COMMIT');
   db.close();
@@ -179,7 +177,7 @@ test('an existing store gets the environment of its keys, if they share one', as
         VALUES ('key_${index}', 'x', '${environment}', randomblob(32), 0)`);
     }
     db.close();
-    const store = await openStore(`sqlite:${path}`, OPTIONS);
+    const store = await databaseAt(`sqlite:${path}`).open(OPTIONS);
     assert.equal((await store.status()).environment, expected);
     await store.close();
   }
@@ -188,7 +186,7 @@ test('an existing store gets the environment of its keys, if they share one', as
 test('migrating a database of release 1.0.0 keeps the history of every order', async (t) => {
   const { path, db } = oldDatabase(t);
   db.close();
-  const store = await openStore(`sqlite:${path}`, OPTIONS);
+  const store = await databaseAt(`sqlite:${path}`).open(OPTIONS);
   t.after(() => store.close());
   await store.apply([{ type: 'cancel', id: 3n }]);
   const history = async (id: bigint) =>
@@ -216,42 +214,39 @@ test('migrating a database of release 1.0.0 keeps the history of every order', a
 test('a database with a second name (a hard link) is not written, by a service, a command or a restore', async (t) => {
   const folder = temporaryFolder(t);
   const [path, other] = [join(folder, 'a.db'), join(folder, 'b.db')];
-  const store = await openStore(`sqlite:${path}`, OPTIONS);
+  const store = await databaseAt(`sqlite:${path}`).open(OPTIONS);
   await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   await store.close();
   const backup = join(folder, 'backup.db');
-  await backupStore(`sqlite:${path}`, backup);
+  await backupStore(databaseAt(`sqlite:${path}`), backup);
   linkSync(path, other);
   for (const name of [path, other]) {
     const url = `sqlite:${name}`;
     for (const purpose of ['service', 'migration', 'write'] as const) {
       await assert.rejects(
-        openStore(url, { create: true, purpose }),
+        databaseAt(url).open({ create: true, purpose }),
         /it has 2 names \(hard links\)/,
       );
     }
-    await assert.rejects(
-      restoreStore(url, backup, () => {}),
-      /it has 2 names/,
-    );
-    const findings = await diagnoseDatabase(url);
+    await assert.rejects(restoreStore(url, backup), /it has 2 names/);
+    const findings = await databaseAt(url).diagnose();
     assert.match(findings.find(({ subject }) => subject === 'files')!.found, /it has 2 names/);
-    const reading = await openStore(url, { create: false, purpose: 'read' });
+    const reading = await databaseAt(url).open({ create: false, purpose: 'read' });
     assert.equal((await reading.find([1n])).length, 1);
     await reading.close();
   }
   rmSync(other);
   symlinkSync(path, other);
-  await (await openStore(`sqlite:${other}`, OPTIONS)).close();
+  await (await databaseAt(`sqlite:${other}`).open(OPTIONS)).close();
 });
 
 test('the second name that an interrupted restore leaves does not keep the database from use', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
-  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
+  await (await databaseAt(`sqlite:${path}`).open(OPTIONS)).close();
   const kept = `${path}.before-2026-11-26T00-00-00-000Z`;
   linkSync(path, kept);
-  await (await openStore(`sqlite:${path}`, OPTIONS)).close();
-  await assert.rejects(openStore(`sqlite:${kept}`, OPTIONS), /it has 2 names/);
+  await (await databaseAt(`sqlite:${path}`).open(OPTIONS)).close();
+  await assert.rejects(databaseAt(`sqlite:${kept}`).open(OPTIONS), /it has 2 names/);
 });
 
 test('file names that SQLite would read as URIs are names of files, for backups, restores and checks', async (t) => {
@@ -260,16 +255,16 @@ test('file names that SQLite would read as URIs are names of files, for backups,
   process.chdir(folder);
   t.after(() => process.chdir(before));
   const url = 'sqlite:a.db';
-  const store = await openStore(url, OPTIONS);
+  const store = await databaseAt(url).open(OPTIONS);
   await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
   await store.close();
   const names = ['file:b.db', 'file:///c.db', ':memory:', 'file::memory:', 'file:d.db?mode=memory'];
   for (const name of names) {
     if (name.includes('/')) mkdirSync('file:');
-    const { findings, bytes } = await backupStore(url, name);
+    const { findings, bytes } = await backupStore(databaseAt(url), name);
     assert.equal(findings.orders.pending, 1n, name);
     assert.equal(statSync(join(folder, name)).size, bytes);
-    await restoreStore(`sqlite:restored-${names.indexOf(name)}.db`, name, () => {});
+    await restoreStore(`sqlite:restored-${names.indexOf(name)}.db`, name);
     assert.equal((await checkSqlite(name)).orders.pending, 1n);
   }
   assert.deepEqual(

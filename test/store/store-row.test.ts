@@ -44,7 +44,7 @@ test('SQLite: a store that another release has migrated is not served', async (t
 });
 
 for (const { name, newDatabase } of ENGINES) {
-  test(`${name}: a moved store can be neither served nor written until it is taken back`, async (t) => {
+  test(`${name}: a moved store can be neither served nor written until it is reactivated`, async (t) => {
     const url = await newDatabase(t);
     const [store, other] = [await open(t, url, 'service'), await open(t, url)];
     await store.apply([place({ id: 1n, status: 'pending' })]);

@@ -11,7 +11,8 @@ import {
   webhookTag,
 } from '../../src/domain/webhook.ts';
 import type { Rotation } from '../../src/store/commands.ts';
-import { copyStore } from '../../src/store/maintenance/copy.ts';
+import { copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/store.ts';
 import { cancel, ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
@@ -151,7 +152,7 @@ testStore('a rotation that is repeated has the outcome of the first', async (_t,
   await store.apply([place({ id: 1n, status: 'pending' })]);
   const repeatable = { by: 'key_a', idempotencyKey: 'a', digest: 'x' };
   const cancels = {
-    type: 'changeAll',
+    type: 'bulk',
     changes: [cancel(1n)],
     isAtomic: false,
     repeatable,
@@ -260,7 +261,7 @@ for (const { name, newDatabase } of ENGINES) {
     await lease(store, 'a');
     for (const { newDatabase: newTarget } of ENGINES) {
       const to = await newTarget(t);
-      await copyStore(from, to, { isMove: false, onProgress: () => {} });
+      await copyStore(databaseAt(from), databaseAt(to), { isMove: false, onProgress: () => {} });
       const copy = await open(t, to);
       assert.deepEqual(await copy.webhooks(), [webhook]);
       assert.deepEqual(await lease(copy, 'b'), ['held']);

@@ -10,7 +10,7 @@ import { type CallOptions, harmless, type Settings } from '../settings.ts';
 import { isChange, isChangePage } from '../shapes.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { eventsOf } from './event-stream.ts';
-import { type Verify, verifying } from './heads.ts';
+import { type Verify, verifying } from './verify-history.ts';
 
 /** Changes that belong together: those of one revision, or of several. */
 export interface Batch {

@@ -6,7 +6,7 @@ import { backoffMs, persistently } from '../retries.ts';
 import type { Settings } from '../settings.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { type ChangesFilter, type FollowOptions, followChanges, verifiedPage } from './changes.ts';
-import { verifying } from './heads.ts';
+import { verifying } from './verify-history.ts';
 
 /** The position of a copy in the changes of the store. */
 export interface ReplicaPosition {

@@ -1,7 +1,7 @@
 import { HistoryMismatchError, StoreOrdersError } from '../errors.ts';
 import type { WebhookDelivery } from '../webhook.ts';
-import { type Verify, verifying } from './heads.ts';
 import type { ReplicaPosition, ReplicaStore } from './replica.ts';
+import { type Verify, verifying } from './verify-history.ts';
 
 /** Changes are missing between the copy and a delivery, or the store was restored: call `catchUp`, then accept the delivery. */
 export class WebhookGapError extends StoreOrdersError {

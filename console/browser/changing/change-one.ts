@@ -3,7 +3,7 @@ import { now } from '../clock.ts';
 import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
 import { showOrder } from '../list/rows.ts';
 import type { Screen } from '../screen.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../sign-in.ts';
 import type { Action, Failure, TaggedOrder } from '../state.ts';
 import { WORDS } from './words.ts';
 

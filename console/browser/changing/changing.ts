@@ -1,8 +1,8 @@
 import { readDetails } from '../order/details.ts';
 import type { Screen } from '../screen.ts';
 import type { Action } from '../state.ts';
+import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
 import { changeOne } from './change-one.ts';
-import { changeSeveral, outcomeOf } from './change-several.ts';
 
 /** Asks for changes of orders, and makes them. */
 export class Changing {

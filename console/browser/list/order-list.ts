@@ -7,7 +7,7 @@ import {
 import { followActivity, readActivity } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../sign-in.ts';
 import { addPage, applyChanges, endLoading } from './rows.ts';
 import { filterOf, isFiltered, orderQuery } from './view.ts';
 

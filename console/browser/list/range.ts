@@ -49,7 +49,7 @@ export function daysOf(range: Range): readonly [from: string, to: string] {
     const [from, to] = preset.map((days) => (days === undefined ? '' : dayText(today(days))));
     return [from!, to!];
   }
-  const [from = '', to = ''] = range.split('../../../src/console/browser');
+  const [from = '', to = ''] = range.split('..');
   return [from, to];
 }
 

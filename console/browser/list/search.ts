@@ -1,6 +1,6 @@
 import { NotFoundError } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../sign-in.ts';
 import { totalOf } from './counts.ts';
 
 /** How long a search waits to find out what is meant; then it goes on without knowing. */

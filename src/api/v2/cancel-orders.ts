@@ -3,7 +3,7 @@ import type { RouteHandler } from '../../http/request/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import { cancelCommand } from '../cancel-limit.ts';
 import type { SubmitMany } from '../submit.ts';
-import { changeOrders, type OrdersToChange } from './change-orders.ts';
+import { changeOrders, type OrdersToChange } from './change-in-bulk.ts';
 
 /** POST /store/cancellations: cancels several orders; the result of each. */
 export function cancelOrders(contract: Contract, store: Store, submit: SubmitMany): RouteHandler {

@@ -5,7 +5,7 @@ import type { RouteHandler } from '../../http/request/exchange.ts';
 import { sendError } from '../../http/request/responses.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
-import type { OrderPage, PagePosition, PageQuery, Sort } from '../../store/pages.ts';
+import type { OrderPage, PagePlace, PageQuery, Sort } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { type FilterParameters, filterOf } from './filters.ts';
 import { sendPage, storeEtags } from './responses.ts';
@@ -44,7 +44,7 @@ function queryOf({
   ...filters
 }: Parameters): PageQuery | undefined {
   const walk = { filter: filterOf(filters), sort, isDescending: order === 'desc' };
-  let after: PagePosition | undefined;
+  let after: PagePlace | undefined;
   if (cursor !== undefined) {
     after = parsePageCursor(cursor, walk);
     if (after === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Contract } from '../../http/contract/contract.ts';
 import type { RouteHandler } from '../../http/request/exchange.ts';
 import type { Store } from '../../store/store.ts';
 import type { SubmitMany } from '../submit.ts';
-import { changeOrders, type OrdersToChange } from './change-orders.ts';
+import { changeOrders, type OrdersToChange } from './change-in-bulk.ts';
 
 /** `shippedAt` in RFC 3339; by default the current time. */
 type Shipments = OrdersToChange & { readonly shippedAt?: string };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { invisibleIn } from '../../domain/text.ts';
-import { backupStore } from '../../store/maintenance/backup.ts';
+import { backupStore } from '../../store/copy.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { counted, grouped, UsageError, writeErr } from '../terminal/output.ts';
 import { historyLines } from './history-lines.ts';
@@ -22,8 +22,8 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
     throw new UsageError(`the name of the file must not contain ${invisible}`);
   }
   // Without migration: a new release can back up the store that the old release still serves.
-  const { databaseUrl } = databaseConfig(flags);
-  const { bytes, findings, leftovers } = await backupStore(databaseUrl, file);
+  const { database } = databaseConfig(flags);
+  const { bytes, findings, leftovers } = await backupStore(database, file);
   const { pending, shipped, cancelled } = findings.orders;
   const orders = counted(pending + shipped + cancelled, 'order');
   writeErr(`Wrote ${file}, ${orders} in ${grouped(bytes)} bytes, and checked it.`);

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { parsePosition } from '../../../protocol/history.ts';
 import { expectEnvironment } from '../../store/claim.ts';
-import { checkStore } from '../../store/maintenance/inspect.ts';
-import { databaseLabel } from '../../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import {
   CommandFailed,
@@ -40,9 +38,9 @@ async function check(flags: CheckFlags): Promise<void> {
       '--at must be a revision, a hyphen and a head of 64 hexadecimal digits in lower case',
     );
   }
-  const { databaseUrl, environment: wanted } = databaseConfig(flags);
+  const { database, environment: wanted } = databaseConfig(flags);
   const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
-    await checkStore(databaseUrl, { asked });
+    await database.check({ asked });
   const { head } = found;
   const problems = [...schemaDifferences, ...found.problems, ...(found.heads?.problems ?? [])];
   if (asked !== undefined && found.heads?.hasAsked !== true) {
@@ -53,8 +51,8 @@ async function check(flags: CheckFlags): Promise<void> {
         : `the history does not contain ${flags.at}`,
     );
   }
-  expectEnvironment(databaseUrl, environment, wanted);
-  const store = databaseLabel(databaseUrl);
+  expectEnvironment(database.label, environment, wanted);
+  const store = database.label;
   if (flags.json) {
     await writeJson({ store, schema, environment, movedTo, revision, head, orders, problems });
   } else {

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { contentOf } from '../../service/settings/database-url.ts';
 import { actionOf } from '../../store/audit.ts';
-import { copyStore } from '../../store/maintenance/copy.ts';
-import { checkStore } from '../../store/maintenance/inspect.ts';
-import { databaseLabel, databaseUrlProblem } from '../../store/url.ts';
+import { copyStore } from '../../store/copy.ts';
+import { type Database, databaseAt, databaseUrlProblem } from '../../store/database.ts';
 import { warnOfPassword } from '../command-database.ts';
 import { grouped, UsageError, writeErr } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
@@ -32,8 +31,12 @@ Examples:
     .action(copy);
 }
 
-/** Returns the URL of the source or target of a copy, given directly or in a file. @throws UsageError */
-function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | undefined): string {
+/** Returns the source or target of a copy, whose URL is given directly or in a file. @throws UsageError */
+function databaseOf(
+  flag: '--from' | '--to',
+  url: string | undefined,
+  file: string | undefined,
+): Database {
   if ((url === undefined) === (file === undefined)) {
     throw new UsageError(`give either ${flag} or ${flag}-file`);
   }
@@ -41,25 +44,25 @@ function urlOf(flag: '--from' | '--to', url: string | undefined, file: string | 
   const found = url?.trim() ?? contentOf(file!);
   if (found === undefined) throw new UsageError(`${flag}-file must be a readable file`);
   const problem = databaseUrlProblem(found);
-  if (problem === undefined) return found;
+  if (problem === undefined) return databaseAt(found);
   throw new UsageError(
     url === undefined ? `the content of ${flag}-file ${problem}` : `${flag} ${problem}`,
   );
 }
 
 async function copy(flags: CopyFlags): Promise<void> {
-  const from = urlOf('--from', flags.from, flags.fromFile);
-  const to = urlOf('--to', flags.to, flags.toFile);
+  const from = databaseOf('--from', flags.from, flags.fromFile);
+  const to = databaseOf('--to', flags.to, flags.toFile);
   // Not compared by label for PostgreSQL, where two URLs may select different schemas of one database.
-  if (from === to || (from.startsWith('sqlite:') && databaseLabel(from) === databaseLabel(to))) {
-    throw new UsageError(`source and target are the same database, ${databaseLabel(from)}`);
+  if (from.url === to.url || (from.file !== undefined && from.label === to.label)) {
+    throw new UsageError(`source and target are the same database, ${from.label}`);
   }
   let progress = showProgress('Copying  ');
   let isVerifying = false;
   try {
     const { orders, revision, head } = await copyStore(from, to, {
       isMove: true,
-      action: actionOf('copy', `from ${databaseLabel(from)} to ${databaseLabel(to)}`),
+      action: actionOf('copy', `from ${from.label} to ${to.label}`),
       onProgress: (what, done, total) => {
         if (what === 'Verifying' && !isVerifying) {
           isVerifying = true;
@@ -72,11 +75,9 @@ async function copy(flags: CopyFlags): Promise<void> {
     progress.end();
     const count = orders.pending + orders.shipped + orders.cancelled;
     const each = `${orders.pending} pending, ${orders.shipped} shipped, ${orders.cancelled} cancelled`;
-    writeErr(
-      `Copied ${grouped(count)} orders (${each}) to ${databaseLabel(to)}, and verified them.`,
-    );
+    writeErr(`Copied ${grouped(count)} orders (${each}) to ${to.label}, and verified them.`);
     writeErr(`Both stores have the head ${revision}-${head}.`);
-    const { heads } = await checkStore(to, { isSample: true });
+    const { heads } = await to.check({ isSample: true });
     for (const problem of heads?.problems ?? []) writeErr(`Warning: ${problem}.`);
   } catch (error) {
     progress.end();

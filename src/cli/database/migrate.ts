@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
-import { planMigrations } from '../../store/maintenance/inspect.ts';
 import type { MigrationStep } from '../../store/migration-steps.ts';
-import { openStore } from '../../store/open.ts';
-import { databaseLabel } from '../../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { counted, writeErr, writeJson, writeOut } from '../terminal/output.ts';
 
@@ -27,11 +24,11 @@ export function migrateCommand(): Command {
 }
 
 async function migrate(flags: DatabaseFlags): Promise<void> {
-  const { databaseUrl } = databaseConfig(flags);
-  const label = databaseLabel(databaseUrl);
+  const { database } = databaseConfig(flags);
+  const { label } = database;
   let steps: string | undefined;
   let done = `The schema of ${label} is up to date.`;
-  const store = await openStore(databaseUrl, {
+  const store = await database.open({
     create: true,
     purpose: 'migration',
     onMigrated: (from, to) => {
@@ -52,15 +49,15 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
 }
 
 async function showPlan(flags: MigrateFlags): Promise<void> {
-  const { databaseUrl } = databaseConfig(flags);
-  const { steps, heldBy } = await planMigrations(databaseUrl);
+  const { database } = databaseConfig(flags);
+  const { label } = database;
+  const { steps, heldBy } = await database.planMigrations();
   if (flags.json) {
-    await writeJson({ store: databaseLabel(databaseUrl), steps, heldBy });
+    await writeJson({ store: label, steps, heldBy });
     return;
   }
-  if (steps.length === 0) writeErr(`The schema of ${databaseLabel(databaseUrl)} is up to date.`);
-  else
-    writeErr(`${counted(steps.length, 'migration')} would run on ${databaseLabel(databaseUrl)}:`);
+  if (steps.length === 0) writeErr(`The schema of ${label} is up to date.`);
+  else writeErr(`${counted(steps.length, 'migration')} would run on ${label}:`);
   await writeOut(steps.map(describe).join(''));
   if (heldBy.length > 0) await writeOut(`Sessions that hold these locks now:\n${lines(heldBy)}`);
 }

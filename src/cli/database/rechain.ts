@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
-import { checkStore } from '../../store/maintenance/inspect.ts';
 import {
   type DatabaseFlags,
   databaseCommand,
@@ -19,7 +18,7 @@ export function rechainCommand(): Command {
 }
 
 async function rechain(flags: DatabaseFlags): Promise<void> {
-  const { heads } = await checkStore(databaseConfig(flags).databaseUrl);
+  const { heads } = await databaseConfig(flags).database.check();
   if (heads === undefined) {
     throw new CommandFailed('the heads of the store cannot be checked; see "store-orders check"');
   }

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { actionOf } from '../../store/audit.ts';
 import { expectEnvironment } from '../../store/claim.ts';
-import { restoreStore } from '../../store/maintenance/backup.ts';
-import { databaseLabel } from '../../store/url.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { compressionOfFile } from '../files/compressed.ts';
 import { CommandFailed, counted, writeErr } from '../terminal/output.ts';
@@ -19,7 +19,7 @@ export function restoreCommand(): Command {
 }
 
 async function restore(file: string, flags: DatabaseFlags): Promise<void> {
-  const { databaseUrl, environment } = databaseConfig(flags);
+  const { database, environment } = databaseConfig(flags);
   // A pipe or a device, whose bytes could be read only once, is refused by the restore.
   const compression = statSync(file, { throwIfNoEntry: false })?.isFile()
     ? compressionOfFile(file)
@@ -30,15 +30,20 @@ async function restore(file: string, flags: DatabaseFlags): Promise<void> {
       `${file} is compressed with ${name}; decompress it into a file, for example with "${command} ${file} > backup.db"`,
     );
   }
-  const { findings, kept, nextId } = await restoreStore(
-    databaseUrl,
-    file,
-    ({ environment: recorded }) => expectEnvironment(`sqlite:${file}`, recorded, environment),
-  );
+  if (database.file === undefined) {
+    throw new CommandFailed(
+      '"restore" supports only SQLite; to restore a backup into an empty PostgreSQL database, use "copy --from sqlite:FILE"',
+    );
+  }
+  const { findings, kept, nextId } = await database.file.restore(file, {
+    accept: ({ environment: recorded }) =>
+      expectEnvironment(`sqlite:${resolve(file)}`, recorded, environment),
+    action: actionOf('restore', file),
+  });
   const { pending, shipped, cancelled } = findings.orders;
   writeErr(
     `Restored ${counted(pending + shipped + cancelled, 'order')} (${pending} pending, ${shipped} shipped, ` +
-      `${cancelled} cancelled) to ${databaseLabel(databaseUrl)}.`,
+      `${cancelled} cancelled) to ${database.label}.`,
   );
   for (const line of historyLines(findings)) writeErr(line);
   writeErr(`New orders get ids from ${nextId}, so that no id is assigned twice.`);

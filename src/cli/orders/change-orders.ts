@@ -1,6 +1,6 @@
 import { NO_REVISION } from '../../api/preconditions.ts';
 import { MAX_BATCH, nameOf } from '../../domain/batch.ts';
-import { type ChangeCommand, MAX_CHANGES_AT_ONCE } from '../../domain/bulk.ts';
+import { type ChangeCommand, MAX_BULK } from '../../domain/bulk.ts';
 import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { actionOf } from '../../store/audit.ts';
@@ -67,7 +67,7 @@ export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): P
     flags.orders === undefined
       ? ids.map((text) => ({ id: orderIdArgument(text) }))
       : await readSelection(flags.orders);
-  const most = flags.orders === undefined ? MAX_BATCH : MAX_CHANGES_AT_ONCE;
+  const most = flags.orders === undefined ? MAX_BATCH : MAX_BULK;
   if (flags.orders === undefined && selection.length > most) {
     throw new UsageError(`at most ${most} orders at a time, not ${selection.length}`);
   }

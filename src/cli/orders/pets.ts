@@ -11,7 +11,7 @@ import { Problems, readValues } from '../files/values.ts';
 import { applyRecorded } from '../recorded.ts';
 import { counted, grouped, writeErr } from '../terminal/output.ts';
 import { terminal } from '../terminal/terminal.ts';
-import { refuseProblems } from './import/check.ts';
+import { refuseProblems } from './import/check-file.ts';
 import { PAUSE_MS } from './import/placer.ts';
 
 /** Pets per transaction, each with its audit record, which delays cancels of a running service by some 10 ms. */

@@ -4,7 +4,7 @@ import { ORDER_STATUSES, type OrderId, type OrderStatus, parseInt64 } from '../.
 import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
-import type { OrderFilter, PagePosition } from '../../store/pages.ts';
+import type { OrderFilter, PagePlace } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { InputProblem, openInput } from '../files/input.ts';
 import { counted, UsageError, writeErr, writeOut } from '../terminal/output.ts';
@@ -59,7 +59,7 @@ export async function writeSelection(
 ): Promise<void> {
   const filter = filterOf(flags);
   let count = 0;
-  for (let after: PagePosition | undefined, isMore = true; isMore; ) {
+  for (let after: PagePlace | undefined, isMore = true; isMore; ) {
     const page = await store.page({ filter, isDescending: false, after, limit: PAGE });
     count += page.orders.length;
     const lines = page.orders.map((order) => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { LEASE_MS, type Webhook } from '../../domain/webhook.ts';
-import { Batcher } from '../../store/batcher.ts';
 import type { RecordedDelivery } from '../../store/commands.ts';
+import { GroupCommit } from '../../store/group-commit.ts';
 import type { Store } from '../../store/store.ts';
 import type { AllowedTargets } from './addresses.ts';
 import { Deliveries, type DeliveryOutcome } from './deliveries.ts';
@@ -52,7 +52,7 @@ export class Deliverer {
   constructor(parts: DelivererParts) {
     this.#parts = parts;
     const { store, allowed, logger, onDelivery } = parts;
-    const saves = new Batcher((batch: readonly RecordedDelivery[]) => this.#save(batch));
+    const saves = new GroupCommit((batch: readonly RecordedDelivery[]) => this.#save(batch));
     this.#deliveries = new Deliveries({
       feed: readsInCommon(store.feed),
       save: (delivery) => saves.submit(delivery),

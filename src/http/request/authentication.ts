@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isAllowed } from '../../domain/api-key.ts';
-import { Batcher } from '../../store/batcher.ts';
+import { GroupCommit } from '../../store/group-commit.ts';
 import { headerCount } from '../connection/well-formed.ts';
 import { type ErrorCode, scopeChallenge } from '../errors.ts';
 import { inTime } from './deadline.ts';
@@ -22,7 +22,7 @@ export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => vo
  */
 export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {
   // Lookups are batched like commands: at most one is in flight, however many keys are not cached.
-  const lookUps = new Batcher((secrets: readonly string[]) => keyRing.lookUp(secrets));
+  const lookUps = new GroupCommit((secrets: readonly string[]) => keyRing.lookUp(secrets));
   return (exchange, next) => {
     if (exchange.route.isPublic) {
       next(exchange);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { TimedOut } from '../../concurrency/timeout.ts';
-import { NotConfirmed } from '../../store/batcher.ts';
+import { NotConfirmed } from '../../store/group-commit.ts';
 import { type Fault, needsOperator, StoreUnavailable } from '../../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { sendError } from './responses.ts';

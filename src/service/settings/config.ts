@@ -11,8 +11,8 @@ import {
   type WebhookKeyFile,
   WebhookKeyUnusable,
 } from '../../feed/deliveries/webhook-key.ts';
-import { fileOf } from '../../store/url.ts';
-import { readDatabaseUrl, type UrlSource, urlSource } from './database-url.ts';
+import type { Database } from '../../store/database.ts';
+import { readDatabase, type UrlSource, urlSource } from './database-url.ts';
 import {
   COUNT,
   DURATION,
@@ -74,8 +74,8 @@ export interface Config {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
-  readonly databaseUrl: string;
-  /** The file that the URL is read from. */
+  readonly database: Database;
+  /** The file that its URL is read from. */
   readonly databaseUrlFile: string | undefined;
   /** Returns the current URL; if it is read from a file, the password may have changed. */
   readonly currentDatabaseUrl: UrlSource;
@@ -133,7 +133,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
   const host = settings.read('HOST', parseHost, HOST_NAME);
   const port = settings.read('PORT', parsePort, PORT_NUMBER);
-  const databaseUrl = readDatabaseUrl(settings);
+  const database = readDatabase(settings);
   const environmentName = readEnvironmentName(settings);
   const { rootUrl, stagingRootUrl } = readUrls(settings, host, port);
   const corsOrigins = settings.isSet('CORS_ORIGINS')
@@ -148,8 +148,8 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
   const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
-  const backups = readBackups(settings, databaseUrl);
-  const webhooks = readWebhooks(settings, databaseUrl);
+  const backups = readBackups(settings, database);
+  const webhooks = readWebhooks(settings, database);
   if (settings.isSet('WEBHOOK_KEY_FILE')) settings.read('WEBHOOK_KEY_FILE', existingKey, KEY_FILE);
   if (port !== 0 && port !== undefined && port === adminPort && host === adminHost) {
     settings.problems.push(`OPERATIONS_PORT must differ from PORT, not "${port}"`);
@@ -158,9 +158,9 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   return Object.freeze({
     host: host!,
     port: port!,
-    databaseUrl: databaseUrl!,
+    database: database!,
     databaseUrlFile: settings.given('DATABASE_URL_FILE'),
-    currentDatabaseUrl: urlSource(settings.given('DATABASE_URL_FILE'), databaseUrl!),
+    currentDatabaseUrl: urlSource(settings.given('DATABASE_URL_FILE'), database!),
     environment: environmentName!,
     rootUrl: rootUrl!,
     rootPath: new URL(rootUrl!, 'http://localhost').pathname.replace(/\/$/, ''),
@@ -181,7 +181,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
 
 /** The configuration of the commands other than `serve`. */
 export interface DatabaseConfig {
-  readonly databaseUrl: string;
+  readonly database: Database;
   /** Undefined if not set; the environment recorded in the store applies then. */
   readonly environment: Environment | undefined;
   readonly webhooks: WebhookSettings;
@@ -193,13 +193,13 @@ export interface DatabaseConfig {
  */
 export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
   const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
-  const databaseUrl = readDatabaseUrl(settings);
+  const database = readDatabase(settings);
   const environmentName = readEnvironmentName(settings);
-  const webhooks = readWebhooks(settings, databaseUrl);
+  const webhooks = readWebhooks(settings, database);
   settings.finish();
   const isSet = settings.isSet('ENVIRONMENT');
   return {
-    databaseUrl: databaseUrl!,
+    database: database!,
     environment: isSet ? environmentName : undefined,
     webhooks,
   };
@@ -208,15 +208,14 @@ export function readDatabaseConfig(environment: Settings, flags: Settings = {}):
 /** Without WEBHOOK_KEY_FILE, the key is in a file beside an SQLite database. */
 function readWebhooks(
   settings: SettingsReader<Variable>,
-  databaseUrl: string | undefined,
+  database: Database | undefined,
 ): WebhookSettings {
   const given = settings.given('WEBHOOK_KEY_FILE');
-  const database = databaseUrl === undefined ? undefined : fileOf(databaseUrl);
   const allowed = settings.isSet('WEBHOOK_ALLOW')
     ? settings.read('WEBHOOK_ALLOW', parseTargets, TARGETS)
     : PUBLIC_ONLY;
-  const own =
-    database === undefined ? undefined : { path: `${database}-webhook-key`, madeFor: database };
+  const path = database?.file?.path;
+  const own = path === undefined ? undefined : { path: `${path}-webhook-key`, madeFor: path };
   const keyFile = given === undefined ? own : { path: given, madeFor: undefined };
   return { keyFile, allowed: allowed ?? PUBLIC_ONLY };
 }
@@ -238,13 +237,13 @@ function existingKey(path: string): WebhookKey | undefined {
 /** SQLite only: PostgreSQL has tools of its own, and several nodes. */
 function readBackups(
   settings: SettingsReader<Variable>,
-  databaseUrl: string | undefined,
+  database: Database | undefined,
 ): BackupSettings | undefined {
   const everyMs = settings.read('BACKUP_EVERY', parseDuration, DURATION);
   const keep = settings.read('BACKUP_KEEP', parseCount, COUNT);
   const folder = settings.given('BACKUP_DIR');
   if (folder === undefined) return undefined;
-  if (databaseUrl !== undefined && !databaseUrl.startsWith('sqlite:')) {
+  if (database?.file === undefined && database !== undefined) {
     settings.problems.push('BACKUP_DIR is only for SQLite; back up PostgreSQL with its own tools');
   }
   return { folder, everyMs: everyMs!, keep: keep! };

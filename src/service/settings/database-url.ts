@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { invisibleIn } from '../../domain/text.ts';
-import { databaseUrlProblem, isSameDatabase } from '../../store/url.ts';
+import { type Database, databaseAt, databaseUrlProblem } from '../../store/database.ts';
 import type { SettingsReader } from './settings.ts';
 
 /** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
-export function readDatabaseUrl(
+export function readDatabase(
   settings: SettingsReader<'DATABASE_URL' | 'DATABASE_URL_FILE'>,
-): string | undefined {
+): Database | undefined {
   const { problems } = settings;
   const isInFile = settings.isSet('DATABASE_URL_FILE');
   if (isInFile && settings.isSet('DATABASE_URL')) {
@@ -19,7 +19,7 @@ export function readDatabaseUrl(
     : settings.read('DATABASE_URL', (text) => text, 'a URL');
   if (url === undefined) return undefined;
   const problem = databaseUrlProblem(url);
-  if (problem === undefined) return url;
+  if (problem === undefined) return databaseAt(url);
   const where = isInFile
     ? `the content of ${settings.nameOf('DATABASE_URL_FILE')}`
     : settings.nameOf('DATABASE_URL');
@@ -38,13 +38,13 @@ export type UrlSource = (onIgnored?: (reason: string) => void) => string;
  * store, for which the list held by the service would be wrong. A file that is unreadable or contains any other URL
  * is ignored.
  */
-export function urlSource(file: string | undefined, url: string): UrlSource {
-  if (file === undefined) return () => url;
-  let last = url;
+export function urlSource(file: string | undefined, database: Database): UrlSource {
+  let last = database.url;
+  if (file === undefined) return () => last;
   let known: string | undefined;
   return (onIgnored = () => {}) => {
     const now = contentOf(file);
-    const ignored = whyIgnored(now, url);
+    const ignored = whyIgnored(now, database);
     if (ignored === undefined) last = now!;
     else if (ignored !== known) onIgnored(ignored);
     known = ignored;
@@ -52,11 +52,11 @@ export function urlSource(file: string | undefined, url: string): UrlSource {
   };
 }
 
-function whyIgnored(now: string | undefined, url: string): string | undefined {
+function whyIgnored(now: string | undefined, database: Database): string | undefined {
   if (now === undefined) return 'the file of the database URL cannot be read';
   const problem = databaseUrlProblem(now);
   if (problem !== undefined) return `the content of the file of the database URL ${problem}`;
-  if (isSameDatabase(now, url)) return undefined;
+  if (databaseAt(now).identity === database.identity) return undefined;
   return 'the file names another database; only user and password can change without a restart';
 }
 

@@ -1,4 +1,3 @@
-import { isSameDatabase } from '../../store/url.ts';
 import type { Config } from './config.ts';
 
 /** What can change only with a restart, by variable. */
@@ -32,8 +31,8 @@ export function needRestart(running: Config, next: Config): string[] {
   // A file is read again for each connection, so that it may have another password.
   const isSame =
     next.databaseUrlFile === undefined
-      ? running.databaseUrl === next.databaseUrl
-      : isSameDatabase(running.databaseUrl, next.databaseUrl);
+      ? running.database.url === next.database.url
+      : running.database.identity === next.database.identity;
   if (!isSame) names.push('DATABASE_URL');
   return names;
 }

@@ -3,7 +3,7 @@ import type { OrderId } from '../../domain/order.ts';
 import {
   ActivityCount,
   type ActivityPage,
-  type ActivityPosition,
+  type ActivityPlace,
   type ActivityQuery,
   countedPosition,
   endOf,
@@ -47,11 +47,11 @@ export async function countActivity(
   };
 }
 
-function valuesOf({ at, revision, orderId }: ActivityPosition) {
+function valuesOf({ at, revision, orderId }: ActivityPlace) {
   return [at, revision, orderId];
 }
 
-function positionFrom([at, revision, orderId]: Row): ActivityPosition {
+function positionFrom([at, revision, orderId]: Row): ActivityPlace {
   return {
     at: Number(at),
     revision: revision as bigint,

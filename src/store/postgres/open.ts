@@ -17,11 +17,11 @@ import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { describeSchema } from './database/catalog.ts';
+import { completeHeads } from './database/compute-heads.ts';
 import { Connection, newSession } from './database/connection.ts';
-import { completeHeads } from './database/heads.ts';
 import { Origin } from './database/origin.ts';
 import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
-import { hasSchema, KNOWN_MIGRATIONS, migrate, withMigrationLock } from './database/schema.ts';
+import { KNOWN_MIGRATIONS, migrate, withMigrationLock } from './database/schema.ts';
 import type { Session } from './database/session.ts';
 import {
   BULK,
@@ -153,17 +153,4 @@ async function prepareSchema(
     });
   });
   await session.end();
-}
-
-/**
- * Returns whether there is a store at `url`.
- * @throws StoreUnavailable, StoreNotUsable
- */
-export async function postgresStoreExists(url: string): Promise<boolean> {
-  const session = await newSession(url, COMMAND);
-  try {
-    return await hasSchema(session);
-  } finally {
-    session.destroy();
-  }
 }

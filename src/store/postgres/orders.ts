@@ -3,8 +3,8 @@ import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { Order, OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
+import { findBulkRequests } from '../tables/bulk-requests.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
-import { findChangedAll } from '../tables/changed-all.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
@@ -50,7 +50,7 @@ export async function changeOrders(
     const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
     // The cancels of a limited key are counted under the lock, and commands that can be repeated are recorded under it.
     if ([...batch.allowances.values()].some(({ taken }) => taken > 0)) break;
-    if (batch.changedAll.length + batch.found.length > 0) break;
+    if (batch.bulkRequests.length + batch.found.length > 0) break;
     try {
       const revision = await writeBatch(session, batch);
       // The outcomes may be those of commits that only this server has: of a session that was ended while it waited for the standby.
@@ -74,12 +74,12 @@ export async function changeLockedOrders(
 
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
-  const { ids, placements, references, changedAll, limitedKeys } = lookupsOf(commands);
+  const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
   const [known, found, named, repeatable, cancelUses, freeIds] = await Promise.all([
     readOrders(session, ids),
     findPlacements(session, placements),
     findReferences(session, references),
-    findChangedAll(session, changedAll),
+    findBulkRequests(session, bulkRequests),
     findCancelUses(session, limitedKeys),
     placements.length === 0 ? undefined : readFreeIds(session),
   ]);
@@ -88,7 +88,7 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
     orders: known.orders,
     placements: found,
     references: named,
-    changedAll: repeatable,
+    bulkRequests: repeatable,
     cancelUses,
     ...(freeIds !== undefined && { freeIds }),
   });

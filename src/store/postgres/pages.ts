@@ -10,7 +10,7 @@ import {
   type OrderFilter,
   type OrderPage,
   type PageQuery,
-  positionOf,
+  placeOf,
   type Sort,
   UNDATED,
 } from '../pages.ts';
@@ -65,7 +65,7 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
   const position = positionFromRow(ends.slice(3));
   const found = rows.filter(([id]) => id !== null).map(recordFromRow);
   const orders = found.slice(0, limit);
-  if (found.length > limit) return { orders, next: positionOf(orders.at(-1)!, sort), position };
+  if (found.length > limit) return { orders, next: placeOf(orders.at(-1)!, sort), position };
   const isEnd = Number(looked) < rowCount;
   const next = { ...(sort !== 'id' && { time: time as bigint }), id: id as OrderId };
   return { orders, next: isEnd ? undefined : next, position };

@@ -2,8 +2,8 @@ import type { Batch } from '../../domain/batch.ts';
 import { digestOf } from '../../domain/heads.ts';
 import type { Order } from '../../domain/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
+import { recordBulkRequests } from '../tables/bulk-requests.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
-import { recordChangedAll } from '../tables/changed-all.ts';
 import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { storeNotHere } from '../tables/store-row.ts';
@@ -28,7 +28,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
         ]);
   if (row === undefined) throw storeNotHere();
   await recordCancelUses(session, batch);
-  await recordChangedAll(session, batch);
+  await recordBulkRequests(session, batch);
   return row[0] as bigint;
 }
 

@@ -5,7 +5,7 @@ import {
   ActivityCount,
   type ActivityCursor,
   type ActivityPage,
-  type ActivityPosition,
+  type ActivityPlace,
   type ActivityQuery,
   countedPosition,
   endOf,
@@ -32,9 +32,9 @@ export async function countActivity(
   if (begin === undefined) return undefined;
   const { now, start } = begin;
   const count = new ActivityCount(query);
-  let next: ActivityPosition | undefined = start;
+  let next: ActivityPlace | undefined = start;
   for (let counted = 0; next !== undefined && counted < MAX_EVENTS_COUNTED; ) {
-    const from: ActivityPosition = next;
+    const from: ActivityPlace = next;
     const range = { from, to: endOf(query), upTo: start.upTo, now };
     next = await turns.run(() => countOn(session, count, range));
     counted += EVENTS_PER_TURN;
@@ -63,12 +63,12 @@ function countOn(
   session: Session,
   count: ActivityCount,
   range: {
-    readonly from: ActivityPosition;
-    readonly to: ActivityPosition;
+    readonly from: ActivityPlace;
+    readonly to: ActivityPlace;
     readonly upTo: bigint;
     readonly now: Position;
   },
-): ActivityPosition | undefined {
+): ActivityPlace | undefined {
   const [from, end] = [valuesOf(range.from), valuesOf(range.to)];
   const [last] = session.query(SQL.last, [
     ...from,
@@ -84,7 +84,7 @@ function countOn(
   return { at: Number(last[0]), revision: last[1] as bigint, orderId: last[2] as OrderId };
 }
 
-function valuesOf({ at, revision, orderId }: ActivityPosition): Value[] {
+function valuesOf({ at, revision, orderId }: ActivityPlace): Value[] {
   return [at, revision, orderId];
 }
 

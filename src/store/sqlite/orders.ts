@@ -4,8 +4,8 @@ import type { Order, OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
+import { findBulkRequests } from '../tables/bulk-requests.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
-import { findChangedAll } from '../tables/changed-all.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
@@ -35,12 +35,12 @@ export async function changeOrders(
   session: Session,
   commands: readonly BatchCommand[],
 ): Promise<BatchOutcome[]> {
-  const { ids, placements, references, changedAll, limitedKeys } = lookupsOf(commands);
+  const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
   const batch = new Batch({
     orders: findKnown(session, ids),
     placements: await findPlacements(session, placements),
     references: await findReferences(session, references),
-    changedAll: await findChangedAll(session, changedAll),
+    bulkRequests: await findBulkRequests(session, bulkRequests),
     cancelUses: await findCancelUses(session, limitedKeys),
     ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   });

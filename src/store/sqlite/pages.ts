@@ -8,9 +8,9 @@ import {
   type OrderCounts,
   type OrderFilter,
   type OrderPage,
-  type PagePosition,
+  type PagePlace,
   type PageQuery,
-  positionOf,
+  placeOf,
 } from '../pages.ts';
 import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
@@ -92,7 +92,7 @@ export class Pages {
       const position = await this.#turns.run(() => readPosition(session));
       const walk = walkOf({ filter, sort, isDescending: true });
       const orders = { pending: 0n, shipped: 0n, cancelled: 0n };
-      let after: PagePosition | undefined;
+      let after: PagePlace | undefined;
       let looked = 0;
       do {
         after = await this.#turns.run(() => countPart(session, walk, after, orders));
@@ -124,7 +124,7 @@ function readPart(
       if (rows.length > limit) break;
     }
     const orders = rows.slice(0, limit).map(recordFromRow);
-    const next = rows.length > limit ? positionOf(orders.at(-1)!, sort) : last;
+    const next = rows.length > limit ? placeOf(orders.at(-1)!, sort) : last;
     return { orders, next, position };
   });
 }
@@ -133,9 +133,9 @@ function readPart(
 function countPart(
   session: Session,
   walk: Walk,
-  after: PagePosition | undefined,
+  after: PagePlace | undefined,
   orders: Record<OrderStatus, bigint>,
-): PagePosition | undefined {
+): PagePlace | undefined {
   const last = endOfTurn(session, walk, after);
   for (const part of partsBetween(walk, after, last)) {
     const conditions = [...part.conditions, ...walk.rest];

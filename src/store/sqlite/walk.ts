@@ -3,7 +3,7 @@ import {
   dividedFilter,
   hasUndatedLast,
   type OrderFilter,
-  type PagePosition,
+  type PagePlace,
   type PageQuery,
   type Sort,
   UNDATED,
@@ -146,11 +146,11 @@ export interface Part {
  */
 export function partsBetween(
   walk: Walk,
-  after: PagePosition | undefined,
-  last: PagePosition | undefined,
+  after: PagePlace | undefined,
+  last: PagePlace | undefined,
 ): Part[] {
   const { segments } = walk;
-  const segmentOf = (position: PagePosition | undefined) =>
+  const segmentOf = (position: PagePlace | undefined) =>
     segments.findIndex(({ low, high }) => isWithin(position?.time, low, high));
   const first = after === undefined ? 0 : Math.max(0, segmentOf(after));
   const end = last === undefined ? segments.length - 1 : Math.max(0, segmentOf(last));
@@ -172,8 +172,8 @@ function isWithin(time: bigint | undefined, low: bigint, high: bigint): boolean 
 /** The parts of a segment. */
 function partsOf(
   walk: Walk & { readonly times: Times },
-  after: PagePosition | undefined,
-  last: PagePosition | undefined,
+  after: PagePlace | undefined,
+  last: PagePlace | undefined,
 ): Part[] {
   const { columns, direction, range, times } = walk;
   const isAscending = direction === 'ASC';
@@ -187,7 +187,7 @@ function partsOf(
     return [{ conditions: [...range, ...above, ...below], sortedBy: columns }];
   }
   const time = columns[0]!;
-  const partAt = (position: PagePosition | undefined, ...bounds: Condition[]): Part[] => {
+  const partAt = (position: PagePlace | undefined, ...bounds: Condition[]): Part[] => {
     const moment = position?.time;
     if (moment === undefined || moment < times.low || moment > times.high) return [];
     return [{ conditions: [...range, [`${time} = ?`, moment], ...bounds], sortedBy: [id] }];
@@ -218,13 +218,13 @@ const min = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 export function endOfTurn(
   session: Session,
   walk: Walk,
-  after: PagePosition | undefined,
-): PagePosition | undefined {
+  after: PagePlace | undefined,
+): PagePlace | undefined {
   return positionAt(session, walk, after, walk.rowsPerTurn);
 }
 
 /** Whether there are rows after a position. */
-export function isMore(session: Session, walk: Walk, after: PagePosition): boolean {
+export function isMore(session: Session, walk: Walk, after: PagePlace): boolean {
   return positionAt(session, walk, after, 1) !== undefined;
 }
 
@@ -232,9 +232,9 @@ export function isMore(session: Session, walk: Walk, after: PagePosition): boole
 function positionAt(
   session: Session,
   walk: Walk,
-  after: PagePosition | undefined,
+  after: PagePlace | undefined,
   number: number,
-): PagePosition | undefined {
+): PagePlace | undefined {
   const { columns, index } = walk;
   let left = number;
   for (const part of partsBetween(walk, after, undefined)) {

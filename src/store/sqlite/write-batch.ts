@@ -2,8 +2,8 @@ import type { Batch, OrderEventDraft } from '../../domain/batch.ts';
 import { digestOf, type Head, headAfter } from '../../domain/heads.ts';
 import { differingFields, type Order } from '../../domain/order.ts';
 import { StoreUnavailable } from '../store.ts';
+import { recordBulkRequests } from '../tables/bulk-requests.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
-import { recordChangedAll } from '../tables/changed-all.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
@@ -42,7 +42,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   const placed = batch.placements.map((each) => ({ ...each, revision }));
   await recordPlacements(session, placed, batch.now);
   await recordCancelUses(session, batch);
-  await recordChangedAll(session, batch);
+  await recordBulkRequests(session, batch);
   return revision;
 }
 

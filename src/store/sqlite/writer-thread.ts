@@ -9,6 +9,7 @@ import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
+import { completeHeads, rechain } from './database/compute-heads.ts';
 import {
   fileIdentity,
   fileOrigin,
@@ -21,7 +22,6 @@ import {
 import { damageOf } from './database/damage.ts';
 import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
 import { GivenIds } from './database/given-ids.ts';
-import { completeHeads, rechain } from './database/heads.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';

@@ -103,7 +103,7 @@ export async function carryOutOne(
     case 'cancel':
     case 'ship':
     case 'placeOrder':
-    case 'changeAll':
+    case 'bulk':
       return (await orders.changeOrders([command]))[0]!;
     case 'importOrders':
       return orders.importOrders(command);

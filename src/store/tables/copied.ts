@@ -185,5 +185,5 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** Message for the operator if a store was taken back while it was copied. */
-export const REACTIVATED = 'the store was taken back while it was copied; nothing was moved';
+/** Message for the operator if a store was reactivated while it was copied. */
+export const REACTIVATED = 'the store was reactivated while it was copied; nothing was moved';

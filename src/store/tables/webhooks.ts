@@ -13,7 +13,7 @@ import {
   webhookTag,
 } from '../../domain/webhook.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { findRequest, recordRequest } from './changed-all.ts';
+import { findRequest, recordRequest } from './bulk-requests.ts';
 import {
   type Column,
   type Dialects,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NotConfirmed } from '../../../src/store/batcher.ts';
+import { NotConfirmed } from '../../../src/store/group-commit.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 

@@ -73,7 +73,7 @@ export function storeFaults(store: Operated): Fault[] {
     },
     { name: 'a stream that falls behind', happen: () => burst(store) },
     { name: 'an import while a node is stopped', happen: () => importWhileStopped(store) },
-    { name: 'a move that is taken back', happen: () => moveAndTakeBack(store) },
+    { name: 'a move that is undone', happen: () => moveAndReactivate(store) },
     { name: 'a webhook that is paused', happen: () => pauseWebhook(store) },
     { name: 'a new secret of a webhook', happen: () => rotateSecret(store) },
     { name: 'a webhook that is set back', happen: () => rewindWebhook(store) },
@@ -185,10 +185,10 @@ async function importWhileStopped({ deployment, place }: Operated): Promise<void
 }
 
 /**
- * The store is moved to another database, which then has the whole feed, and taken back. Meanwhile its nodes run, and serve nothing
+ * The store is moved to another database, which then has the whole feed, and reactivated. Meanwhile its nodes run, and serve nothing
  * of it: the other database may have changed. A key that is revoked while it is moved is revoked in the other database too.
  */
-async function moveAndTakeBack(store: Operated): Promise<void> {
+async function moveAndReactivate(store: Operated): Promise<void> {
   const { deployment, place, command, whilePaused } = store;
   const target = `sqlite:${deployment.folder}/moved-${Math.round(performance.now())}.db`;
   const { secret } = await store.newKey(`moved ${performance.now()}`);
@@ -221,7 +221,7 @@ async function moveAndTakeBack(store: Operated): Promise<void> {
     const ends = changes.filter(({ type }) => type !== 'placed');
     for (let times = 0; times < EXPORTS && ends.length > 0; times += 1)
       await exportAt(place.random.pick(ends).revision, target, place);
-    await command(['take-back']);
+    await command(['reactivate']);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.ts';
 import { backup } from './scenarios/backup.ts';
 import { checkpoint } from './scenarios/checkpoint.ts';
-import { copy, takeBack } from './scenarios/copy.ts';
+import { copy, reactivate } from './scenarios/copy.ts';
 import { firstStart } from './scenarios/first-start.ts';
 import { importing } from './scenarios/import.ts';
 import { load } from './scenarios/load.ts';
@@ -18,7 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   backup,
   restore,
   copy,
-  takeBack,
+  reactivate,
   migration,
   rotation,
 ];

@@ -3,8 +3,6 @@ import { dirname } from 'node:path';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
 import type { Config } from '../../../service/settings/config.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
-import { latestBackupOf } from '../../../store/maintenance/backup.ts';
-import { fileOf } from '../../../store/url.ts';
 
 /** A disk that fails takes its backups with it. */
 function sameDisk(folder: string, database: string): Finding[] {
@@ -14,7 +12,7 @@ function sameDisk(folder: string, database: string): Finding[] {
 }
 
 /** Checks the backups that the service makes, if it makes any. */
-export function backupsOf({ backups, databaseUrl }: Config): Finding[] {
+export function backupsOf({ backups, database }: Config): Finding[] {
   if (backups === undefined) return [];
   const { folder, everyMs } = backups;
   if (!existsSync(folder)) {
@@ -24,14 +22,14 @@ export function backupsOf({ backups, databaseUrl }: Config): Finding[] {
   }
   const advice = 'see the log of the service, which makes the backups';
   try {
-    const latest = latestBackupOf(databaseUrl, folder);
+    const latest = database.file!.latestBackup(folder);
     if (latest === undefined)
       return [warning('backups', `there is no backup in ${folder}`, advice)];
     const found = `the latest backup is of ${formatTimestamp(latest.at)}`;
     const isOverdue = Date.now() - latest.at > 2 * everyMs;
     return [
       isOverdue ? warning('backups', found, advice) : ok('backups', found),
-      ...sameDisk(folder, fileOf(databaseUrl)!),
+      ...sameDisk(folder, database.file!.path),
     ];
   } catch (error) {
     // Such as a database that does not exist yet.

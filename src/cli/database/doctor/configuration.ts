@@ -4,7 +4,6 @@ import type { Config } from '../../../service/settings/config.ts';
 import type { Settings } from '../../../service/settings/settings.ts';
 import { misspelt } from '../../../service/settings/similar-names.ts';
 import { type Finding, ok, warning } from '../../../store/diagnosis.ts';
-import { databaseLabel } from '../../../store/url.ts';
 import { COMMIT, VERSION } from '../../../version.ts';
 
 /** Default grace period of Kubernetes between SIGTERM and SIGKILL; container engines wait 10 s, systemd 90 s. */
@@ -33,9 +32,9 @@ export function userOf(): Finding[] {
 
 /** Checks for valid settings that may be unintended, or do not fit each other. */
 export function configurationOf(config: Config): Finding[] {
-  const { environment, databaseUrl, drainMs, stopLimitMs } = config;
+  const { environment, database, drainMs, stopLimitMs } = config;
   return [
-    ok('configuration', `${environment}, ${databaseLabel(databaseUrl)}`),
+    ok('configuration', `${environment}, ${database.label}`),
     ...exposureOf(config),
     ...rightsOf(config.databaseUrlFile),
     stopOf((drainMs + stopLimitMs) / 1_000),

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { type Config, readConfig } from '../../../service/settings/config.ts';
 import { ConfigError, readEnvironment, type Settings } from '../../../service/settings/settings.ts';
 import { type Finding, problem } from '../../../store/diagnosis.ts';
-import { diagnoseDatabase } from '../../../store/maintenance/inspect.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from '../../command-database.ts';
 import { CommandFailed, counted, table, writeJson, writeOut } from '../../terminal/output.ts';
 import { terminal } from '../../terminal/terminal.ts';
@@ -54,12 +53,11 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
     const wrong = error.problems.map((each) => problem('configuration', each, advice));
     return [programOf(), ...wrong];
   }
-  const { databaseUrl } = config;
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config)],
     ...namesOf(environment),
     ...(await portsOf(config)),
-    ...(await diagnoseDatabase(databaseUrl)),
+    ...(await config.database.diagnose()),
     ...backupsOf(config),
     ...(await storeOf(config)),
   ];

@@ -5,10 +5,9 @@ import { text } from 'node:stream/consumers';
 import { parsePosition } from '../../../../protocol/history.ts';
 import type { Config } from '../../../service/settings/config.ts';
 import { urlHost } from '../../../service/settings/parsers.ts';
+import type { Database } from '../../../store/database.ts';
 import { type Finding, ok, problem } from '../../../store/diagnosis.ts';
-import { openStore } from '../../../store/open.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
-import { databaseLabel } from '../../../store/url.ts';
 
 /** Timeout for the response of a running service, which may be busy. */
 const ANSWER_WITHIN_MS = 3_000;
@@ -42,19 +41,19 @@ export async function portsOf(config: Config): Promise<Finding[]> {
 async function otherStoreOf(
   url: string,
   metrics: string,
-  { databaseUrl }: Config,
+  { database }: Config,
 ): Promise<string | undefined> {
   const [, label] = /^store_orders_store_info\{database="(.*)"\} 1$/m.exec(metrics) ?? [];
-  const database = label?.replaceAll(/\\(.)/g, '$1');
-  if (database === undefined || database === databaseLabel(databaseUrl)) return undefined;
+  const served = label?.replaceAll(/\\(.)/g, '$1');
+  if (served === undefined || served === database.label) return undefined;
   // The same database can have several names.
-  return (await hasHeadOf(url, databaseUrl)) ? undefined : database;
+  return (await hasHeadOf(url, database)) ? undefined : served;
 }
 
 /** Whether the store has the history of the service at `url`: the head of the service is between two of the store. */
-async function hasHeadOf(url: string, databaseUrl: string): Promise<boolean> {
+async function hasHeadOf(url: string, database: Database): Promise<boolean> {
   try {
-    const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
+    const store = await database.open({ create: false, purpose: 'read' });
     try {
       const { revision } = await store.status();
       const served = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');

@@ -6,25 +6,23 @@ import type { Config } from '../../../service/settings/config.ts';
 import { expectEnvironment } from '../../../store/claim.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
 import type { ImportRecord } from '../../../store/imports.ts';
-import { checkStore } from '../../../store/maintenance/inspect.ts';
-import { openStore, storeExists } from '../../../store/open.ts';
 import { type Store, StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
 import type { Findings } from '../../../store/tables/consistency.ts';
 import { describeImport } from '../../orders/imports.ts';
 import { counted, grouped } from '../../terminal/output.ts';
-import { webhooksOf } from './webhooks.ts';
+import { webhooksOf } from './webhook-findings.ts';
 
 const SOON_MS = 14 * 86_400_000;
 
 /** Checks the content of the store: its schema, its rows, its keys, and its latest change. */
 export async function storeOf(config: Config): Promise<Finding[]> {
-  const { databaseUrl, environment } = config;
+  const { database, environment } = config;
   try {
-    if (!(await storeExists(databaseUrl))) {
+    if (!(await database.exists())) {
       return [ok('store', 'it does not exist yet; the service creates it when it starts')];
     }
-    const checked = await checkStore(databaseUrl, { isSample: true });
-    expectEnvironment(databaseUrl, checked.environment, environment);
+    const checked = await database.check({ isSample: true });
+    expectEnvironment(database.label, checked.environment, environment);
     const findings = [...contentsOf(checked), ...historyOf(checked), ...schemaOf(checked)];
     const { schema, schemaDifferences, problems, movedTo } = checked;
     const isSound =
@@ -39,7 +37,7 @@ export async function storeOf(config: Config): Promise<Finding[]> {
 
 function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[] {
   if (movedTo !== undefined) {
-    const advice = 'use that one, or run "store-orders take-back"';
+    const advice = 'use that one, or run "store-orders reactivate"';
     return [problem('store', `it was moved to ${movedTo}`, advice)];
   }
   const advice = 'save a copy of the database, then restore a backup';
@@ -74,8 +72,8 @@ function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Find
 }
 
 /** Checks keys, clock, ids, imports and webhooks of a consistent store. */
-async function usedStoreOf({ databaseUrl, environment, webhooks }: Config): Promise<Finding[]> {
-  const store = await openStore(databaseUrl, { create: false, purpose: 'read' });
+async function usedStoreOf({ database, environment, webhooks }: Config): Promise<Finding[]> {
+  const store = await database.open({ create: false, purpose: 'read' });
   try {
     const { latestAt, freeIds } = await store.status();
     const keys = await keysOf(store, environment);

@@ -17,7 +17,13 @@ import { CommandFailed, counted, writeErr, writeJson } from '../../terminal/outp
 import { showProgress } from '../../terminal/progress.ts';
 import { terminal } from '../../terminal/terminal.ts';
 import { describeImport } from '../imports.ts';
-import { BadRows, type Check, type CheckSource, checkOrders, refuseProblems } from './check.ts';
+import {
+  BadRows,
+  type Check,
+  type CheckSource,
+  checkOrders,
+  refuseProblems,
+} from './check-file.ts';
 import { Placer } from './placer.ts';
 
 const COLUMNS = `

@@ -2,39 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
 import { isBusy } from '../database/errors.ts';
-import {
-  type Backup,
-  copySqlite,
-  expectFolder,
-  makeBackup,
-  partialsIn,
-  timeForName,
-} from './backup.ts';
-
-/** How backups are made at intervals. */
-export interface Rotation {
-  readonly folder: string;
-  readonly everyMs: number;
-  /** Number of backups that are kept. */
-  readonly keep: number;
-}
-
-/** The latest good backup. */
-export interface LatestBackup {
-  readonly file: string;
-  /** When it was made, in milliseconds since the epoch. */
-  readonly at: number;
-  readonly bytes: number;
-}
-
-/** The result of a rotation. */
-export interface Rotated {
-  /** Undefined if there is none. */
-  readonly latest: LatestBackup | undefined;
-  /** What `latest` is, if it was made now. */
-  readonly made?: Backup;
-}
+import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
 /** A backup of a later time than this from now was dated by a wrong clock: it does not count, and is not deleted. */
 const CLOCK_TOLERANCE_MS = 60_000;

@@ -1,7 +1,8 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Backup, Rotated, Rotation } from '../../backups.ts';
 import { errorOf, type Failure, failureOf } from '../database/errors.ts';
-import { type Backup, copySqlite, makeBackup } from './backup.ts';
-import { type Rotated, type Rotation, rotateBackups } from './backup-rotation.ts';
+import { copySqlite, makeBackup } from './backup.ts';
+import { rotateBackups } from './backup-rotation.ts';
 
 /** What the thread does: one backup, or one if it is due. */
 type Job =

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { Backup } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
@@ -26,15 +27,6 @@ import {
 import { isFull, withOpenErrors } from '../database/errors.ts';
 import { missingMigrations } from '../database/schema.ts';
 import { checkSqlite } from './check.ts';
-
-/** A backup that was made. */
-export interface Backup {
-  readonly bytes: number;
-  /** What a check of the backup has found; without problems, unless they were allowed. */
-  readonly findings: Findings;
-  /** Temporary files in its folder that an interrupted backup has left, or one that is running now. */
-  readonly leftovers: readonly string[];
-}
 
 /**
  * Makes a backup at `target`, an absolute path, which must not exist, in a folder that must: a missing one can be a disk that is not mounted.

@@ -16,7 +16,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FreeIds } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
-import type { Action } from '../../audit.ts';
+import type { Restored, RestoreOptions } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
@@ -26,22 +26,6 @@ import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { copySqlite, expectSound, makeUsable, timeForName, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { beginHistory, freeIdsOf } from './reserved-ids.ts';
-
-/** The result of a restore. */
-export interface Restored {
-  readonly findings: Findings;
-  /** Path of the replaced database; undefined if there was none. */
-  readonly kept: string | undefined;
-  /** The next id that is given to an order. */
-  readonly nextId: OrderId;
-}
-
-export interface RestoreOptions {
-  /** Called with the findings about the backup before anything is changed; may throw to refuse it. */
-  readonly accept: (backup: Findings) => void;
-  /** Recorded in the restored store. */
-  readonly action: Action;
-}
 
 /**
  * Replaces the database at `target` by a copy of the store in `file`, and keeps the old one beside it. The backup is
@@ -135,7 +119,7 @@ function refuseOtherStore(db: DatabaseSync, source: Findings): void {
   }
   if (movedTo) {
     throw new StoreNotUsable(
-      `the store was moved to ${movedTo}; to replace it nevertheless, first run "store-orders take-back"`,
+      `the store was moved to ${movedTo}; to replace it nevertheless, first run "store-orders reactivate"`,
     );
   }
 }

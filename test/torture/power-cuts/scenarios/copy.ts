@@ -17,7 +17,7 @@ const PLACEMENTS: readonly Call[] = [
   ...{ method: 'POST', path: '/v2/store/orders', headers: { 'idempotency-key': key }, body },
 }));
 const MOVE = ['copy', '--from', 'sqlite:store.db', '--to', 'sqlite:moved.db'];
-const TAKE_BACK = ['take-back', '--database', 'sqlite:store.db'];
+const REACTIVATE = ['reactivate', '--database', 'sqlite:store.db'];
 
 /** A store is moved to another database: there are never two, and never none that can be had by running the command again. */
 export const copy: Scenario = {
@@ -48,24 +48,24 @@ export const copy: Scenario = {
   },
 };
 
-/** A store that was moved is taken back, and used again. */
-export const takeBack: Scenario = {
-  name: 'a take-back',
+/** A store that was moved is reactivated, and used again. */
+export const reactivate: Scenario = {
+  name: 'a reactivation',
   record: async (root, shim) => {
     const recording = await ofStore(root, shim, async () => {
       const moved = await command(MOVE.map((each) => each.replace('sqlite:', `sqlite:${root}/`)));
       assert.equal(moved.code, 0, moved.output);
     });
-    await recording.command(TAKE_BACK, { claims: [{ type: 'done', what: 'taken back' }] });
+    await recording.command(REACTIVATE, { claims: [{ type: 'done', what: 'reactivated' }] });
     const service = await recording.serve();
     await service.request({ method: 'DELETE', path: '/v1/store/orders/2' });
     await service.stop();
     return recording.end();
   },
   examine: async (expected, random) => {
-    const isDone = has(expected.claims, 'taken back');
+    const isDone = has(expected.claims, 'reactivated');
     assert.ok(!isDone || !(await isMarked()), 'the store is still marked as moved');
-    const { code, output } = await command(TAKE_BACK);
+    const { code, output } = await command(REACTIVATE);
     assert.equal(code, 0, output);
     await examineStore(expected, random, { also: expectRepeatable });
   },

@@ -32,7 +32,7 @@ interface Gathering<Command, Outcome> {
  * Group commit: while one batch is committed, the next one gathers, so throughput grows with load and at most one
  * transaction is active. Commands keep their order. Lookups can be batched in the same way.
  */
-export class Batcher<Command, Outcome> {
+export class GroupCommit<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
   readonly #sizeOf: (command: Command) => number;

@@ -10,11 +10,11 @@ const ORDERS = 200_000;
 const COUNT = 5_000;
 const AT_ONCE = 1_000;
 
-export const manyAtOnce: Scenario = {
+export const bulk: Scenario = {
   title: `v2: cancelling ${AT_ONCE} orders in a request on SQLite, one client`,
   needs: [],
   run: async (context) => {
-    const database = context.database(context.orders(ORDERS), 'many-at-once');
+    const database = context.database(context.orders(ORDERS), 'bulk');
     const { origin, headers, stop } = await startService(database);
     let next = 1;
     const cancel = (name: string, atOnce: number): Side => ({

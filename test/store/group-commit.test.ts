@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Batcher, NotConfirmed } from '../../src/store/batcher.ts';
+import { GroupCommit, NotConfirmed } from '../../src/store/group-commit.ts';
 
 /** A store that records the batches it gets and commits them on demand. */
 function controlledStore() {
@@ -19,7 +19,7 @@ async function turn(): Promise<void> {
 
 test('commands submitted during a commit form the next batch, in order', async () => {
   const store = controlledStore();
-  const queue = new Batcher(store.apply);
+  const queue = new GroupCommit(store.apply);
   const first = queue.submit(1);
   await turn();
   const rest = [2, 3, 4].map((command) => queue.submit(command));
@@ -43,7 +43,7 @@ test('a command submitted right after a commit joins the commands waiting for th
   // Turns alone end the wait, however long they take on a busy machine.
   t.mock.method(performance, 'now', () => 0);
   const store = controlledStore();
-  const queue = new Batcher(store.apply);
+  const queue = new GroupCommit(store.apply);
   const first = queue.submit(1);
   await turn();
   const waiting = queue.submit(2);
@@ -59,7 +59,7 @@ test('a command submitted right after a commit joins the commands waiting for th
 
 test('a failed batch rejects all its commands, and later batches are still applied', async () => {
   const store = controlledStore();
-  const queue = new Batcher(store.apply);
+  const queue = new GroupCommit(store.apply);
   const both = [queue.submit(1), queue.submit(2)];
   await turn();
   store.batches[0]!.commit(new Error('disk full'));
@@ -72,7 +72,7 @@ test('a failed batch rejects all its commands, and later batches are still appli
 
 test('2,000 commands are committed at a time; while 10,000 wait, further commands are rejected', async () => {
   const store = controlledStore();
-  const queue = new Batcher(store.apply);
+  const queue = new GroupCommit(store.apply);
   const first = queue.submit(0);
   await turn();
   const waiting = Array.from({ length: 10_000 }, (_, index) => queue.submit(index));
@@ -93,7 +93,7 @@ test('2,000 commands are committed at a time; while 10,000 wait, further command
 test('a command that is not confirmed in time is rejected, and never applied if it was still waiting', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const store = controlledStore();
-  const queue = new Batcher(store.apply);
+  const queue = new GroupCommit(store.apply);
   const underWay = queue.submit(1);
   await turn();
   const waiting = queue.submit(2);
@@ -110,7 +110,7 @@ test('a command that is not confirmed in time is rejected, and never applied if 
 
 test('a batch has commands of a limited total size', async () => {
   const store = controlledStore();
-  const queue = new Batcher(
+  const queue = new GroupCommit(
     store.apply,
     () => {},
     (size: number) => size,

@@ -1,25 +1,15 @@
 import { createHash } from 'node:crypto';
-import { leapAbove } from '../../domain/ids.ts';
-import type { Action } from '../audit.ts';
-import { openStore } from '../open.ts';
-import { isPostgresUrl } from '../postgres/database/address.ts';
-import {
-  openPostgresSource,
-  openPostgresTarget,
-  whilePostgresMoved,
-} from '../postgres/maintenance/copy.ts';
-import { sqlitePath } from '../sqlite/database/connection.ts';
-import {
-  openSqliteSource,
-  openSqliteTarget,
-  whileSqliteMoved,
-} from '../sqlite/maintenance/copy.ts';
-import { StoreNotUsable, type StoreStatus } from '../store.ts';
-import { compare } from '../tables/consistency.ts';
-import { AUDIT, type MovedIds, type Source, TABLES, type Table } from '../tables/copied.ts';
-import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
-import type { Column, Row } from '../tables/session.ts';
-import { databaseLabel } from '../url.ts';
+import { resolve } from 'node:path';
+import { leapAbove } from '../domain/ids.ts';
+import type { Action } from './audit.ts';
+import type { Backup } from './backups.ts';
+import { type Database, databaseAt } from './database.ts';
+import { makeBackup } from './sqlite/maintenance/backup.ts';
+import { StoreNotUsable, type StoreStatus } from './store.ts';
+import { compare } from './tables/consistency.ts';
+import { AUDIT, type MovedIds, type Source, TABLES, type Table } from './tables/copied.ts';
+import { HEADS_NOT_COMPUTED } from './tables/heads.ts';
+import type { Column, Row } from './tables/session.ts';
 
 export interface CopyOptions {
   /**
@@ -34,26 +24,24 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the store at `from` to the database at `to`, which must be empty or contain an interrupted copy: orders,
+ * Copies the store in `from` to the database `to`, which must be empty or contain an interrupted copy: orders,
  * histories, keys, pets, unfinished imports, the revision and its head. The copy becomes a usable store only
  * after all of it was read back and found to be the same.
  * @returns the status of the copied store
  * @throws StoreNotUsable, StoreUnavailable
  */
 export async function copyStore(
-  from: string,
-  to: string,
+  from: Database,
+  to: Database,
   { isMove, action, onProgress }: CopyOptions,
 ): Promise<StoreStatus> {
-  const source = await openSource(from);
+  const source = await from.openSource();
   try {
     if (isMove) refuseMoved(source.status, to);
     // The first copy may have been used, and be lost: it may have given ids.
     const isRepeated = source.status.movedTo !== undefined;
     if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-    const target = isPostgresUrl(to)
-      ? await openPostgresTarget(to)
-      : await openSqliteTarget(sqlitePath(to));
+    const target = await to.openTarget();
     try {
       const total = await countRows(source);
       const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
@@ -74,8 +62,8 @@ export async function copyStore(
       const complete = (ids?: MovedIds) => target.complete({ ...statusOfCopy(source), ...ids });
       if (isMove && !source.isBackup) {
         await moveAway(from, to, source, action);
-        // Under a lock: the source cannot be taken back while the copy becomes a store.
-        await whileMoved(from, to, (ids) => complete(isRepeated ? leapt(ids) : ids));
+        // Under a lock: the source cannot be reactivated while the copy becomes a store.
+        await from.whileMoved(to.label, (ids) => complete(isRepeated ? leapt(ids) : ids));
       } else await complete();
     } finally {
       await target.close();
@@ -86,8 +74,23 @@ export async function copyStore(
   }
 }
 
-function inconsistent(from: string, problems: readonly string[]): string {
-  const summary = `${databaseLabel(from)} failed the check; nothing was copied:`;
+/**
+ * Copies the store to an SQLite database at `file`, which must not exist, and checks the copy; the store may be in use
+ * meanwhile.
+ * @throws StoreNotUsable, also if the store does not pass the check
+ */
+export async function backupStore(database: Database, file: string): Promise<Backup> {
+  return makeBackup(resolve(file), async (partial) => {
+    if (database.file !== undefined) database.file.copyTo(partial);
+    else {
+      const copy = databaseAt(`sqlite:${partial}`);
+      await copyStore(database, copy, { isMove: false, onProgress: () => {} });
+    }
+  });
+}
+
+function inconsistent({ label }: Database, problems: readonly string[]): string {
+  const summary = `${label} failed the check; nothing was copied:`;
   return [summary, ...problems].join('\n  ');
 }
 
@@ -101,38 +104,19 @@ function leapt({ freeIds }: MovedIds): MovedIds {
   return { freeIds, reservedId: leapAbove(freeIds) };
 }
 
-/**
- * Runs `complete` with the ids of the source, while it is marked as moved to `to`.
- * @throws StoreNotUsable if it is not marked so; `complete` is not run then
- */
-async function whileMoved(
-  from: string,
-  to: string,
-  complete: (ids: MovedIds) => Promise<void>,
-): Promise<void> {
-  const label = databaseLabel(to);
-  await (isPostgresUrl(from)
-    ? whilePostgresMoved(from, label, complete)
-    : whileSqliteMoved(sqlitePath(from), label, complete));
-}
-
 /** The cells of AUDIT. */
 function auditRow(id: bigint, { command, user, host, what }: Action): Row {
   return [id, BigInt(Date.now()), command, user, host, what];
-}
-
-async function openSource(url: string): Promise<Source> {
-  return isPostgresUrl(url) ? openPostgresSource(url) : openSqliteSource(sqlitePath(url));
 }
 
 /**
  * Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed
  * afterwards, and is repeated.
  */
-function refuseMoved({ movedTo }: StoreStatus, to: string): void {
-  if (movedTo === undefined || movedTo === databaseLabel(to)) return;
+function refuseMoved({ movedTo }: StoreStatus, to: Database): void {
+  if (movedTo === undefined || movedTo === to.label) return;
   throw new StoreNotUsable(
-    `the store was moved to ${movedTo}; copy it from there. If that copy was not completed, run "store-orders take-back"`,
+    `the store was moved to ${movedTo}; copy it from there. If that copy was not completed, run "store-orders reactivate"`,
   );
 }
 
@@ -142,8 +126,8 @@ function refuseMoved({ movedTo }: StoreStatus, to: string): void {
  * @throws StoreNotUsable if the store has changed since it was copied
  */
 async function moveAway(
-  from: string,
-  to: string,
+  from: Database,
+  to: Database,
   source: Source,
   action: Action | undefined,
 ): Promise<void> {
@@ -151,9 +135,9 @@ async function moveAway(
   if (movedTo !== undefined) return;
   const changed =
     'the store changed while it was copied; stop all processes that write to it, and copy it again';
-  const store = await openStore(from, { create: false, purpose: 'write' });
+  const store = await from.open({ create: false, purpose: 'write' });
   try {
-    const command = { type: 'moveAway', to: databaseLabel(to), revision } as const;
+    const command = { type: 'moveAway', to: to.label, revision } as const;
     const record = action === undefined ? [] : [{ type: 'audit', action } as const];
     const outcome = (await store.apply([...record, command])).at(-1);
     if (outcome === 'changed') throw new StoreNotUsable(changed);
@@ -167,8 +151,8 @@ async function moveAway(
 }
 
 /** Returns whether the store differs from `before`. */
-async function hasChanged(url: string, before: Source): Promise<boolean> {
-  const now = await openSource(url);
+async function hasChanged(database: Database, before: Source): Promise<boolean> {
+  const now = await database.openSource();
   try {
     if (now.status.revision !== before.status.revision) return true;
     // The move itself is recorded.

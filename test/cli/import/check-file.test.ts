@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { openInput } from '../../../src/cli/files/input.ts';
-import { checkOrders } from '../../../src/cli/orders/import/check.ts';
+import { checkOrders } from '../../../src/cli/orders/import/check-file.ts';
 import { Placer } from '../../../src/cli/orders/import/placer.ts';
 import { ALL_IDS } from '../../../src/domain/ids.ts';
 import type { Store } from '../../../src/store/store.ts';

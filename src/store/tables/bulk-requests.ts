@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch.ts';
-import type { ChangeAllName, ChangedAll, ChangeResult } from '../../domain/bulk.ts';
+import type { BulkName, BulkRequest, ChangeResult } from '../../domain/bulk.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import type { RequestName } from '../commands.ts';
 import { jsonRows, type Row, type Session } from './session.ts';
@@ -43,10 +43,10 @@ function requestFromRow([by, idempotencyKey, digest, result, at]: Row): Remember
 }
 
 /** Returns those of the commands that the store remembers. */
-export async function findChangedAll(
+export async function findBulkRequests(
   session: Session,
-  wanted: readonly Pick<ChangeAllName, 'by' | 'idempotencyKey'>[],
-): Promise<ChangedAll[]> {
+  wanted: readonly Pick<BulkName, 'by' | 'idempotencyKey'>[],
+): Promise<BulkRequest[]> {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, idempotencyKey }) => [by, idempotencyKey]);
   const rows = await session.query(SQL.find, [jsonRows(names)]);
@@ -56,11 +56,11 @@ export async function findChangedAll(
 }
 
 /** Records the commands of a batch, inside its transaction. */
-export async function recordChangedAll(
+export async function recordBulkRequests(
   session: Session,
-  { changedAll }: Pick<Batch, 'changedAll'>,
+  { bulkRequests }: Pick<Batch, 'bulkRequests'>,
 ): Promise<void> {
-  for (const { results, ...name } of changedAll) {
+  for (const { results, ...name } of bulkRequests) {
     await recordRequest(session, { ...name, result: results });
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  type ChangeAllCommand,
+  type BulkCommand,
   type ChangeCommand,
   type ChangeResult,
   isDone,
@@ -69,8 +69,8 @@ export async function changeOrders(
   }));
   const names = orders.map(({ id, etag, reference }) => [String(id), etag, reference]);
   const asked = JSON.stringify([content, atomic, names]);
-  const command: ChangeAllCommand = {
-    ...({ type: 'changeAll', changes, isAtomic: atomic } as const),
+  const command: BulkCommand = {
+    ...({ type: 'bulk', changes, isAtomic: atomic } as const),
     repeatable: key && {
       by: exchange.apiKey!.id,
       idempotencyKey: key.key,

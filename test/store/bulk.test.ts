@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChangeAllCommand, ChangeAllOutcome } from '../../src/domain/bulk.ts';
-import { checkStore } from '../../src/store/maintenance/inspect.ts';
+import type { BulkCommand, BulkOutcome } from '../../src/domain/bulk.ts';
+import { databaseAt } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ENGINES, open, queryDatabase, testStore } from './engines.ts';
 
 const HOUR_MS = 3_600_000;
 
-function cancelAll(ids: readonly bigint[], more: Partial<ChangeAllCommand> = {}): ChangeAllCommand {
+function cancelAll(ids: readonly bigint[], more: Partial<BulkCommand> = {}): BulkCommand {
   const changes = ids.map((id) => ({ type: 'cancel', id, by: 'key_a' }) as const);
-  return { type: 'changeAll', changes, isAtomic: false, ...more };
+  return { type: 'bulk', changes, isAtomic: false, ...more };
 }
 
 const named = (idempotencyKey: string, digest = 'd') => ({
@@ -21,7 +21,7 @@ const place = (store: Store, ...ids: readonly bigint[]) =>
     ids.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const),
   );
 
-const resultsOf = (outcome: ChangeAllOutcome | undefined) =>
+const resultsOf = (outcome: BulkOutcome | undefined) =>
   outcome === undefined || !('results' in outcome) ? outcome : outcome.results;
 
 testStore('several orders are changed in one revision, each for itself', async (_t, store) => {
@@ -81,7 +81,7 @@ testStore(
   'the cancels of a limited key are counted, of an atomic command all or none',
   async (_t, store) => {
     await place(store, 1n, 2n, 3n, 4n, 5n, 6n);
-    const limited = (ids: readonly bigint[], isAtomic: boolean): ChangeAllCommand => ({
+    const limited = (ids: readonly bigint[], isAtomic: boolean): BulkCommand => ({
       ...cancelAll(ids),
       isAtomic,
       changes: ids.map((id) => ({ type: 'cancel', id, by: 'key_a', cancelsPerHour: 3 })),
@@ -132,7 +132,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await queryDatabase(url, 'SELECT idempotency_key FROM changed_all'), [
       ['later'],
     ]);
-    const { problems, heads } = await checkStore(url);
+    const { problems, heads } = await databaseAt(url).check();
     assert.deepEqual([...problems, ...heads!.problems], []);
   });
 

@@ -3,7 +3,7 @@ import { codeInWords, count, inWords, orders as ordersText, sentence } from '../
 import { showOrder } from '../list/rows.ts';
 import { orderQuery } from '../list/view.ts';
 import type { Screen } from '../screen.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../sign-in.ts';
 import type { Action, Bulk, Result } from '../state.ts';
 import { WORDS } from './words.ts';
 

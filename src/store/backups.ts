@@ -1,0 +1,52 @@
+import type { OrderId } from '../domain/order.ts';
+import type { Action } from './audit.ts';
+import type { Findings } from './tables/consistency.ts';
+
+/** A backup that was made. */
+export interface Backup {
+  readonly bytes: number;
+  /** What a check of the backup has found; without problems, unless they were allowed. */
+  readonly findings: Findings;
+  /** Temporary files in its folder that an interrupted backup has left, or one that is running now. */
+  readonly leftovers: readonly string[];
+}
+
+/** How backups are made at intervals. */
+export interface Rotation {
+  readonly folder: string;
+  readonly everyMs: number;
+  /** Number of backups that are kept. */
+  readonly keep: number;
+}
+
+/** The latest good backup. */
+export interface LatestBackup {
+  readonly file: string;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** The result of a rotation. */
+export interface Rotated {
+  /** Undefined if there is none. */
+  readonly latest: LatestBackup | undefined;
+  /** What `latest` is, if it was made now. */
+  readonly made?: Backup;
+}
+
+/** The result of a restore. */
+export interface Restored {
+  readonly findings: Findings;
+  /** Path of the replaced database; undefined if there was none. */
+  readonly kept: string | undefined;
+  /** The next id that is given to an order. */
+  readonly nextId: OrderId;
+}
+
+export interface RestoreOptions {
+  /** Called with the findings about the backup before anything is changed; may throw to refuse it. */
+  readonly accept: (backup: Findings) => void;
+  /** Recorded in the restored store. */
+  readonly action: Action;
+}

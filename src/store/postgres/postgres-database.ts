@@ -1,0 +1,40 @@
+import type { OpenOptions } from '../open-options.ts';
+import type { MovedIds } from '../tables/copied.ts';
+import type { HistoryCheck } from '../tables/heads.ts';
+import { filesIn, parseAddress, withoutCredentials } from './database/address.ts';
+import { newSession } from './database/connection.ts';
+import { hasSchema } from './database/schema.ts';
+import { COMMAND } from './database/time-limits.ts';
+import { checkPostgres } from './maintenance/check.ts';
+import { openPostgresSource, openPostgresTarget, whilePostgresMoved } from './maintenance/copy.ts';
+import { diagnosePostgres } from './maintenance/diagnose.ts';
+import { planPostgres } from './maintenance/plan.ts';
+import { openPostgres } from './open.ts';
+
+/** Returns the database at a postgres:// URL; see Database. */
+export function postgresDatabase(url: string) {
+  return {
+    engine: 'postgresql' as const,
+    url,
+    label: parseAddress(url).label,
+    identity: withoutCredentials(url),
+    file: undefined,
+    certificates: () => filesIn(url),
+    exists: async () => {
+      const session = await newSession(url, COMMAND);
+      try {
+        return await hasSchema(session);
+      } finally {
+        session.destroy();
+      }
+    },
+    open: (options: OpenOptions) => openPostgres(url, options),
+    check: (history?: HistoryCheck) => checkPostgres(url, history),
+    diagnose: () => diagnosePostgres(url),
+    planMigrations: () => planPostgres(url),
+    openSource: () => openPostgresSource(url),
+    openTarget: () => openPostgresTarget(url),
+    whileMoved: (label: string, complete: (ids: MovedIds) => Promise<void>) =>
+      whilePostgresMoved(url, label, complete),
+  };
+}
