@@ -24,7 +24,7 @@ const NONE: Preconditions = {};
  */
 export function preconditionsOf(
   exchange: Exchange,
-  store: Pick<Store, 'record'>,
+  store: Pick<Store, 'orders'>,
   id: OrderId,
 ): Promise<Preconditions> | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
@@ -35,10 +35,10 @@ export function preconditionsOf(
 
 async function readPreconditions(
   exchange: Exchange,
-  store: Pick<Store, 'record'>,
+  store: Pick<Store, 'orders'>,
   id: OrderId,
 ): Promise<Preconditions> {
-  const order = await inTime(exchange, () => store.record(id));
+  const [order] = await inTime(exchange, () => store.orders([id]));
   const failed = failedPrecondition(exchange.request, order && orderEtag(order));
   if (failed === 'if-match') return { ifRevision: NO_REVISION };
   if (failed === 'if-none-match' && order!.status === 'pending') {

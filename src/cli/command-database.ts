@@ -46,7 +46,7 @@ export async function withStore<T>(
   });
   try {
     if (isNew) writeErr(`Created the store ${database.label}.`);
-    const { movedTo, environment } = await store.status();
+    const { movedTo, environment } = await store.status({ evenIfMoved: true });
     if (access !== 'read') expectNotMoved(database.label, movedTo);
     else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
     const recorded =

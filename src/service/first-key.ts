@@ -40,7 +40,7 @@ export async function printFirstKey(
   const origin = `http://${urlHost(address)}:${port}`;
   const orders = `${origin}${rootPath}/v1/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
-  const pending = (await store.find(FIRST_IDS)).find(({ status }) => status === 'pending');
+  const pending = (await store.orders(FIRST_IDS)).find(({ status }) => status === 'pending');
   const pages = [...(hasConsole ? [`${origin}/console`] : []), `${origin}/reference`];
   const text = `
 The store had no API key. This is its first key, which is shown only once:

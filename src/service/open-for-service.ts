@@ -53,7 +53,7 @@ export async function openForService(
  * @throws StoreNotUsable otherwise
  */
 async function claim(store: Store, { database, environment }: Config): Promise<void> {
-  expectNotMoved(database.label, (await store.status()).movedTo);
+  expectNotMoved(database.label, (await store.status({ evenIfMoved: true })).movedTo);
   expectEnvironment(database.label, await claimEnvironment(store, environment), environment);
 }
 

@@ -203,8 +203,9 @@ export class Service {
 
   /** Resolves to the head of the store; undefined while it is unavailable. */
   async head(): Promise<Position | undefined> {
-    const read = () => Promise.resolve(this.#openStore?.counters());
-    return (await withTimeout(READY_WITHIN_MS, read).catch(() => undefined))?.position;
+    const read = () => Promise.resolve(this.#openStore?.status());
+    const status = await withTimeout(READY_WITHIN_MS, read).catch(() => undefined);
+    return status && { revision: status.revision, head: status.head! };
   }
 
   /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */

@@ -8,7 +8,6 @@ import type { Pet } from '../domain/pet.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../domain/placement.ts';
 import type { DeliveryState, Webhook, WebhookChanges } from '../domain/webhook.ts';
 import type { Action } from './audit.ts';
-import type { ImportRecord } from './imports.ts';
 
 /** Every write command. */
 export type StoreCommand =
@@ -44,14 +43,9 @@ export type StoreCommand =
   /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
   | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
   /**
-   * Returns how many rows of an unfinished import have been placed, when the same content was imported before, and the ids
-   * that orders without one may be assigned. `source` is a digest of the file's content.
-   */
-  | { readonly type: 'importProgress'; readonly source: string }
-  /**
    * Starts an import, or resumes one of which `from` rows have been placed. From then on only `run` may continue it.
    * Ids up to `highestId` are reserved: orders without an id are assigned ids above them. Content that was imported before is
-   * refused unless `isAgain`.
+   * refused unless `isAgain`. `source` is a digest of the file's content.
    */
   | {
       readonly type: 'beginImport';
@@ -161,11 +155,6 @@ interface Outcomes {
   recordKeyUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPets: 'stored';
-  importProgress: {
-    readonly placed: number;
-    readonly finished: ImportRecord | undefined;
-    readonly freeIds: FreeIds;
-  };
   beginImport: 'begun' | 'out_of_turn' | 'already_imported';
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
   endImport: 'ended' | 'out_of_turn';

@@ -6,10 +6,9 @@ import type { Order, OrderId, OrderRecord, OrderStatus } from '../domain/order.t
 import type { Pet } from '../domain/pet.ts';
 import type { Webhook, WebhookLag } from '../domain/webhook.ts';
 import type { ActivityPage, ActivityQuery } from './activity.ts';
-import type { AuditRecord } from './audit.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
 import type { ChangePage, FeedStart } from './feed.ts';
-import type { ImportRecord } from './imports.ts';
+import type { History } from './history.ts';
 import type { OrderCounts, OrderFilter, OrderPage, PageQuery } from './pages.ts';
 
 /** An event in the history of an order: type, time, and the API key that caused it (absent for operators). */
@@ -36,9 +35,6 @@ export interface StoreStatus {
   readonly reservedId: OrderId;
   readonly freeIds: FreeIds;
 }
-
-/** The number of all orders by status, and the position at which it was so. */
-export type StoreCounters = Omit<OrderCounts, 'isExact'>;
 
 /**
  * Reason why a store is unavailable, as reported in metrics and the log:
@@ -97,17 +93,6 @@ export class StoreNotUsable extends Error {
   override readonly name = 'StoreNotUsable';
 }
 
-/** Receives a batch of orders; resolves to false to stop the scan. */
-export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
-
-/** What a scan visits. */
-export interface ScanRange {
-  /** The lowest id; absent for all. */
-  readonly from?: OrderId | undefined;
-  /** The revision whose orders are visited, as they were then; absent for the latest. */
-  readonly at?: bigint | undefined;
-}
-
 /** Sizes in bytes. */
 export interface StoreSizes {
   readonly database: number;
@@ -141,12 +126,14 @@ export interface MovedOption {
 }
 
 /**
- * The contract of every engine. All methods reject with StoreUnavailable when the database is unreachable, stays
+ * The contract of every engine. All methods, and those of `history`, reject with StoreUnavailable when the database is unreachable, stays
  * locked for too long or fails; such failures are never reported as outcomes. So do `apply` and all
  * methods that requests are answered from if the store was moved to another database, which may have changed since.
  */
 export interface Store {
   readonly engine: Engine;
+  /** What commands read beyond what requests need. */
+  readonly history: History;
 
   /**
    * Carries out `commands` in order and atomically; resolves to their outcomes once the result is durable. Orders
@@ -167,17 +154,11 @@ export interface Store {
     visit: (orders: readonly Order[]) => void,
   ): Promise<Position | undefined>;
 
-  /** Returns those of the orders that exist, in any status. */
-  find(ids: readonly OrderId[]): Promise<Order[]>;
-
   /**
-   * Returns an order with its recorded metadata; undefined if the order does not exist.
+   * Returns those of the orders that exist, in any status and order, with their recorded metadata, from one snapshot.
    * @param options whether to read a store that was moved to another database, which requests must not be answered from
    */
-  record(id: OrderId, options?: MovedOption): Promise<OrderRecord | undefined>;
-
-  /** Returns those of the orders that exist, with their recorded metadata, from one snapshot. */
-  records(ids: readonly OrderId[]): Promise<OrderRecord[]>;
+  orders(ids: readonly OrderId[], options?: MovedOption): Promise<OrderRecord[]>;
 
   /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
   page(query: PageQuery): Promise<OrderPage>;
@@ -188,8 +169,11 @@ export interface Store {
    */
   count(filter: OrderFilter): Promise<OrderCounts>;
 
-  /** Costs the same however many orders there are. */
-  counters(): Promise<StoreCounters>;
+  /**
+   * Returns what the store has recorded about itself. Costs the same however many orders there are.
+   * @param options see `orders`
+   */
+  status(options?: MovedOption): Promise<StoreStatus>;
 
   /**
    * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is
@@ -209,25 +193,7 @@ export interface Store {
   activity(query: ActivityQuery): Promise<ActivityPage | undefined>;
 
   /** Returns the events of an order, oldest first. */
-  history(id: OrderId): Promise<OrderEvent[]>;
-
-  /**
-   * Calls `visit` with all orders, in any status, in batches of ascending id from one snapshot. Waits for each call
-   * before making the next. Stops at the end, or when a call resolves to false.
-   */
-  scan(visit: ScanVisit, range?: ScanRange): Promise<void>;
-
-  /** Returns the last revision before the first event that is later than `time`, in milliseconds since the epoch. */
-  revisionAt(time: number): Promise<bigint>;
-
-  /** Returns the unfinished imports, and the latest finished ones, the latest first. */
-  imports(): Promise<ImportRecord[]>;
-
-  /** Returns the latest records of what operators have done, up to `limit`, the latest first. */
-  audit(limit: number): Promise<AuditRecord[]>;
-
-  /** Returns the audit records of the given revisions, by revision; revisions not made by a command have none. */
-  operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
+  events(id: OrderId): Promise<OrderEvent[]>;
 
   /** Returns all webhooks, the oldest first. */
   webhooks(): Promise<Webhook[]>;
@@ -242,8 +208,6 @@ export interface Store {
 
   /** Returns the names of those of the keys that exist, by id. */
   keyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-
-  status(): Promise<StoreStatus>;
 
   sizes(): Promise<StoreSizes>;
 
@@ -262,15 +226,15 @@ export interface OrderWithHistory {
 
 /**
  * Returns an order with its history; undefined if the order does not exist.
- * @param options see Store.record
+ * @param options see Store.orders
  */
 export async function orderWithHistory(
-  store: Pick<Store, 'record' | 'history'>,
+  store: Pick<Store, 'orders' | 'events'>,
   id: OrderId,
   options?: MovedOption,
 ): Promise<OrderWithHistory | undefined> {
-  const [order, history] = await Promise.all([store.record(id, options), store.history(id)]);
+  const [[order], events] = await Promise.all([store.orders([id], options), store.events(id)]);
   if (order === undefined) return undefined;
   // The order is read first: an event that comes in between belongs to a later state.
-  return { order, events: history.filter(({ revision }) => revision <= order.revision) };
+  return { order, events: events.filter(({ revision }) => revision <= order.revision) };
 }

@@ -11,10 +11,7 @@ const READ_WITHIN_MS = 1_000;
 export type StoreSource = () => Pick<Store, 'status' | 'sizes' | 'engine'> | undefined;
 
 export function registerStore(registry: Registry, database: string, store: StoreSource): void {
-  const status = sharedRead(store, async (opened) => {
-    const found = await opened.status();
-    return found.movedTo === undefined ? found : undefined;
-  });
+  const status = sharedRead(store, (opened) => opened.status());
   const sizes = sharedRead(store, (opened) => opened.sizes());
   registerStatus(registry, status, {
     name: 'store_orders_store_info',

@@ -99,7 +99,7 @@ test('adjacent ids above 2^53 stay distinct in the list, in the details and in w
   await page.getByText(`Order ${BIG} was cancelled`).waitFor();
   await row(page, BIG).getByText('Cancelled').waitFor();
   const orders = await Promise.all(
-    [BIG - 1n, BIG, BIG + 1n].map(async (id) => (await service.store.record(id))?.status),
+    [BIG - 1n, BIG, BIG + 1n].map(async (id) => (await service.store.orders([id]))[0]?.status),
   );
   assert.deepEqual(orders, ['pending', 'cancelled', 'pending']);
   await page.locator('.timeline').getByText('Cancelled').waitFor();
@@ -157,7 +157,7 @@ test('an order that ships meanwhile is not cancelled, and the page shows the rea
     .getByText(/^Not cancelled: it shipped at /)
     .waitFor();
   await row(page, 1).getByText('Shipped').waitFor();
-  assert.equal((await service.store.record(1n))?.status, 'shipped');
+  assert.equal((await service.store.orders([1n]))[0]?.status, 'shipped');
 });
 
 test('a cancel without an answer is reported as safe to retry, after the order was read again', async (t) => {
@@ -192,7 +192,7 @@ test('Escape and "Keep order" change nothing, and the focus is where it was', as
     await button.waitFor({ state: 'detached' });
     assert.equal(await ask.evaluate((each) => each.matches(':focus')), true);
   }
-  assert.equal((await service.store.record(1n))?.status, 'pending');
+  assert.equal((await service.store.orders([1n]))[0]?.status, 'pending');
 });
 
 test('several orders are cancelled at once, each with its result', async (t) => {

@@ -81,7 +81,7 @@ for (const { name, newDatabase } of ENGINES) {
       const { code, stderr } = await webhooks(command, id);
       assert.deepEqual([code, stderr.trim()], [1, `store-orders: there is no webhook ${id}`]);
     }
-    const audited = (await store.audit(20)).map(({ command }) => command);
+    const audited = (await store.history.audit(20)).map(({ command }) => command);
     assert.deepEqual(
       audited.filter((command) => command.startsWith('webhooks')).toReversed(),
       ['create', 'pause', 'resume', 'resume', 'rewind', 'rotate', 'delete'].map(

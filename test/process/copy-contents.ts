@@ -37,9 +37,9 @@ export async function contentsOf(database: string) {
   const { movedTo: _, ...status } = await store.status();
   const pets = [await store.pet(2n ** 53n + 1n), await store.pet(-1n)];
   const histories = [
-    await store.history(1n),
-    await store.history(4n),
-    await store.history(-(2n ** 63n)),
+    await store.events(1n),
+    await store.events(4n),
+    await store.events(-(2n ** 63n)),
   ];
   await store.close();
   return {

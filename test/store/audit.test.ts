@@ -28,16 +28,16 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(second, 2n);
     // One transaction, so one revision.
     assert.equal((await store.status()).revision, 2n);
-    const operators = await store.operators([1n, 2n, 3n]);
+    const operators = await store.history.operators([1n, 2n, 3n]);
     assert.deepEqual([...operators.keys()], [2n]);
     const { at, ...record } = operators.get(2n)!;
     assert.deepEqual(record, { id: 1n, ...actionOf('cancel', '1, 2') });
     assert.ok(Math.abs(at - Date.now()) < 60_000);
     assert.deepEqual(
-      (await store.audit(10)).map(({ command }) => command),
+      (await store.history.audit(10)).map(({ command }) => command),
       ['pets import', 'cancel'],
     );
-    assert.equal((await store.audit(1)).length, 1);
+    assert.equal((await store.history.audit(1)).length, 1);
   });
 
   test(`${name}: a first key is stored with its record; if there is a key, neither is stored`, async (t) => {
@@ -50,7 +50,10 @@ for (const { name, newDatabase } of ENGINES) {
         { type: 'createFirstKey', key },
       ]);
       assert.equal(found, outcome);
-      assert.deepEqual([(await store.keys()).length, (await store.audit(9)).length], [1, 1]);
+      assert.deepEqual(
+        [(await store.keys()).length, (await store.history.audit(9)).length],
+        [1, 1],
+      );
     }
   });
 
@@ -72,7 +75,7 @@ for (const { name, newDatabase } of ENGINES) {
       const [id] = await store.apply([{ type: 'audit', action: actionOf(command.type) }, command]);
       assert.equal(id, undefined, command.type);
     }
-    assert.deepEqual(await store.audit(10), []);
+    assert.deepEqual(await store.history.audit(10), []);
     // One of two has changed something.
     const [id] = await store.apply([
       { type: 'audit', action: actionOf('ship') },
@@ -91,8 +94,8 @@ for (const { name, newDatabase } of ENGINES) {
     await copyStore(databaseAt(url), databaseAt(copy), options);
     const commandsIn = async (at: string) => {
       const store = await open(t, at, 'read');
-      const records = (await store.audit(10)).map(({ command }) => command);
-      assert.equal((await store.operators([1n])).get(1n)?.what, 'a.csv');
+      const records = (await store.history.audit(10)).map(({ command }) => command);
+      assert.equal((await store.history.operators([1n])).get(1n)?.what, 'a.csv');
       await store.close();
       return records;
     };

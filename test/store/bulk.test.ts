@@ -43,7 +43,7 @@ testStore('several orders are changed in one revision, each for itself', async (
     ...['cancelled', 'order_already_shipped', 'order_not_found', 'order_changed'],
   ]);
   assert.equal((await store.status()).revision, revision + 1n);
-  const records = await store.records([3n, 1n, 2n, 9n]);
+  const records = await store.orders([3n, 1n, 2n, 9n]);
   assert.deepEqual(
     new Map(records.map(({ id, status, revision: changedIn }) => [id, [status, changedIn]])),
     new Map([
@@ -54,9 +54,9 @@ testStore('several orders are changed in one revision, each for itself', async (
   );
   assert.deepEqual(
     records.find(({ id }) => id === 3n),
-    await store.record(3n),
+    (await store.orders([3n]))[0],
   );
-  assert.deepEqual(await store.records([]), []);
+  assert.deepEqual(await store.orders([]), []);
 });
 
 testStore('an atomic command changes all orders or none', async (_t, store) => {

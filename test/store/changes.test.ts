@@ -59,7 +59,7 @@ testStore(
       const ids = Array.from({ length: count }, (_, index) => BigInt(from + index));
       await store.apply([...ids, INT64_MAX].map((id) => place({ id, status: 'pending' })));
       const scanned: bigint[] = [];
-      await store.scan(async (orders) => void scanned.push(...orders.map(({ id }) => id)));
+      await store.history.scan(async (orders) => void scanned.push(...orders.map(({ id }) => id)));
       const listed: bigint[] = [];
       await store.changes(undefined, (orders) => void listed.push(...orders.map(({ id }) => id)));
       assert.equal(scanned.length, from + count);

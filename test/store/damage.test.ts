@@ -27,7 +27,7 @@ test('a store whose disk did not read well for a moment is used again once all o
   const misread = Buffer.from(whole).fill(0xff, 30 * PAGE_BYTES);
   writeFileSync(path, misread, { flag: 'r+' });
   await assert.rejects(
-    store.scan(async () => true),
+    store.history.scan(async () => true),
     isDamaged,
   );
   // Nothing is read or written, also where no page is damaged.
@@ -36,5 +36,5 @@ test('a store whose disk did not read well for a moment is used again once all o
   writeFileSync(path, whole, { flag: 'r+' });
   await eventually(() => store.status());
   await store.apply([place(ORDERS + 1)]);
-  assert.equal((await store.find([BigInt(ORDERS + 1)])).length, 1);
+  assert.equal((await store.orders([BigInt(ORDERS + 1)])).length, 1);
 });

@@ -39,12 +39,12 @@ for (const { name, newDatabase } of ENGINES) {
       store.activity({ boundaries: [0, Date.now() + 60_000] }),
       store.feed('start', 100),
       store.changes(undefined, () => {}),
-      store.scan(async (orders) => {
+      store.history.scan(async (orders) => {
         scanned.push(...orders.map(({ id }) => id));
         return true;
       }),
-      store.record(1n),
-      store.history(1n),
+      store.orders([1n]),
+      store.events(1n),
       store.status(),
     ];
     const ends = Promise.allSettled(reads);

@@ -24,7 +24,7 @@ async function headOfFeed(store: Store): Promise<string> {
 
 async function ordersAt(store: Store, at?: bigint): Promise<Order[]> {
   const found: Order[] = [];
-  await store.scan(async (orders) => void found.push(...orders), { at });
+  await store.history.scan(async (orders) => void found.push(...orders), { at });
   return found;
 }
 
@@ -104,7 +104,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.match((await problemsIn(url)).join(), /heads .* have not all been computed/);
     const migrated = await open(t, url, 'migration');
     assert.equal((await migrated.status()).head, head);
-    const [record] = await migrated.audit(1);
+    const [record] = await migrated.history.audit(1);
     assert.equal(record!.what, 'computed the heads of the revisions from 8 to 20');
     await migrated.close();
     assert.deepEqual(await problemsIn(url), []);

@@ -24,7 +24,7 @@ const importOrders = (store: Store, source: string, run: string, ids: (bigint | 
 
 const idsIn = async (store: Store) => {
   const ids: bigint[] = [];
-  await store.scan(async (orders) => {
+  await store.history.scan(async (orders) => {
     ids.push(...orders.map(({ id }) => id));
   });
   return ids;
@@ -50,8 +50,7 @@ testStore(
 testStore(
   'an import resumes where it stopped, and only its latest run may continue',
   async (_t, store) => {
-    const progress = async () =>
-      (await store.apply([{ type: 'importProgress', source: 'a' }]))[0]!.placed;
+    const progress = async () => (await store.history.importProgress('a')).placed;
     const outOfTurn = [{ refusal: 'out_of_turn' }];
     assert.deepEqual(await importOrders(store, 'a', '1', [undefined]), outOfTurn);
     assert.deepEqual(await begin(store, 'a', '1'), ['begun']);
@@ -75,24 +74,23 @@ testStore(
   async (_t, store) => {
     const run = { source: 'a', run: '1' };
     await begin(store, 'a', '1');
-    const [unfinished] = await store.imports();
+    const [unfinished] = await store.history.imports();
     assert.deepEqual(unfinished, {
       ...{ source: 'a', name: FILE.name, placed: 0, total: FILE.total, finishedAt: undefined },
       begunAt: unfinished!.begunAt,
     });
     await importOrders(store, 'a', '1', [undefined, 900n]);
     await store.apply([{ type: 'endImport', ...run }]);
-    const [finished] = await store.imports();
+    const [finished] = await store.history.imports();
     assert.deepEqual([finished!.placed, typeof finished!.finishedAt], [2, 'number']);
-    const [progress] = await store.apply([{ type: 'importProgress', source: 'a' }]);
-    assert.deepEqual(progress!.finished, finished);
+    assert.deepEqual((await store.history.importProgress('a')).finished, finished);
     assert.deepEqual(await begin(store, 'a', '2'), ['already_imported']);
     const again = { ...run, run: '2', from: 0, highestId: 0n, ...FILE, isAgain: true };
     assert.deepEqual(await store.apply([{ type: 'beginImport', ...again }]), ['begun']);
-    assert.deepEqual((await store.imports())[0]!.finishedAt, undefined);
+    assert.deepEqual((await store.history.imports())[0]!.finishedAt, undefined);
     const forget = { type: 'forgetImport', source: 'a' } as const;
     assert.deepEqual(await store.apply([forget, forget]), ['forgotten', 'import_not_found']);
-    assert.deepEqual(await store.imports(), []);
+    assert.deepEqual(await store.history.imports(), []);
   },
 );
 
@@ -105,9 +103,11 @@ testStore(
       { refusal: 'order_differs', index: 2 },
     ]);
     assert.deepEqual(await idsIn(store), [2n]);
-    assert.deepEqual(await store.apply([{ type: 'importProgress', source: 'a' }]), [
-      { placed: 0, finished: undefined, freeIds: { ...ALL_IDS, highest: 2n } },
-    ]);
+    assert.deepEqual(await store.history.importProgress('a'), {
+      placed: 0,
+      finished: undefined,
+      freeIds: { ...ALL_IDS, highest: 2n },
+    });
     assert.equal((await store.status()).revision, 1n);
   },
 );

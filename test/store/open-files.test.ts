@@ -76,7 +76,7 @@ test('SQLite: files beside the file that a link leads to are compared', async (t
   await assert.rejects(store.apply([place(2n)]), isReplaced);
   await store.close();
   const again = await open(t, `sqlite:${real}`, 'service');
-  assert.equal((await again.find([1n])).length, 1);
+  assert.equal((await again.orders([1n])).length, 1);
 });
 
 test('SQLite: deleted files are detected without any request', async (t) => {
@@ -95,7 +95,7 @@ for (const suffixes of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
     );
     await store.close();
     const again = await open(t, `sqlite:${path}`, 'service');
-    assert.equal((await again.find([1n, 2n, 3n])).length, 3);
+    assert.equal((await again.orders([1n, 2n, 3n])).length, 3);
     assert.deepEqual((await databaseAt(`sqlite:${path}`).check()).problems, []);
   });
 }
@@ -124,7 +124,7 @@ test('SQLite: beside a database that another process has made in its place, noth
   await assert.rejects(store.apply([place(4n)]), isReplaced);
   await store.close();
   await other.apply([place(9n)]);
-  assert.equal((await other.find([1n, 8n, 9n])).length, 2);
+  assert.equal((await other.orders([1n, 8n, 9n])).length, 2);
   await other.close();
   assert.deepEqual((await databaseAt(`sqlite:${path}`).check()).problems, []);
 });

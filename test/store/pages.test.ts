@@ -139,8 +139,8 @@ for (const { name, newDatabase } of ENGINES) {
           ...new Set(commands.map((each) => ('id' in each ? each.id : each.order.id))),
         ];
         for (const id of touched.sort((a, b) => (a < b ? -1 : 1))) {
-          const order = await store.record(id);
-          const events = (await store.history(id)).filter(({ revision }) => revision > before);
+          const order = (await store.orders([id]))[0];
+          const events = (await store.events(id)).filter(({ revision }) => revision > before);
           for (const { type, at, by, revision } of events) {
             const isLast = type === events.at(-1)!.type;
             const found = expected.find((each) => each.order.id === id)?.order;

@@ -78,7 +78,7 @@ for (const { name, newDatabase } of ENGINES) {
     const store = await open(t, await newDatabase(t), 'service');
     await store.apply([placement('k', 'key_a')]);
     assert.deepEqual(
-      (await store.history(1n)).map(({ type, by }) => [type, by]),
+      (await store.events(1n)).map(({ type, by }) => [type, by]),
       [['placed', 'key_a']],
     );
     assert.equal((await store.feed('start', 1))!.changes[0]!.by, 'key_a');

@@ -78,13 +78,11 @@ test('reads that a proxy sends to a standby are refused, and never stale', async
   isSplitting = true;
   const everyRead: Record<string, () => Promise<unknown>> = {
     changes: () => node.changes(before, () => {}),
-    find: () => node.find([1n]),
-    record: () => node.record(1n),
-    records: () => node.records([1n]),
+    orders: () => node.orders([1n]),
     page: () => node.page({ filter: {}, isDescending: false, limit: 10 }),
     count: () => node.count({}),
     'count of a pet': () => node.count({ petId: 1n }),
-    counters: () => node.counters(),
+    status: () => node.status(),
     feed: () => node.feed('start', 10),
     activity: () => node.activity({ boundaries: [0, 1], after: undefined }),
     keys: () => node.keys([new Uint8Array(32)]),
@@ -97,7 +95,7 @@ test('reads that a proxy sends to a standby are refused, and never stale', async
     await assert.rejects(read(), isFromStandby, what);
   }
   isSplitting = false;
-  assert.equal((await node.record(1n))?.status, 'cancelled');
+  assert.equal((await node.orders([1n]))[0]?.status, 'cancelled');
   assert.deepEqual(await query(standby.url(), 'SELECT status FROM orders'), [['pending']]);
 });
 

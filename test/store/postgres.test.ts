@@ -60,10 +60,9 @@ test('rows that row-level security hides are an error, and never missing orders'
   const limited = await open(t, roleUrl, 'read');
   await query(url, 'ALTER TABLE orders ENABLE ROW LEVEL SECURITY');
   const reads = [
-    () => limited.find([1n]),
-    () => limited.record(1n),
+    () => limited.orders([1n]),
     () => limited.changes(undefined, () => {}),
-    () => limited.scan(async () => undefined),
+    () => limited.history.scan(async () => undefined),
     () => limited.apply([{ type: 'cancel', id: 1n } as const]),
     () => databaseAt(roleUrl).check(),
     () => databaseAt(roleUrl).open({ create: false, purpose: 'read' }),
@@ -75,7 +74,7 @@ test('rows that row-level security hides are an error, and never missing orders'
   assert.equal(found, 'row-level security hides rows from this role in orders');
   assert.match(advice!, /owns the tables.*FORCE ROW LEVEL SECURITY/);
   await query(url, `ALTER ROLE ${role} BYPASSRLS`);
-  assert.equal((await (await open(t, roleUrl, 'read')).find([1n])).length, 1);
+  assert.equal((await (await open(t, roleUrl, 'read')).orders([1n])).length, 1);
 });
 
 for (const [what, change] of [
@@ -140,13 +139,13 @@ test('settings of the database do not affect the store', async (t) => {
     { type: 'insertOrder', order: { ...order, id: 2n } },
     { type: 'cancel', id: 2n },
   ]);
-  assert.equal((await store.find([1n]))[0]!.petId, undefined);
+  assert.equal((await store.orders([1n]))[0]!.petId, undefined);
   assert.deepEqual(
-    (await store.history(1n)).map(({ by }) => by),
+    (await store.events(1n)).map(({ by }) => by),
     [undefined, 'NULL'],
   );
   assert.deepEqual(
-    (await store.history(2n)).map(({ by }) => by),
+    (await store.events(2n)).map(({ by }) => by),
     [undefined, undefined],
   );
   const { schemaDifferences } = await databaseAt(url).check();

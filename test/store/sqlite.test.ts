@@ -190,7 +190,7 @@ test('migrating a database of release 1.0.0 keeps the history of every order', a
   t.after(() => store.close());
   await store.apply([{ type: 'cancel', id: 3n }]);
   const history = async (id: bigint) =>
-    (await store.history(id)).map(({ revision, type, at, by }) => [revision, type, at, by]);
+    (await store.events(id)).map(({ revision, type, at, by }) => [revision, type, at, by]);
   assert.deepEqual(await history(1n), [
     [1n, 'placed', 10, undefined],
     [3n, 'cancelled', 30, 'key_a'],
@@ -232,7 +232,7 @@ test('a database with a second name (a hard link) is not written, by a service, 
     const findings = await databaseAt(url).diagnose();
     assert.match(findings.find(({ subject }) => subject === 'files')!.found, /it has 2 names/);
     const reading = await databaseAt(url).open({ create: false, purpose: 'read' });
-    assert.equal((await reading.find([1n])).length, 1);
+    assert.equal((await reading.orders([1n])).length, 1);
     await reading.close();
   }
   rmSync(other);

@@ -317,8 +317,8 @@ testStore('what a webhook has not delivered is counted, up to a limit', async (_
     lags.map(({ changes }) => changes),
     [MAX_LAG, MAX_LAG, 0, 0],
   );
-  const first = await store.record(1n);
-  const second = await store.record(10n);
+  const first = (await store.orders([1n]))[0];
+  const second = (await store.orders([10n]))[0];
   assert.deepEqual(
     lags.map(({ since }) => since),
     [first!.placedAt, second!.placedAt, undefined, undefined],

@@ -7,7 +7,7 @@ import { preconditionsOf } from '../preconditions.ts';
 import { type Submit, submitInTime } from '../submit.ts';
 
 /** DELETE /store/orders/{orderId}: 204 once the cancellation is durable. */
-export function cancelOrder(store: Pick<Store, 'record'>, submit: Submit): Handle {
+export function cancelOrder(store: Pick<Store, 'orders'>, submit: Submit): Handle {
   return async (exchange: Exchange) => {
     const id = parseInt64(exchange.parameters.orderId!);
     if (id === undefined) {

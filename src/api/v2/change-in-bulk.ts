@@ -141,7 +141,7 @@ async function recordsById(
   store: Store,
   ids: readonly OrderId[],
 ): Promise<Map<OrderId, OrderRecord>> {
-  const records = await store.records(ids);
+  const records = await store.orders(ids);
   return new Map(records.map((each) => [each.id, each]));
 }
 

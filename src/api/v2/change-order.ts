@@ -61,7 +61,7 @@ export async function changeOrder(
   }
   if (outcome === 'cancelled' || outcome === 'shipped') {
     // An order that is not pending never changes again, so this is the order as the command left it.
-    const order = await inTime(exchange, () => store.record(id));
+    const [order] = await inTime(exchange, () => store.orders([id]));
     sendChanged(exchange, 200, order!);
     return;
   }
@@ -81,11 +81,11 @@ async function sendConflict(
   id: OrderId,
   refusal: ErrorVariant,
 ): Promise<void> {
-  const [order, history] = await inTime(exchange, () =>
-    Promise.all([store.record(id), store.history(id)]),
+  const [[order], events] = await inTime(exchange, () =>
+    Promise.all([store.orders([id]), store.events(id)]),
   );
   // An order that is not pending never changes again: its last event is the one that ended it.
-  const isOwn = history.at(-1)?.by === exchange.apiKey!.id;
+  const isOwn = events.at(-1)?.by === exchange.apiKey!.id;
   if (order === undefined || !isOwn) sendError(exchange, refusal);
   else {
     const etag = ['etag', orderEtag(order)];

@@ -11,7 +11,7 @@ import { sendRead } from './responses.ts';
 /** GET /store/orders/{orderId}: an order in any status. */
 export function getOrder(contract: Contract, store: Store): RouteHandler {
   return contract.validated<{ orderId: OrderId }>('getOrder', async (exchange, { parameters }) => {
-    const order = await inTime(exchange, () => store.record(parameters.orderId));
+    const [order] = await inTime(exchange, () => store.orders([parameters.orderId]));
     if (order === undefined) sendError(exchange, 'order_not_found');
     else sendRead(exchange, orderEtag(order), () => orderRecordJson(order));
   });

@@ -60,7 +60,7 @@ export function placeOrder(
       ...(isReplay ? ['idempotent-replayed', 'true'] : []),
     ];
     if (outcome.revision === undefined) {
-      const order = await inTime(exchange, () => store.record(id));
+      const [order] = await inTime(exchange, () => store.orders([id]));
       sendChanged(exchange, 200, order!, headers);
     } else {
       const { at, revision } = outcome;

@@ -25,7 +25,7 @@ export function auditCommand(): Command {
 
 async function audit(flags: AuditFlags): Promise<void> {
   const limit = naturalNumber('--limit', flags.limit, MAX_RECORDS);
-  const latest = await withStore(flags, 'read', (store) => store.audit(limit));
+  const latest = await withStore(flags, 'read', (store) => store.history.audit(limit));
   const records = latest
     .toReversed()
     .map(({ at, ...rest }) => ({ at: formatTimestamp(at), ...rest }));

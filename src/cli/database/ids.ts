@@ -60,7 +60,11 @@ async function ids(flags: IdsFlags): Promise<void> {
 async function freeIdsAfter(flags: IdsFlags): Promise<FreeIds> {
   if (flags.skip) return change(flags, '--skip', { type: 'skipIds' });
   if (flags.last === undefined) {
-    return withStore(flags, 'read', async (store) => (await store.status()).freeIds);
+    return withStore(
+      flags,
+      'read',
+      async (store) => (await store.status({ evenIfMoved: true })).freeIds,
+    );
   }
   const last = parseInt64(flags.last);
   if (last === undefined || last < 1n) {

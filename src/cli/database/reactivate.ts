@@ -19,7 +19,7 @@ async function reactivate(flags: DatabaseFlags): Promise<void> {
   const { database, environment: wanted } = databaseConfig(flags);
   const store = await database.open({ create: false, purpose: 'write' });
   try {
-    const { movedTo, environment } = await store.status();
+    const { movedTo, environment } = await store.status({ evenIfMoved: true });
     expectEnvironment(database.label, environment, wanted);
     if (movedTo !== undefined) {
       const action = actionOf('reactivate', `from ${movedTo}`);

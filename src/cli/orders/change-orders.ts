@@ -99,7 +99,7 @@ async function changePart(
   { commandOf, words }: OrderChanges,
 ): Promise<Result[]> {
   const selected = part.filter(({ etag }) => etag !== undefined).map(({ id }) => id);
-  const records = selected.length === 0 ? [] : await store.records(selected);
+  const records = selected.length === 0 ? [] : await store.orders(selected);
   const byId = new Map(records.map((each) => [each.id, each]));
   const commands = part.map(({ id, etag }) => {
     const found = byId.get(id);

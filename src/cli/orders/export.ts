@@ -34,7 +34,7 @@ async function exportOrders(flags: ExportFlags): Promise<void> {
     const at = point && (await revisionOf(store, point));
     let count = 0;
     await writeOut(start);
-    await store.scan(
+    await store.history.scan(
       async (orders) => {
         let text = '';
         for (const each of orders) text += order(each, count++);
@@ -62,11 +62,11 @@ function pointOf(text: string): Point {
 /** Returns the revision of a point. @throws UsageError for a revision that the store has not reached */
 async function revisionOf(store: Store, point: Point): Promise<bigint> {
   if ('time' in point) {
-    const revision = await store.revisionAt(point.time);
+    const revision = await store.history.revisionAt(point.time);
     writeErr(`These are the orders at revision ${revision}.`);
     return revision;
   }
-  const { revision } = await store.status();
+  const { revision } = await store.status({ evenIfMoved: true });
   if (point.revision <= revision) return point.revision;
   throw new UsageError(
     `--at is revision ${point.revision}, but the store is at revision ${revision}`,

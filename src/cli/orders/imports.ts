@@ -36,7 +36,7 @@ export function importsCommand(): Command {
 }
 
 async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void> {
-  const imports = await withStore(flags, 'read', (store) => store.imports());
+  const imports = await withStore(flags, 'read', (store) => store.history.imports());
   if (flags.json) {
     await writeJson(imports.map(record));
     return;
@@ -84,7 +84,7 @@ async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void>
     );
   }
   await withStore(flags, 'write', async (store) => {
-    const found = (await store.imports()).filter(({ source }) => source.startsWith(digest));
+    const found = (await store.history.imports()).filter(({ source }) => source.startsWith(digest));
     if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
     const { source, name = '' } = found[0]!;
     const action = actionOf('imports forget', `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim());

@@ -41,7 +41,7 @@ async function list({ status, from, limit, format, ...flags }: ListFlags): Promi
   const most = naturalNumber('--limit', limit, MAX_LIMIT);
   const found: Order[] = [];
   await withStore(flags, 'read', (store) =>
-    store.scan(
+    store.history.scan(
       async (orders) => {
         found.push(...orders.filter((order) => status === undefined || order.status === status));
         // Read one order beyond the limit, to detect whether there are more.

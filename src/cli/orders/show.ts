@@ -24,7 +24,7 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
     const found = await orderWithHistory(store, id, { evenIfMoved: true });
     if (found === undefined) throw new CommandFailed(`there is no order ${id}`);
     const { order, events } = found;
-    const operators = await store.operators(events.map(({ revision }) => revision));
+    const operators = await store.history.operators(events.map(({ revision }) => revision));
     const history = events.map((event) => ({ ...event, operator: causeOf(event, operators) }));
     if (flags.json) await writeJson(record(order, history));
     else await writeOut(describe(order, history));

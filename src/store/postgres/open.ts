@@ -2,16 +2,17 @@ import { ConcurrencyLimit } from '../../concurrency/limit.ts';
 import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
+import type { History } from '../history.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { Operations } from '../operations.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
-import { readImports } from '../tables/imports.ts';
+import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readCounters, readRevisionAt, readStatus } from '../tables/store-row.ts';
+import { readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
@@ -32,8 +33,8 @@ import {
   type TimeLimits,
 } from './database/time-limits.ts';
 import { readFeed, readPosition } from './feed.ts';
-import { findOrders, orderHistory } from './orders.ts';
-import { countOrders, readPage, readRecord, readRecords } from './pages.ts';
+import { orderEvents } from './orders.ts';
+import { countOrders, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { readSizes } from './sizes.ts';
 import { Writer } from './writer.ts';
@@ -78,6 +79,14 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   const within = <T>(limit: ConcurrencyLimit, use: (session: Session) => Promise<T>) =>
     operations.run(() => limit.run(async () => use(await paging.session())));
+  const history: History = {
+    scan: (visit, range) => operations.run(() => scanOrders(currentUrl(), visit, range)),
+    revisionAt: (time) => read((session) => readRevisionAt(session, time)),
+    imports: () => read(readImports),
+    importProgress: (source) => read((session) => importProgress(session, source)),
+    audit: (limit) => read((session) => readAudit(session, limit)),
+    operators: (revisions) => read((session) => readOperators(session, revisions)),
+  };
   const connections = [reading, paging, writing, listing];
   let closing: Promise<void> | undefined;
   const close = async () => {
@@ -86,22 +95,16 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   };
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
+    history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       operations.run(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changes: (since, visit) => operations.run(() => changes.read(since, visit)),
-    find: (ids) => read((session) => findOrders(session, ids)),
-    record: (id, options) => read((session) => readRecord(session, id, options)),
-    records: (ids) => read((session) => readRecords(session, ids)),
+    orders: (ids, options) => read((session) => readOrders(session, ids, options)),
     page: (query) => within(reads, (session) => readPage(session, query)),
     count: (filter) => within(counts, (session) => countOrders(session, filter)),
     feed: (after, limit) => within(reads, (session) => readFeed(session, after, limit)),
     activity: (query) => within(counts, (session) => countActivity(session, query)),
-    history: (id) => read((session) => orderHistory(session, id)),
-    scan: (visit, range) => operations.run(() => scanOrders(currentUrl(), visit, range)),
-    revisionAt: (time) => read((session) => readRevisionAt(session, time)),
-    audit: (limit) => read((session) => readAudit(session, limit)),
-    operators: (revisions) => read((session) => readOperators(session, revisions)),
-    imports: () => read((session) => readImports(session)),
+    events: (id) => read((session) => orderEvents(session, id)),
     webhooks: () => served(readWebhooks),
     webhookLags: (revisions) => read((session) => readWebhookLags(session, revisions)),
     pet: (id) => served((session) => findPet(session, id)),
@@ -110,8 +113,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         ? read((session) => readKeys(session))
         : served((session) => readKeys(session, digests)),
     keyNames: (ids) => read((session) => keyNames(session, ids)),
-    counters: () => served(readCounters),
-    status: () => read((session) => readStatus(session)),
+    status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
     sizes: () => read((session) => readSizes(session)),
     connected: () => operations.run(() => connectAll([reading, paging, writing])),
     close: () => {

@@ -1,6 +1,6 @@
 import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
-import type { Order, OrderId } from '../../domain/order.ts';
+import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
@@ -18,15 +18,8 @@ import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
 
-/** Returns those of the orders that exist. */
-export async function findOrders(session: Session, ids: readonly OrderId[]): Promise<Order[]> {
-  const { orders } = await readOrders(session, ids);
-  const found = new Map(orders.map(({ order }) => [order.id, order]));
-  return ids.flatMap((id) => found.get(id) ?? []);
-}
-
 /** Returns the events of an order, oldest first. */
-export async function orderHistory(session: Session, id: OrderId): Promise<OrderEvent[]> {
+export async function orderEvents(session: Session, id: OrderId): Promise<OrderEvent[]> {
   return (await session.query(SQL.history, [id])).map(eventFromRow);
 }
 
@@ -76,7 +69,7 @@ export async function changeLockedOrders(
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
   const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
   const [known, found, named, repeatable, cancelUses, freeIds] = await Promise.all([
-    readOrders(session, ids),
+    readKnown(session, ids),
     findPlacements(session, placements),
     findReferences(session, references),
     findBulkRequests(session, bulkRequests),
@@ -132,7 +125,7 @@ async function tryToImportOrders(
   const [isLatest, freeIds, known] = await Promise.all([
     isLatestRun(session, { source, run }),
     readFreeIds(session),
-    readOrders(session, ids),
+    readKnown(session, ids),
   ]);
   expectNotMovedAway(known.movedTo);
   if (!isLatest) return { refusal: 'out_of_turn' };
@@ -159,7 +152,7 @@ interface KnownOrders {
   readonly isSynchronous: boolean;
 }
 
-async function readOrders(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
+async function readKnown(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
   const rows = await session.query(SQL.read, [arrayOf(ids)]);
   const [movedTo, isSynchronous, onStandby] = requireStoreRow(rows[0]).slice(ORDER_WIDTH + 1);
   expectOnPrimary(onStandby);

@@ -17,33 +17,23 @@ import {
 import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
-import { expectNotMovedAway, readCounters, requireStoreRow } from '../tables/store-row.ts';
+import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 import { POSITION_COLUMNS, positionFromRow, readPosition } from './feed.ts';
 
-/** See Store.record. */
-export async function readRecord(
-  session: Session,
-  id: OrderId,
-  { evenIfMoved }: MovedOption = { evenIfMoved: false },
-): Promise<OrderRecord | undefined> {
-  const row = requireStoreRow((await session.query(RECORD, [id]))[0]);
-  expectOnPrimary(row[RECORD_WIDTH + 1]);
-  if (!evenIfMoved) expectNotMovedAway(row[RECORD_WIDTH]);
-  return row[0] === null ? undefined : recordFromRow(row);
-}
-
-/** See Store.records. */
-export async function readRecords(
+/** See Store.orders. */
+export async function readOrders(
   session: Session,
   ids: readonly OrderId[],
+  { evenIfMoved }: MovedOption = { evenIfMoved: false },
 ): Promise<OrderRecord[]> {
-  const rows = await session.query(RECORDS, [arrayOf(ids)]);
+  const rows = await session.query(ORDERS, [arrayOf(ids)]);
   const [movedTo, onStandby] = requireStoreRow(rows[0]).slice(RECORD_WIDTH);
   expectOnPrimary(onStandby);
-  expectNotMovedAway(movedTo);
+  if (!evenIfMoved) expectNotMovedAway(movedTo);
+  // If none of the orders exists, the LEFT JOIN returns one row without an order.
   return rows.filter(([id]) => id !== null).map(recordFromRow);
 }
 
@@ -75,10 +65,7 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
 export async function countOrders(session: Session, filter: OrderFilter): Promise<OrderCounts> {
   const sort = narrowestSort(filter);
   if (sort === undefined) {
-    const [, { orders, position }] = await Promise.all([
-      readPosition(session),
-      readCounters(session),
-    ]);
+    const [position, { orders }] = await Promise.all([readPosition(session), readStatus(session)]);
     return { orders: countsOf(filter, orders), isExact: true, position };
   }
   const values = [MAX_ROWS_COUNTED + 1, null, null, null, ...filterValues(filter)];
@@ -116,14 +103,9 @@ function recordFromRow(row: Row): OrderRecord {
   };
 }
 
-const RECORD = recordsStatement('id = $1');
-const RECORDS = recordsStatement('id = ANY ($1::bigint[])');
-
-/** In one statement with the guard; a row of NULLs if there is no order. */
-function recordsStatement(condition: string): string {
-  return `SELECT found.*, store.moved_to, ${ON_STANDBY} FROM store
-    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE ${condition}) AS found ON true`;
-}
+/** In one statement with the guard, so in one snapshot. */
+const ORDERS = `SELECT found.*, store.moved_to, ${ON_STANDBY} FROM store
+    LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = ANY ($1::bigint[])) AS found ON true`;
 
 /** The rows of an index with their orders, and the columns of the position: a time, and the id. */
 const WALKS: Readonly<Record<Sort, readonly [from: string, time: string, id: string]>> = {

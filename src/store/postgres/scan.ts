@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MIN, type Order } from '../../domain/order.ts';
-import type { ScanRange, ScanVisit } from '../store.ts';
+import type { ScanRange, ScanVisit } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { newSession } from './database/connection.ts';
@@ -10,7 +10,7 @@ import { BULK } from './database/time-limits.ts';
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
 export const BATCH = 2_000;
 
-/** See Store.scan. Uses a session of its own, since it lasts as long as the visitor takes. */
+/** See History.scan. Uses a session of its own, since it lasts as long as the visitor takes. */
 export async function scanOrders(
   url: string,
   visit: ScanVisit,

@@ -1,14 +1,15 @@
 import { ConcurrencyLimit } from '../../concurrency/limit.ts';
 import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import type { History } from '../history.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { type Store, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
-import { readImports } from '../tables/imports.ts';
+import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
-import { readCounters, readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
+import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { Changes } from './changes.ts';
@@ -24,7 +25,7 @@ import { Session } from './database/session.ts';
 import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
 import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
-import { findOrders, orderHistory } from './orders.ts';
+import { orderEvents } from './orders.ts';
 import { Pages } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { sizesOf } from './sizes.ts';
@@ -135,6 +136,14 @@ function storeOf(
         return read();
       }),
     );
+  const history: History = {
+    scan: (visit, range) => guarded(() => scanOrders(location, visit, range)),
+    revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
+    imports: () => guarded(() => readImports(session)),
+    importProgress: (source) => guarded(() => importProgress(session, source)),
+    audit: (limit) => guarded(() => readAudit(session, limit)),
+    operators: (revisions) => guarded(() => readOperators(session, revisions)),
+  };
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
     await usability.close();
@@ -144,22 +153,16 @@ function storeOf(
   };
   return {
     engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
+    history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
-    find: (ids) => guarded(() => findOrders(session, ids)),
-    record: (id, options) => guarded(() => pages.record(id, options)),
-    records: (ids) => guarded(() => pages.records(ids)),
+    orders: (ids, options) => guarded(() => pages.orders(ids, options)),
     page: (query) => within(reads, () => pages.page(query)),
     count: (filter) => within(counts, () => pages.count(location, filter)),
     feed: (after, limit) => within(reads, () => turns.run(() => readFeed(session, after, limit))),
     activity: (query) => within(counts, () => countActivity(session, turns, query)),
-    history: (id) => guarded(() => orderHistory(session, id)),
-    scan: (visit, range) => guarded(() => scanOrders(location, visit, range)),
-    revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
-    audit: (limit) => guarded(() => readAudit(session, limit)),
-    operators: (revisions) => guarded(() => readOperators(session, revisions)),
-    imports: () => guarded(() => readImports(session)),
+    events: (id) => guarded(() => orderEvents(session, id)),
     webhooks: () => served(() => readWebhooks(session)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
     pet: (id) => served(() => findPet(session, id)),
@@ -168,8 +171,7 @@ function storeOf(
         ? guarded(() => readKeys(session))
         : served(() => readKeys(session, digests)),
     keyNames: (ids) => guarded(() => keyNames(session, ids)),
-    counters: () => served(() => readCounters(session)),
-    status: () => guarded(() => readStatus(session)),
+    status: (options) => (options?.evenIfMoved ? guarded : served)(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),
     close: () => {

@@ -1,6 +1,6 @@
 import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
-import type { Order, OrderId } from '../../domain/order.ts';
+import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
@@ -14,11 +14,6 @@ import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
 
-/** Returns those of the orders that exist. */
-export function findOrders(session: Session, ids: readonly OrderId[]): Order[] {
-  return findKnown(session, ids).map(({ order }) => order);
-}
-
 /** Returns those of the orders that exist, with their revisions. */
 function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
   const rows = ids.length === 0 ? [] : session.query(SQL.find, [jsonArray(ids)]);
@@ -26,7 +21,7 @@ function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
 }
 
 /** Returns the events of an order, oldest first. */
-export function orderHistory(session: Session, id: OrderId): OrderEvent[] {
+export function orderEvents(session: Session, id: OrderId): OrderEvent[] {
   return session.query(SQL.history, [id]).map(eventFromRow);
 }
 

@@ -15,7 +15,7 @@ import {
 import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
-import { readCounters, requireStoreRow } from '../tables/store-row.ts';
+import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { type Location, openForReading } from './database/connection.ts';
 import { jsonArray, Session } from './database/session.ts';
 import { expectServed, expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
@@ -44,19 +44,12 @@ export class Pages {
     this.#turns = turns;
   }
 
-  /** See Store.record. */
-  record(id: OrderId, options?: MovedOption): OrderRecord | undefined {
-    const row = requireStoreRow(this.#session.query(RECORD, [id])[0]);
-    expectUsable(row.slice(ORDER_WIDTH + 3), options);
-    return row[0] === null ? undefined : recordFromRow(row);
-  }
-
-  /** See Store.records. */
-  records(ids: readonly OrderId[]): OrderRecord[] {
-    return inSnapshot(this.#session, () => {
-      readPosition(this.#session);
-      return this.#session.query(RECORDS, [jsonArray(ids)]).map(recordFromRow);
-    });
+  /** See Store.orders. */
+  orders(ids: readonly OrderId[], options?: MovedOption): OrderRecord[] {
+    const rows = this.#session.query(ORDERS, [jsonArray(ids)]);
+    expectUsable(requireStoreRow(rows[0]).slice(ORDER_WIDTH + 3), options);
+    // If none of the orders exists, the LEFT JOIN returns one row without an order.
+    return rows.filter(([id]) => id !== null).map(recordFromRow);
   }
 
   /** See Store.page. If the store changes between two parts of a page, the page ends after the first parts. */
@@ -83,7 +76,8 @@ export class Pages {
     const sort = narrowestSort(filter);
     if (sort === undefined) {
       expectServed(this.#session);
-      const { orders, position } = await readCounters(this.#session);
+      const { orders, revision, head } = await readStatus(this.#session);
+      const position = { revision, head: head! };
       return { orders: countsOf(filter, orders), isExact: true, position };
     }
     const session = new Session(openForReading(location));
@@ -150,10 +144,9 @@ function countPart(
 /** The columns expected by `recordFromRow`. The events of one revision all have the same time. */
 const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision, ${UPDATED_AT}, ${PLACED_BEFORE_LAST}`;
 
-/** In one statement with the guards, so in one snapshot; a row of NULLs if the order does not exist. */
-const RECORD = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store LEFT JOIN orders ON orders.id = ?`;
-
-const RECORDS = `SELECT ${RECORD_COLUMNS} FROM json_each(?) AS asked CROSS JOIN orders ON orders.id = asked.value`;
+/** In one statement with the guards, so in one snapshot. */
+const ORDERS = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store
+  LEFT JOIN (json_each(?) AS asked CROSS JOIN orders ON orders.id = asked.value) ON true`;
 
 function recordFromRow(row: Row): OrderRecord {
   const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../domain/order.ts';
-import type { ScanRange, ScanVisit } from '../store.ts';
+import type { ScanRange, ScanVisit } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { type Location, openForReading } from './database/connection.ts';
@@ -9,7 +9,7 @@ import { Session } from './database/session.ts';
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;
 
-/** See Store.scan. Uses a connection of its own, since it lasts as long as the visitor takes. */
+/** See History.scan. Uses a connection of its own, since it lasts as long as the visitor takes. */
 export async function scanOrders(
   location: Location,
   visit: ScanVisit,

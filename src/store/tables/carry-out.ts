@@ -2,7 +2,7 @@ import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../doma
 import type { Action } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
-import { beginImport, endImport, forgetImport, importProgress } from './imports.ts';
+import { beginImport, endImport, forgetImport } from './imports.ts';
 import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
@@ -132,8 +132,6 @@ export async function carryOutOne(
       return recordKeyUse(session, command);
     case 'putPets':
       return putPets(session, command.pets);
-    case 'importProgress':
-      return importProgress(session, command);
     case 'beginImport':
       return beginImport(session, command);
     case 'endImport':

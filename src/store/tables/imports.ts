@@ -1,12 +1,11 @@
 import type { CommandOf, OutcomeOf } from '../commands.ts';
+import type { ImportProgress } from '../history.ts';
 import { FINISHED_IMPORTS_KEPT, type ImportRecord, rowsPlaced } from '../imports.ts';
 import { number, type Row, type Session, text } from './session.ts';
 import { readFreeIds } from './store-row.ts';
 
-export async function importProgress(
-  session: Session,
-  { source }: CommandOf<'importProgress'>,
-): Promise<OutcomeOf<CommandOf<'importProgress'>>> {
+/** See History.importProgress. */
+export async function importProgress(session: Session, source: string): Promise<ImportProgress> {
   const known = await findImport(session, source);
   return {
     placed: rowsPlaced(known),

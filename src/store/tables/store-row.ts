@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/api-key.ts';
 import { type Head, headFrom, headText } from '../../domain/heads.ts';
 import { type FreeIds, leapAbove } from '../../domain/ids.ts';
 import type { OrderId } from '../../domain/order.ts';
-import { type StoreCounters, type StoreStatus, StoreUnavailable } from '../store.ts';
+import { type StoreStatus, StoreUnavailable } from '../store.ts';
 import { type Dialects, number, type Row, type Session, text } from './session.ts';
 
 /** Message for the operator if the row of the table store is missing: a copy writes it last. */
@@ -62,12 +62,6 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
   };
 }
 
-/** See Store.counters. The caller refuses a store that is not to be served. */
-export async function readCounters(session: Session): Promise<StoreCounters> {
-  const { orders, revision, head } = await readStatus(session);
-  return { orders, position: { revision, head: head! } };
-}
-
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
 export async function insertStoreRow(session: Session, status: StoreStatus): Promise<void> {
   const { environment, revision, head, orders, reservedId, freeIds } = status;
@@ -84,7 +78,7 @@ export async function readRevision(session: Session): Promise<bigint> {
   return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
 }
 
-/** See Store.revisionAt. */
+/** See History.revisionAt. */
 export async function readRevisionAt(session: Session, time: number): Promise<bigint> {
   return requireStoreRow((await session.query(SQL.revisionAt, [time]))[0])[0] as bigint;
 }

@@ -27,7 +27,7 @@ testService('the history records which key cancelled the order', async (t) => {
   const { call, store, key } = await startService(t);
   await place(store, pending(1n));
   await call('DELETE', `${ORDERS}/1`);
-  assert.equal((await store.history(1n)).at(-1)!.by, key.id);
+  assert.equal((await store.events(1n)).at(-1)!.by, key.id);
 });
 
 testService('a second cancel is 404 with the code order_already_cancelled', async (t) => {
@@ -62,7 +62,7 @@ testService(
     const { call, store } = await startService(t);
     await place(store, pending(9007199254740992n), pending(9007199254740993n));
     assert.equal((await call('DELETE', `${ORDERS}/9007199254740993`)).status, 204);
-    const [one, other] = await store.find([9007199254740992n, 9007199254740993n]);
+    const [one, other] = await store.orders([9007199254740992n, 9007199254740993n]);
     assert.equal(one!.status, 'pending');
     assert.equal(other!.status, 'cancelled');
   },
@@ -76,7 +76,7 @@ testService('of 64 concurrent cancels of one order, exactly one is 204', async (
   );
   assert.equal(answers.filter(({ status }) => status === 204).length, 1);
   assert.equal(answers.filter((answer) => answer.status === 404).length, 63);
-  assert.equal((await store.history(1n)).length, 2);
+  assert.equal((await store.events(1n)).length, 2);
 });
 
 testService('the limits of int64 are valid ids', async (t) => {

@@ -214,10 +214,10 @@ testService(
     const { call, store } = await startService(t, {}, (own) => ({
       ...own,
       // The order is cancelled while its history is being read.
-      history: async (id) => {
-        await own.record(id);
+      events: async (id) => {
+        await own.orders([id]);
         await own.apply([{ type: 'cancel', id }]);
-        return own.history(id);
+        return own.events(id);
       },
     }));
     await place(store, pending(1n));

@@ -82,7 +82,7 @@ testService(
     // What has no effect does not count, and other keys are not limited.
     const missing = await call('DELETE', '/v1/store/orders/404', { authorization });
     assert.equal(missing.status, 404);
-    const last = (await store.find(orders.map(({ id }) => id))).find(
+    const last = (await store.orders(orders.map(({ id }) => id))).find(
       (each) => each.status === 'pending',
     );
     assert.equal((await call('DELETE', `/v1/store/orders/${last!.id}`)).status, 204);

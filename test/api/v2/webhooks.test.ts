@@ -73,7 +73,7 @@ testService('a webhook is created with its secret, read, changed and deleted', a
   const changed = await call('PATCH', `/${webhook.id}`, {
     ...{ description: '', events: [], petIds: [], state: 'paused', after: 'start' },
   });
-  const placedAt = new Date((await service.store.record(1n))!.placedAt).toISOString();
+  const placedAt = new Date((await service.store.orders([1n]))[0]!.placedAt).toISOString();
   assert.deepEqual(changed.value, {
     ...{ id: webhook.id, url: 'https://shop.example/hook', state: 'paused' },
     ...{ pausedFor: 'requested', failures: 0, createdAt, createdBy: service.key.id },

@@ -16,11 +16,11 @@ export function getSummary(
   canLoseChanges: boolean,
 ): RouteHandler {
   return contract.validated('getSummary', async (exchange) => {
-    const counters = await inTime(exchange, () => store.counters());
-    const { orders, position } = counters;
-    const state = etagName(position);
+    const status = await inTime(exchange, () => store.status());
+    const { orders, revision, head } = status;
+    const state = etagName({ revision, head: head! });
     // The setting can change without the store.
     const etag = canLoseChanges ? `"${state}-can-lose"` : `"${state}"`;
-    sendRead(exchange, etag, () => toJson({ ...position, orders, canLoseChanges }));
+    sendRead(exchange, etag, () => toJson({ revision, head, orders, canLoseChanges }));
   });
 }

@@ -55,7 +55,7 @@ async function hasHeadOf(url: string, database: Database): Promise<boolean> {
   try {
     const store = await database.open({ create: false, purpose: 'read' });
     try {
-      const { revision } = await store.status();
+      const { revision } = await store.status({ evenIfMoved: true });
       const served = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
       // All stores begin alike.
       if (served === undefined || served.revision === 0n) return false;

@@ -77,7 +77,7 @@ async function usedStoreOf({ database, environment, webhooks }: Config): Promise
   try {
     const { latestAt, freeIds } = await store.status();
     const keys = await keysOf(store, environment);
-    const imports = importsOf(await store.imports());
+    const imports = importsOf(await store.history.imports());
     const hooks = webhooksOf(await store.webhooks(), webhooks);
     return [...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports, ...hooks];
   } finally {

@@ -117,11 +117,10 @@ async function sourceOf(
   { digest }: Input,
   { allowLastIds, again }: ImportFlags,
 ): Promise<CheckSource> {
-  const [progress] = await store.apply([{ type: 'importProgress', source: digest }]);
-  const { placed, finished, freeIds } = progress!;
+  const { placed, finished, freeIds } = await store.history.importProgress(digest);
   if (finished !== undefined && !again) throw new CommandFailed(alreadyImported(finished));
   await sayUnfinished(store, digest);
-  const find: CheckSource['find'] = (ids) => store.find(ids);
+  const find: CheckSource['find'] = (ids) => store.orders(ids);
   const flags = { mayTakeLastIds: allowLastIds, isAgain: again };
   return { find, placedBefore: placed, freeIds, ...flags };
 }
@@ -136,7 +135,7 @@ function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
 
 /** Names other imports that were interrupted: their ids stay reserved until they are finished. */
 async function sayUnfinished(store: Store, digest: string): Promise<void> {
-  const others = (await store.imports()).filter(
+  const others = (await store.history.imports()).filter(
     ({ source, finishedAt }) => finishedAt === undefined && source !== digest,
   );
   for (const each of others) writeErr(`Another import is not finished: ${describeImport(each)}.`);

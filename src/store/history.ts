@@ -1,0 +1,49 @@
+import type { FreeIds } from '../domain/ids.ts';
+import type { Order, OrderId } from '../domain/order.ts';
+import type { AuditRecord } from './audit.ts';
+import type { ImportRecord } from './imports.ts';
+
+/** Receives a batch of orders; resolves to false to stop the scan. */
+export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
+
+/** What a scan visits. */
+export interface ScanRange {
+  /** The lowest id; absent for all. */
+  readonly from?: OrderId | undefined;
+  /** The revision whose orders are visited, as they were then; absent for the latest. */
+  readonly at?: bigint | undefined;
+}
+
+/** How far the content of a file was imported before. */
+export interface ImportProgress {
+  /** Rows that a new run skips, since an unfinished import has placed them. */
+  readonly placed: number;
+  /** The import of the same content, if it is finished. */
+  readonly finished: ImportRecord | undefined;
+  /** The ids that orders without one may be assigned. */
+  readonly freeIds: FreeIds;
+}
+
+/** What commands read of a store beyond what requests need: all orders, imports, and what operators have done. */
+export interface History {
+  /**
+   * Calls `visit` with all orders, in any status, in batches of ascending id from one snapshot. Waits for each call
+   * before making the next. Stops at the end, or when a call resolves to false.
+   */
+  scan(visit: ScanVisit, range?: ScanRange): Promise<void>;
+
+  /** Returns the last revision before the first event that is later than `time`, in milliseconds since the epoch. */
+  revisionAt(time: number): Promise<bigint>;
+
+  /** Returns the unfinished imports, and the latest finished ones, the latest first. */
+  imports(): Promise<ImportRecord[]>;
+
+  /** @param source a digest of the content */
+  importProgress(source: string): Promise<ImportProgress>;
+
+  /** Returns the latest records of what operators have done, up to `limit`, the latest first. */
+  audit(limit: number): Promise<AuditRecord[]>;
+
+  /** Returns the audit records of the given revisions, by revision; revisions not made by a command have none. */
+  operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
+}
