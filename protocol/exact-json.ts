@@ -61,17 +61,32 @@ export function parseExactJson(
   return { value: value as JsonValue, repeatedName };
 }
 
+declare const VALUE: unique symbol;
+/** A JSON text, with the type of its value: the compiler compares the answers of operations with the contract. */
+export type Json<T> = string & { readonly [VALUE]: T };
+
+/** A record as the service has it: integers may be numbers, which JSON writes in the same way. */
+export type Sent<T> = T extends string
+  ? T
+  : T extends bigint
+    ? bigint | number
+    : T extends readonly (infer Item)[]
+      ? readonly Sent<Item>[]
+      : T extends object
+        ? { readonly [Name in keyof T]: Sent<T[Name]> }
+        : T;
+
 /**
  * Writes JSON with every digit of bigints.
  * @param space as of JSON.stringify
  */
-export function toJson(value: unknown, space?: number | string): string {
+export function toJson<T>(value: T, space?: number | string): Json<T> {
   // The item itself: `given` is what a toJSON of BigInt.prototype, which some programs add, has made of it.
   function replacer(this: Record<string, unknown>, key: string, given: unknown): unknown {
     const item = this[key];
     return typeof item === 'bigint' ? rawJson(String(item)) : given;
   }
-  return JSON.stringify(value, replacer, space);
+  return JSON.stringify(value, replacer, space) as Json<T>;
 }
 
 /** JSON.rawJSON of the same proposal. */

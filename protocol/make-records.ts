@@ -1,9 +1,9 @@
-// node protocol/make-records.ts: writes records.ts, the types of the records in both contracts, and error-codes.ts, the errors
-// that each operation can have. The service, the client library and the console use them.
+// node protocol/make-records.ts: writes records.ts, the types of the records in both contracts, operations.ts, what the operations
+// of v2 take and answer, and error-codes.ts, the errors that each can have. The service, the client library and the console use them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
-import { type OpenApi, type Response, resolved, type Schema } from './openapi.ts';
+import { type OpenApi, type Operation, type Response, resolved, type Schema } from './openapi.ts';
 
 const V1 = contractOf('v1');
 const V2 = contractOf('v2');
@@ -74,6 +74,42 @@ function comment({ description }: Schema, indent: string): string {
   return description === undefined ? '' : `${indent}/** ${description.trim()} */\n`;
 }
 
+/** Returns the text of operations.ts: what each operation of v2 takes and answers. Headers are read where they are used. */
+export function operationsSource(): string {
+  const operations = Object.values(V2.paths).flatMap((item) => Object.values(item));
+  const lines = operations.map((operation) => {
+    const { parameters, body, answer } = partsOf(operation);
+    const shape = `readonly parameters: ${parameters}; readonly body: ${body}; readonly answer: ${answer}`;
+    return `  readonly ${operation.operationId}: { ${shape} };`;
+  });
+  const names = Object.keys(V2.components.schemas).map((name) => RENAMED[name] ?? name);
+  const used = names.filter((name) => lines.some((line) => new RegExp(`\\b${name}\\b`).test(line)));
+  return [
+    '// Made from the contract by "node protocol/make-records.ts".\n',
+    `import type { ${used.join(', ')} } from './records.ts';\n`,
+    '/** The operations of v2: parameters of path and query, the body, and the record of a successful response. */',
+    `export interface Operations {\n${lines.join('\n')}\n}\n`,
+  ].join('\n');
+}
+
+function partsOf({ parameters = [], requestBody, responses }: Operation) {
+  const fields = parameters
+    .map((each) => resolved(V2, each))
+    .filter((each) => each.in !== 'header')
+    .map(({ name, required, schema }) => {
+      return `readonly ${name}${required ? '' : '?'}: ${typeOf(schema, '')}`;
+    });
+  const schema = requestBody?.content['application/json']?.schema;
+  const optional = requestBody?.required ? '' : ' | undefined';
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))![1];
+  const record = resolved<Response>(V2, success).content?.['application/json']?.schema;
+  return {
+    parameters: fields.length === 0 ? 'object' : `{ ${fields.join('; ')} }`,
+    body: schema === undefined ? 'undefined' : `${typeOf(schema, '')}${optional}`,
+    answer: record === undefined ? 'undefined' : typeOf(record, ''),
+  };
+}
+
 /** Of every operation of v1: v1 is frozen, and does not list them. */
 const V1_CODES = {
   ...{ bad_request: 400, api_key_missing: 401, api_key_malformed: 401, api_key_invalid: 401 },
@@ -128,4 +164,5 @@ function literal(entries: readonly (readonly [string, number])[]): string {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(new URL('./records.ts', import.meta.url), recordsSource());
   writeFileSync(new URL('./error-codes.ts', import.meta.url), errorCodesSource());
+  writeFileSync(new URL('./operations.ts', import.meta.url), operationsSource());
 }

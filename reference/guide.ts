@@ -1,5 +1,5 @@
 import { SCOPES } from '../src/domain/scopes.ts';
-import { errorResponse } from '../src/http/errors.ts';
+import { errorResponse } from '../src/http/error-records.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { errorLink } from './error-guide.ts';
 import { responseExample, sampleTabs } from './samples.ts';

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { OrderId } from '../domain/order.ts';
 import { isMalformed, matchesEtag, matchesIfMatch } from '../http/request/conditional.ts';
-import { inTime } from '../http/request/deadline.ts';
-import type { Exchange } from '../http/request/exchange.ts';
 import { orderEtag } from '../records/etags.ts';
 import type { Store } from '../store/store.ts';
 
@@ -23,28 +21,28 @@ const NONE: Preconditions = {};
  * evaluates If-Match last (RFC 9110, section 13.2.1).
  */
 export function preconditionsOf(
-  exchange: Exchange,
+  request: IncomingMessage,
   store: Pick<Store, 'orders'>,
   id: OrderId,
 ): Promise<Preconditions> | undefined {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = exchange.request.headers;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   return ifMatch === undefined && ifNoneMatch === undefined
     ? undefined
-    : readPreconditions(exchange, store, id);
+    : readPreconditions(request, store, id);
 }
 
 async function readPreconditions(
-  exchange: Exchange,
+  request: IncomingMessage,
   store: Pick<Store, 'orders'>,
   id: OrderId,
 ): Promise<Preconditions> {
-  const [order] = await inTime(exchange, () => store.orders([id]));
-  const failed = failedPrecondition(exchange.request, order && orderEtag(order));
+  const [order] = await store.orders([id]);
+  const failed = failedPrecondition(request, order && orderEtag(order));
   if (failed === 'if-match') return { ifRevision: NO_REVISION };
   if (failed === 'if-none-match' && order!.status === 'pending') {
     return { refusal: 'precondition_failed' };
   }
-  return namesState(exchange.request) ? { ifRevision: order!.revision } : NONE;
+  return namesState(request) ? { ifRevision: order!.revision } : NONE;
 }
 
 /** Whether If-Match names a state, not any. */

@@ -1,45 +1,54 @@
 import { Mutex } from '../concurrency/mutex.ts';
+import type { ApiKey } from '../domain/api-key.ts';
 import type { BatchCommand } from '../domain/batch.ts';
-import { inTime, timeLeft } from '../http/request/deadline.ts';
-import type { Exchange } from '../http/request/exchange.ts';
+import type { OrderId } from '../domain/order.ts';
+import { expectTime } from '../http/request/deadline.ts';
+import { type ErrorReply, refuse } from '../http/request/reply.ts';
 import type { OutcomeOf } from '../store/commands.ts';
-import { GIVE_UP_AFTER_MS, NotConfirmed } from '../store/group-commit.ts';
 
-/** Carries out a command on an order in the next group commit; see GroupCommit.submit. */
-export type Submit = <C extends BatchCommand>(command: C) => Promise<OutcomeOf<C>>;
+/** When a request must be answered, by performance.now(). */
+interface Timed {
+  readonly answerBy: number;
+}
 
-/** Submits a command for many orders, and waits for its outcome until the deadline of the request. */
-export type SubmitMany = <C extends BatchCommand>(
-  exchange: Exchange,
-  command: C,
-) => Promise<OutcomeOf<C>>;
+/** Carries out a command on an order in the next group commit; see GroupCommit.submit. @throws TimedOut after the deadline */
+export type Submit = <C extends BatchCommand>(request: Timed, command: C) => Promise<OutcomeOf<C>>;
+
+/** Carries out a command on many orders, after those before it. */
+export type SubmitInTurn = Submit;
+
+/** Returns a function that submits the commands of requests, unless their time is up. */
+export function submitting(
+  submit: <C extends BatchCommand>(command: C) => Promise<OutcomeOf<C>>,
+): Submit {
+  return (request, command) => {
+    expectTime(request);
+    return submit(command);
+  };
+}
 
 /**
  * Returns a function that submits commands for many orders one after another: more of them in a batch, or waiting for one, would leave no
  * room for the commands of other requests.
  */
-export function oneAtATime(submit: Submit): SubmitMany {
+export function oneAtATime(submit: Submit): SubmitInTurn {
   const mutex = new Mutex();
-  return (exchange, command) =>
-    inTime(exchange, () =>
-      mutex.run(async () => {
-        // The client has got a 503 already.
-        if (timeLeft(exchange) <= 0) throw new NotConfirmed('too many commands are waiting');
-        return submit(command);
-      }),
-    );
+  return (request, command) => mutex.run(async () => submit(request, command));
 }
 
-/**
- * Submits a command and waits for its outcome until the deadline of the request.
- * @throws TimedOut, NotConfirmed: the outcome is unknown
- */
-export function submitInTime<C extends BatchCommand>(
-  exchange: Exchange,
-  submit: Submit,
-  command: C,
-): Promise<OutcomeOf<C>> {
-  // A timer per request would take a thirtieth of the time of a cancel, and the batch has one.
-  if (timeLeft(exchange) >= GIVE_UP_AFTER_MS) return submit(command);
-  return inTime(exchange, () => submit(command));
+/** The command that cancels an order for the client with this key. */
+export function cancelCommand({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {
+  // Most keys have no limit. Each field of a command is copied to the writer's thread.
+  const limit = cancelsPerHour === undefined ? undefined : { cancelsPerHour };
+  return { type: 'cancel', id, by, ...limit } as const;
+}
+
+/** 429 with Retry-After. @param retryAt when the key may cancel again, in milliseconds since the epoch */
+export function cancelLimitReached(retryAt: number): ErrorReply {
+  return refuse('cancel_limit_reached', ['retry-after', secondsUntil(retryAt)]);
+}
+
+/** The value of Retry-After. @param at milliseconds since the epoch */
+export function secondsUntil(at: number): string {
+  return String(Math.max(1, Math.ceil((at - Date.now()) / 1000)));
 }

@@ -1,4 +1,4 @@
-import type { OrderCommand, Refusal } from './lifecycle.ts';
+import type { OrderCommand, OrderRefusal } from './lifecycle.ts';
 
 /** Maximum number of orders that one command changes; stated in the contract of v2. */
 export const MAX_BULK = 1_000;
@@ -25,7 +25,12 @@ export interface BulkName {
 }
 
 /** What became of one of the orders. */
-export type ChangeResult = 'cancelled' | 'shipped' | 'unchanged' | 'cancel_limit_reached' | Refusal;
+export type ChangeResult =
+  | 'cancelled'
+  | 'shipped'
+  | 'unchanged'
+  | 'cancel_limit_reached'
+  | OrderRefusal;
 
 /** A command with its outcome, as stored. */
 export interface BulkRequest extends BulkName {

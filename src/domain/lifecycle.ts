@@ -27,7 +27,8 @@ export function idOf(command: OrderCommand): OrderId {
 export const EVENT_TYPES = ['placed', 'cancelled', 'shipped'] as const;
 export type OrderEventType = (typeof EVENT_TYPES)[number];
 
-export type Refusal =
+/** Why a command does not change an order. */
+export type OrderRefusal =
   | 'order_not_found'
   | 'order_already_cancelled'
   | 'order_already_shipped'
@@ -38,7 +39,7 @@ export type Refusal =
 /** `order` is the new state of the order; present only if it changed. */
 export type Decision =
   | { readonly outcome: OrderEventType; readonly order: Order }
-  | { readonly outcome: 'unchanged' | Refusal; readonly order?: undefined };
+  | { readonly outcome: 'unchanged' | OrderRefusal; readonly order?: undefined };
 
 /** An order and the revision of its latest change; undefined if it was changed by the transaction itself. */
 export interface KnownOrder {

@@ -7,7 +7,7 @@ import { type Address, listen } from './listening.ts';
 import { Exchange } from './request/exchange.ts';
 import { errorHandler } from './request/failures.ts';
 import { dispatch } from './request/pipeline.ts';
-import { send } from './request/responses.ts';
+import { sendReply } from './request/reply.ts';
 import { Router } from './request/router.ts';
 
 export interface AdminParts {
@@ -85,5 +85,5 @@ function answerText(
   text: string,
   type = 'text/plain; charset=utf-8',
 ): void {
-  send(exchange, status, ['content-type', type], Buffer.from(text));
+  sendReply(exchange, { status, headers: ['content-type', type], body: Buffer.from(text) });
 }

@@ -5,11 +5,11 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Bodies } from './connection/bodies.ts';
 import { isDiscarding, lingeringClose, whenClosed } from './connection/lingering-close.ts';
 import type { Pipelining } from './connection/pipelining.ts';
-import { errorResponse, type HeaderList, type Refusal } from './errors.ts';
+import { errorResponse, type HeaderList, type Refusal } from './error-records.ts';
 import { MAX_URL_BYTES } from './limits.ts';
 import { type Cors, withCors } from './request/cors.ts';
+import { commonHeaders } from './request/reply.ts';
 import { newRequestId, requestId } from './request/request-id.ts';
-import { commonHeaders } from './request/responses.ts';
 
 /** The error of Node's "clientError" event. */
 interface ClientError extends Error {

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Json } from '../../protocol/exact-json.ts';
 import { positionText } from '../../protocol/history.ts';
+import type * as Contract from '../../protocol/records.ts';
 import type { OrderChange } from '../domain/change.ts';
 import { type OrderRecord, orderJson } from '../domain/order.ts';
 import { asciiJson } from '../domain/text.ts';
@@ -7,15 +9,14 @@ import { formatTimestamp } from '../domain/timestamp.ts';
 import type { ChangePage } from '../store/feed.ts';
 
 /** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
-export function orderRecordJson(record: OrderRecord): string {
+export function orderRecordJson(record: OrderRecord): Json<Contract.OrderRecord> {
   const { reference, status, placedAt, updatedAt, revision } = record;
   const placed = formatTimestamp(placedAt);
   const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
   const name = reference === undefined ? '' : `"reference":${asciiJson(reference)},`;
-  return (
-    `${orderJson(record).slice(0, -1)},${name}"status":"${status}","placedAt":"${placed}","updatedAt":"${updated}",` +
-    `"revision":${revision}}`
-  );
+  const times = `"placedAt":"${placed}","updatedAt":"${updated}"`;
+  const fields = `${orderJson(record).slice(0, -1)},${name}"status":"${status}",${times}`;
+  return `${fields},"revision":${revision}}` as Json<Contract.OrderRecord>;
 }
 
 const CHANGES_PER_TURN = 100;
@@ -46,10 +47,9 @@ export async function changePageJson({
   position,
   isMore,
   now,
-}: ChangePage): Promise<string> {
+}: ChangePage): Promise<Json<Contract.ChangePage>> {
   const records = await changesJson(changes);
-  return (
-    `{"changes":[${records.join()}],"next":"${positionText(position)}","more":${isMore},` +
-    `"revision":${now.revision},"head":"${now.head}"}`
-  );
+  const next = `"next":"${positionText(position)}","more":${isMore}`;
+  const page = `{"changes":[${records.join()}],${next},"revision":${now.revision},"head":"${now.head}"}`;
+  return page as Json<Contract.ChangePage>;
 }

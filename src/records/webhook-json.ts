@@ -1,4 +1,6 @@
+import type { Sent } from '../../protocol/exact-json.ts';
 import { positionText } from '../../protocol/history.ts';
+import type { Webhook } from '../../protocol/records.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { webhookState } from '../domain/webhook.ts';
 import type { LaggingWebhook } from '../store/webhook-lags.ts';
@@ -7,7 +9,10 @@ import type { LaggingWebhook } from '../store/webhook-lags.ts';
  * Returns v2's Webhook record.
  * @param hasAnswers whether to include what the endpoint has answered: for operators, and the API key that created the webhook
  */
-export function webhookRecord({ webhook, lag }: LaggingWebhook, hasAnswers: boolean) {
+export function webhookRecord(
+  { webhook, lag }: LaggingWebhook,
+  hasAnswers: boolean,
+): Sent<Webhook> {
   const { id, url, description, events, petIds, pausedFor, position, failures } = webhook;
   const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
   return {
@@ -20,10 +25,10 @@ export function webhookRecord({ webhook, lag }: LaggingWebhook, hasAnswers: bool
     nextAttemptAt: timeText(nextAttemptAt),
     lastSuccessAt: timeText(lastSuccessAt),
     lastFailure: lastFailure && {
-      at: timeText(lastFailure.at),
+      at: formatTimestamp(lastFailure.at),
       ...(hasAnswers && { status: lastFailure.status, problem: lastFailure.problem }),
     },
-    createdAt: timeText(createdAt),
+    createdAt: formatTimestamp(createdAt),
     createdBy,
     secretRotatedAt: timeText(rotatedAt),
   };

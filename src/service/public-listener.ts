@@ -1,39 +1,16 @@
 import type { Logger } from 'pino';
 import { addConsole } from '../../console/console.ts';
 import { addReference } from '../../reference/reference.ts';
-import { oneAtATime, type Submit } from '../api/submit.ts';
+import type { Services } from '../api/operation.ts';
+import { oneAtATime, type Submit, submitting } from '../api/submit.ts';
 import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
-import { deprecationHeaders } from '../api/v1/deprecation.ts';
-import { getPet } from '../api/v1/get-pet.ts';
+import { deprecationHeaders, getPet } from '../api/v1/get-pet.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
-import { cancelOrder } from '../api/v2/cancel-order.ts';
-import { cancelOrders } from '../api/v2/cancel-orders.ts';
-import { countOrders } from '../api/v2/counts/count-orders.ts';
-import { getActivity } from '../api/v2/counts/get-activity.ts';
-import { getSummary } from '../api/v2/counts/get-summary.ts';
-import { getKey } from '../api/v2/get-key.ts';
-import { getOrder } from '../api/v2/get-order.ts';
-import { getOrderHistory } from '../api/v2/get-order-history.ts';
-import { listChanges } from '../api/v2/list-changes.ts';
-import { listOrders } from '../api/v2/list-orders.ts';
-import { placeOrder } from '../api/v2/place-order.ts';
-import { shipOrder } from '../api/v2/ship-order.ts';
-import { shipOrders } from '../api/v2/ship-orders.ts';
-import { streamChanges } from '../api/v2/stream-changes.ts';
-import { createWebhook } from '../api/v2/webhooks/create-webhook.ts';
-import { deleteWebhook } from '../api/v2/webhooks/delete-webhook.ts';
-import { getWebhook } from '../api/v2/webhooks/get-webhook.ts';
-import { listWebhooks } from '../api/v2/webhooks/list-webhooks.ts';
-import { rotateWebhookSecret } from '../api/v2/webhooks/rotate-webhook-secret.ts';
-import { testWebhook } from '../api/v2/webhooks/test-webhook.ts';
-import { updateWebhook } from '../api/v2/webhooks/update-webhook.ts';
+import { OPERATIONS } from '../api/v2/operations.ts';
 import { type BatchCommand, sizeOf } from '../domain/batch.ts';
 import type { KeyClock } from '../domain/key-clock.ts';
-import type { Webhook } from '../domain/webhook.ts';
 import { sendTest } from '../feed/deliveries/test-delivery.ts';
 import {
-  type KeyForNew,
-  type KeyOf,
   keyForNewIn,
   keyOfIn,
   type WebhookKey,
@@ -78,9 +55,10 @@ export interface ListenerParts {
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
   const { config, metrics, logger, traces } = parts;
-  const groupCommit = batcherOf(parts);
-  const submit: Submit = <C extends BatchCommand>(command: C) =>
-    groupCommit.submit(command) as Promise<OutcomeOf<C>>;
+  const groupCommit = groupCommitOf(parts);
+  const submit = submitting(
+    <C extends BatchCommand>(command: C) => groupCommit.submit(command) as Promise<OutcomeOf<C>>,
+  );
   const v1 = Contract.load('v1');
   const v2 = Contract.load('v2');
   const pathOf = ({ version }: Contract) => `${config.rootPath}/${version}`;
@@ -107,7 +85,9 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
     streamBacklogBytes: () => streams.backlogBytes,
     pendingCommands: () => groupCommit.pending,
   });
-  v2.addTo(router, pathOf(v2), v2Handlers(parts, { contract: v2, submit, streams }, pathOf(v2)));
+  const services = servicesOf(parts, { submit, streams, basePath: pathOf(v2) });
+  const v2Handlers = OPERATIONS.map(({ id, route }) => [id, route(v2, services)]);
+  v2.addTo(router, pathOf(v2), Object.fromEntries(v2Handlers));
   const cors = parts.cors ?? corsFor(config.corsOrigins);
   const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
   return {
@@ -120,7 +100,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
 }
 
 /** Commands of all versions share one group commit. */
-function batcherOf({ store, metrics, logger }: ListenerParts) {
+function groupCommitOf({ store, metrics, logger }: ListenerParts) {
   return new GroupCommit(
     (batch: readonly BatchCommand[]) => store.apply(batch),
     (size, ms) => {
@@ -167,19 +147,10 @@ function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, Operat
   };
 }
 
-interface V2Parts {
-  readonly contract: Contract;
-  readonly submit: Submit;
-  readonly streams: ChangeStreams;
-}
-
-/** Returns the handlers of contract/v2.yaml, by operationId. */
-function v2Handlers(
+function servicesOf(
   { config, store, logger }: ListenerParts,
-  { contract, submit, streams }: V2Parts,
-  basePath: string,
-): Record<string, OperationHandler> {
-  const submitMany = oneAtATime(submit);
+  parts: Pick<Services, 'submit' | 'streams' | 'basePath'>,
+): Services {
   const { keyFile, allowed } = config.webhooks;
   /** The file may have become unreadable. */
   const orNone = (read: () => WebhookKey | undefined) => {
@@ -191,30 +162,16 @@ function v2Handlers(
       return undefined;
     }
   };
-  const keyOf: KeyOf = (webhook) => orNone(() => keyOfIn(keyFile)(webhook));
-  const keyForNew: KeyForNew = (others) => orNone(() => keyForNewIn(keyFile)(others));
-  const test = (webhook: Webhook, key: WebhookKey) => sendTest(store, { webhook, key, allowed });
   return {
-    listOrders: listOrders(contract, store),
-    placeOrder: placeOrder(contract, { store, submit }, `${basePath}/store/orders`),
-    getOrder: getOrder(contract, store),
-    getOrderHistory: getOrderHistory(contract, store),
-    cancelOrder: cancelOrder(contract, store, submit),
-    shipOrder: shipOrder(contract, store, submit),
-    cancelOrders: cancelOrders(contract, store, submitMany),
-    shipOrders: shipOrders(contract, store, submitMany),
-    listChanges: listChanges(contract, store),
-    streamChanges: streamChanges(contract, streams),
-    countOrders: countOrders(contract, store),
-    getSummary: getSummary(contract, store, config.canLoseChanges),
-    getActivity: getActivity(contract, store),
-    getKey: getKey(contract),
-    listWebhooks: listWebhooks(contract, store),
-    createWebhook: createWebhook(contract, { store, allowed, keyForNew }),
-    getWebhook: getWebhook(contract, store),
-    updateWebhook: updateWebhook(contract, { store, allowed }),
-    deleteWebhook: deleteWebhook(contract, store),
-    rotateWebhookSecret: rotateWebhookSecret(contract, { store, keyOf }),
-    testWebhook: testWebhook(contract, { store, keyOf, test }),
+    ...parts,
+    store,
+    submitInTurn: oneAtATime(parts.submit),
+    canLoseChanges: config.canLoseChanges,
+    webhooks: {
+      allowed,
+      keyOf: (webhook) => orNone(() => keyOfIn(keyFile)(webhook)),
+      keyForNew: (others) => orNone(() => keyForNewIn(keyFile)(others)),
+      test: (webhook, key) => sendTest(store, { webhook, key, allowed }),
+    },
   };
 }

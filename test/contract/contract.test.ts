@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
-import { VARIANTS } from '../../src/api/v2/errors.ts';
 import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
-import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/errors.ts';
+import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/error-records.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { startService } from '../http/harness.ts';
 
@@ -38,7 +37,7 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
     }[];
     for (const { content } of responses) {
       for (const { example } of Object.values(content ?? {})) {
-        const bodies = [...REFUSALS, ...VARIANTS].map((refusal) => errorResponse(refusal).body);
+        const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
         assert.ok(bodies.includes(JSON.stringify(example)), JSON.stringify(example));
       }
     }
@@ -150,9 +149,10 @@ test('docs/errors.md documents every error code and its status, and no other', (
     rows.map(([, code, status]) => [code, Number(status)]).sort(),
     [
       ...new Map(
-        [...REFUSALS, ...VARIANTS]
-          .map(errorResponse)
-          .map(({ code, status }) => [`${code} ${status}`, [code, status]]),
+        REFUSALS.map(errorResponse).map(({ code, status }) => [
+          `${code} ${status}`,
+          [code, status],
+        ]),
       ).values(),
     ].sort(),
   );

@@ -7,7 +7,7 @@ import { KeyClock } from '../../src/domain/key-clock.ts';
 import { DRAIN_FIRST_REQUEST_MS } from '../../src/http/limits.ts';
 import type { Handle } from '../../src/http/request/exchange.ts';
 import { KeyRing } from '../../src/http/request/key-ring.ts';
-import { send } from '../../src/http/request/responses.ts';
+import { sendReply } from '../../src/http/request/reply.ts';
 import { Router } from '../../src/http/request/router.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
@@ -42,7 +42,8 @@ async function startServer(t: TestContext, handle: Handle) {
   return { server, connected, lines, counted: () => metrics.registry.metrics() };
 }
 
-const ok: Handle = (exchange) => send(exchange, 200, [], Buffer.from('ok'));
+const ok: Handle = (exchange) =>
+  sendReply(exchange, { status: 200, headers: [], body: Buffer.from('ok') });
 const GET = 'GET /x HTTP/1.1\r\nHost: x\r\n\r\n';
 
 async function ended(socket: ReturnType<typeof connect>): Promise<string> {

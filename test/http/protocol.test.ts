@@ -7,7 +7,7 @@ import {
   MAX_URL_BYTES,
 } from '../../src/http/limits.ts';
 import type { Exchange } from '../../src/http/request/exchange.ts';
-import { sendHead } from '../../src/http/request/responses.ts';
+import { sendHead } from '../../src/http/request/reply.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { startService } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { type CodedEtags, codedEtags, matchingEtag } from '../../http/request/co
 import { acceptsGzip } from '../../http/request/content-coding.ts';
 import { inTime, timeLeft } from '../../http/request/deadline.ts';
 import type { Exchange, Handle } from '../../http/request/exchange.ts';
-import { sendEmpty, sendHead } from '../../http/request/responses.ts';
+import { sendHead, sendReply } from '../../http/request/reply.ts';
 import type { GzipLists } from '../../listing/gzip.ts';
 import type { Listing } from '../../listing/listing.ts';
 import type { ListSender } from '../../listing/sender.ts';
@@ -20,7 +20,7 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
     const etags = etagsOf(snapshot.position);
     const unchanged = matchingEtag(etags, request.headers['if-none-match']);
     if (unchanged !== undefined) {
-      sendEmpty(exchange, 304, [...HEADERS, 'etag', unchanged]);
+      sendReply(exchange, { status: 304, headers: [...HEADERS, 'etag', unchanged] });
       return;
     }
     const compressed = acceptsGzip(request)

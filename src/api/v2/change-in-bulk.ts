@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Json } from '../../../protocol/exact-json.ts';
+import type { Operations } from '../../../protocol/operations.ts';
+import type { ChangeResults } from '../../../protocol/records.ts';
 import {
   type BulkCommand,
   type ChangeCommand,
@@ -6,62 +9,42 @@ import {
   isDone,
 } from '../../domain/bulk.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
-import { errorResponse, type RequestProblem } from '../../http/errors.ts';
+import { errorResponse, type RequestProblem } from '../../http/error-records.ts';
 import { matchesIfMatch } from '../../http/request/conditional.ts';
-import { inTime } from '../../http/request/deadline.ts';
-import type { Exchange } from '../../http/request/exchange.ts';
-import { send, sendError, sendProblems } from '../../http/request/responses.ts';
+import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
-import { secondsUntil, sendCancelLimitReached } from '../cancel-limit.ts';
+import { type Call, jsonReply, type Services } from '../operation.ts';
 import { failsPrecondition, NO_REVISION } from '../preconditions.ts';
-import type { SubmitMany } from '../submit.ts';
-import { refusalOf } from './errors.ts';
-import { MALFORMED_IDEMPOTENCY_KEY, optionalIdempotencyKeyOf } from './idempotency-key.ts';
-import { NOT_STORED } from './responses.ts';
+import { cancelLimitReached, secondsUntil } from '../submit.ts';
+import { refusalOf } from './change-order.ts';
+import { optionalIdempotencyKeyOf } from './idempotency-key.ts';
+import { NOT_STORED } from './replies.ts';
 
-/** The body of cancelOrders and shipOrders. */
-export interface OrdersToChange {
-  readonly orders: readonly {
-    readonly id: OrderId;
-    readonly etag?: string;
-    readonly reference?: string;
-  }[];
-  /** false by default */
-  readonly atomic?: boolean;
-}
+type OrdersToChange = Operations['cancelOrders']['body']['orders'];
 
 /**
- * Carries out commands on several orders in one transaction, and sends the result of each. With an Idempotency-Key, a repetition
+ * Carries out commands on several orders in one transaction, and answers the result of each. With an Idempotency-Key, a repetition
  * gets the same results.
  * @param changeOf returns the command for an order
  * @param content what the request says beyond its orders, for the digest of a repeatable one
  */
-export async function changeOrders(
-  exchange: Exchange,
-  { store, submit }: { readonly store: Store; readonly submit: SubmitMany },
-  { orders, atomic = false }: OrdersToChange,
+export async function changeInBulk(
+  call: Call<'cancelOrders' | 'shipOrders'>,
+  { store, submitInTurn }: Services,
   {
     changeOf,
     content,
   }: { readonly changeOf: (id: OrderId) => ChangeCommand; readonly content: string },
-): Promise<void> {
-  const key = optionalIdempotencyKeyOf(exchange.request);
-  if (key === 'malformed') {
-    sendProblems(exchange, 'parameter_invalid', [MALFORMED_IDEMPOTENCY_KEY]);
-    return;
-  }
+): Promise<Reply<ChangeResults> | ErrorReply> {
+  const { request, key } = call;
+  const { orders, atomic = false } = call.body;
+  const idempotencyKey = optionalIdempotencyKeyOf(request);
   const repeated = repeatedIds(orders);
-  if (repeated.length > 0) {
-    sendProblems(exchange, 'body_invalid', repeated);
-    return;
-  }
-  if (failsPrecondition(exchange.request, false)) {
-    sendError(exchange, 'precondition_failed');
-    return;
-  }
-  const revisions = await inTime(exchange, () => revisionsOf(store, orders));
+  if (repeated.length > 0) return invalid('body_invalid', repeated);
+  if (failsPrecondition(request, false)) return refuse('precondition_failed');
+  const revisions = await revisionsOf(store, orders);
   const changes = orders.map(({ id, reference }) => ({
     ...changeOf(id),
     ifRevision: revisions.get(id),
@@ -71,44 +54,37 @@ export async function changeOrders(
   const asked = JSON.stringify([content, atomic, names]);
   const command: BulkCommand = {
     ...({ type: 'bulk', changes, isAtomic: atomic } as const),
-    repeatable: key && {
-      by: exchange.apiKey!.id,
-      idempotencyKey: key.key,
-      digest: createHash('sha256').update(asked).digest('base64url'),
-    },
+    repeatable:
+      idempotencyKey === undefined
+        ? undefined
+        : {
+            ...{ by: key.id, idempotencyKey },
+            digest: createHash('sha256').update(asked).digest('base64url'),
+          },
   };
-  const outcome = await submit(exchange, command);
+  const outcome = await submitInTurn(call, command);
   const { type } = changes[0]!;
   switch (outcome.refusal) {
     case 'idempotency_key_reused':
-      sendError(exchange, outcome.refusal);
-      break;
+      return refuse(outcome.refusal);
     case 'cancel_limit_reached':
-      sendCancelLimitReached(exchange, outcome.retryAt);
-      break;
+      return cancelLimitReached(outcome.retryAt);
     case 'orders_not_changed':
-      sendProblems(exchange, outcome.refusal, problemsOf(type, outcome.results));
-      break;
+      return invalid(outcome.refusal, problemsOf(type, outcome.results));
     default: {
       const { results, isReplay, retryAt } = outcome;
       const ids = orders.map(({ id }) => id);
-      const json = await resultsJson(exchange, store, { type, ids, results });
-      send(
-        exchange,
-        200,
-        [
-          ...NOT_STORED,
-          ...['content-type', 'application/json'],
-          ...(isReplay ? ['idempotent-replayed', 'true'] : []),
-          ...(retryAt === undefined ? [] : ['retry-after', secondsUntil(retryAt)]),
-        ],
-        Buffer.from(json),
-      );
+      const headers = [
+        ...(isReplay ? ['idempotent-replayed', 'true'] : []),
+        ...(retryAt === undefined ? [] : ['retry-after', secondsUntil(retryAt)]),
+      ];
+      const json = await resultsJson(store, { type, ids, results });
+      return jsonReply(200, [...NOT_STORED, ...headers], json);
     }
   }
 }
 
-function repeatedIds(orders: OrdersToChange['orders']): RequestProblem[] {
+function repeatedIds(orders: OrdersToChange): RequestProblem[] {
   const seen = new Set<OrderId>();
   return orders.flatMap(({ id }, index) => {
     const isRepeated = seen.has(id);
@@ -118,10 +94,7 @@ function repeatedIds(orders: OrdersToChange['orders']): RequestProblem[] {
 }
 
 /** Returns the revisions that orders with an ETag must still have. The writer compares them again, in its transaction. */
-async function revisionsOf(
-  store: Store,
-  orders: OrdersToChange['orders'],
-): Promise<Map<OrderId, bigint>> {
+async function revisionsOf(store: Store, orders: OrdersToChange): Promise<Map<OrderId, bigint>> {
   const withEtag = orders.filter(({ etag }) => etag !== undefined);
   if (withEtag.length === 0) return new Map();
   const found = await recordsById(
@@ -158,21 +131,18 @@ function problemsOf(
 }
 
 async function resultsJson(
-  exchange: Exchange,
   store: Store,
   changed: {
     readonly type: ChangeCommand['type'];
     readonly ids: readonly OrderId[];
     readonly results: readonly ChangeResult[];
   },
-): Promise<string> {
+): Promise<Json<ChangeResults>> {
   const { type, ids, results } = changed;
   // An order that is not pending never changes again, so these are the orders as the command left them.
-  const found = await inTime(exchange, () =>
-    recordsById(
-      store,
-      ids.filter((_, index) => isDone(results[index]!)),
-    ),
+  const found = await recordsById(
+    store,
+    ids.filter((_, index) => isDone(results[index]!)),
   );
   const items = ids.map((id, index) => {
     const order = found.get(id);
@@ -180,5 +150,5 @@ async function resultsJson(
       ? `{"id":${id},"error":${errorResponse(refusalOf(type, results[index]!)).body}}`
       : `{"id":${id},"order":${orderRecordJson(order)}}`;
   });
-  return `{"results":[${items.join()}]}`;
+  return `{"results":[${items.join()}]}` as Json<ChangeResults>;
 }

@@ -1,20 +1,24 @@
 import type { IncomingMessage } from 'node:http';
+import type { OrderRecord } from '../../../protocol/records.ts';
 import type { ChangeCommand, ChangeResult } from '../../domain/bulk.ts';
-import { isReference, type OrderId } from '../../domain/order.ts';
+import { isReference } from '../../domain/order.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
-import type { ErrorVariant } from '../../http/errors.ts';
+import type { Refusal } from '../../http/error-records.ts';
 import { isWeak } from '../../http/request/conditional.ts';
-import { inTime } from '../../http/request/deadline.ts';
-import type { Exchange } from '../../http/request/exchange.ts';
-import { sendError, sendErrorWithOrder, sendProblems } from '../../http/request/responses.ts';
+import {
+  type ErrorReply,
+  invalid,
+  Refused,
+  type Reply,
+  refuse,
+  refuseWithOrder,
+} from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
-import type { Store } from '../../store/store.ts';
-import { sendCancelLimitReached } from '../cancel-limit.ts';
+import type { Call, Services } from '../operation.ts';
 import { preconditionsOf } from '../preconditions.ts';
-import { type Submit, submitInTime } from '../submit.ts';
-import { CANCEL_ALREADY_CANCELLED, refusalOf, SHIP_ALREADY_SHIPPED } from './errors.ts';
-import { sendChanged } from './responses.ts';
+import { cancelLimitReached } from '../submit.ts';
+import { changedReply } from './replies.ts';
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so a weak ETag does not mean that the order has changed. */
 const WEAK_ETAG = {
@@ -28,83 +32,85 @@ const MALFORMED_REFERENCE = {
   detail: 'must be a reference in UTF-8, percent-encoded (RFC 3986)',
 };
 
-/** Carries out a command on one order under If-Match and If-Reference-Match, and sends the order or the reason why it was not changed. */
+/** Carries out a command on one order under If-Match and If-Reference-Match; answers the order, or the reason why it was not changed. */
 export async function changeOrder(
-  exchange: Exchange,
-  { store, submit }: { readonly store: Store; readonly submit: Submit },
+  call: Call,
+  services: Services,
   command: ChangeCommand,
-): Promise<void> {
+): Promise<Reply<OrderRecord> | ErrorReply> {
+  const { request } = call;
+  const { store, submit } = services;
   const { id } = command;
-  const ifMatch = exchange.request.headers['if-match'];
-  if (ifMatch !== undefined && isWeak(ifMatch)) {
-    sendProblems(exchange, 'parameter_invalid', [WEAK_ETAG]);
-    return;
-  }
-  const ifReference = referenceOf(exchange.request);
-  if (ifReference === 'malformed') {
-    sendProblems(exchange, 'parameter_invalid', [MALFORMED_REFERENCE]);
-    return;
-  }
-  const reading = preconditionsOf(exchange, store, id);
+  const ifMatch = request.headers['if-match'];
+  if (ifMatch !== undefined && isWeak(ifMatch)) return invalid('parameter_invalid', [WEAK_ETAG]);
+  const ifReference = referenceOf(request);
+  const reading = preconditionsOf(request, store, id);
   const conditions = reading && (await reading);
-  if (conditions?.refusal !== undefined) {
-    sendError(exchange, conditions.refusal);
-    return;
-  }
-  const outcome = await submitInTime(exchange, submit, {
+  if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
+  const outcome = await submit(call, {
     ...{ ...command, ifRevision: conditions?.ifRevision },
-    ifReference: ifReference?.reference,
+    ifReference,
   });
-  if (typeof outcome === 'object') {
-    sendCancelLimitReached(exchange, outcome.retryAt);
-    return;
-  }
+  if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);
   if (outcome === 'cancelled' || outcome === 'shipped') {
     // An order that is not pending never changes again, so this is the order as the command left it.
-    const [order] = await inTime(exchange, () => store.orders([id]));
-    sendChanged(exchange, 200, order!);
-    return;
+    const [order] = await store.orders([id]);
+    return changedReply(200, order!);
   }
   const refusal = refusalOf(command.type, outcome as ChangeResult);
-  if (refusal === CANCEL_ALREADY_CANCELLED || refusal === SHIP_ALREADY_SHIPPED) {
-    await sendConflict(exchange, store, id, refusal);
-  } else sendError(exchange, refusal);
+  const isMade = refusal === 'cancel_already_cancelled' || refusal === 'ship_already_shipped';
+  return isMade ? conflict(call, services, { id, refusal }) : refuse(refusal);
+}
+
+/** Returns why a cancel or a shipment did not change an order. */
+export function refusalOf(type: 'cancel' | 'ship', result: ChangeResult): Refusal {
+  switch (result) {
+    case 'unchanged':
+    case 'order_already_shipped':
+      return type === 'ship' ? 'ship_already_shipped' : 'order_already_shipped';
+    case 'order_already_cancelled':
+      return type === 'ship' ? 'ship_already_cancelled' : 'cancel_already_cancelled';
+    case 'order_not_found':
+    case 'order_changed':
+    case 'reference_differs':
+    case 'cancel_limit_reached':
+      return result;
+    default:
+      throw new Error(`unexpected outcome of ${type}: "${result}"`);
+  }
 }
 
 /**
- * Sends the error for a change that was already made. The error includes the order if the same API key made the change, so
+ * The error for a change that was already made. The error includes the order if the same API key made the change, so
  * that a client whose response was lost gets the order, whether or not its key may read orders.
  */
-async function sendConflict(
-  exchange: Exchange,
-  store: Store,
-  id: OrderId,
-  refusal: ErrorVariant,
-): Promise<void> {
-  const [[order], events] = await inTime(exchange, () =>
-    Promise.all([store.orders([id]), store.events(id)]),
-  );
+async function conflict(
+  { key }: Call,
+  { store }: Services,
+  { id, refusal }: { readonly id: bigint; readonly refusal: Refusal },
+): Promise<ErrorReply> {
+  const [[order], events] = await Promise.all([store.orders([id]), store.events(id)]);
   // An order that is not pending never changes again: its last event is the one that ended it.
-  const isOwn = events.at(-1)?.by === exchange.apiKey!.id;
-  if (order === undefined || !isOwn) sendError(exchange, refusal);
-  else {
-    const etag = ['etag', orderEtag(order)];
-    sendErrorWithOrder(exchange, refusal, orderRecordJson(order), etag);
-  }
+  const isOwn = events.at(-1)?.by === key.id;
+  if (order === undefined || !isOwn) return refuse(refusal);
+  return refuseWithOrder(refusal, orderRecordJson(order), ['etag', orderEtag(order)]);
 }
 
-/** Returns the reference that the order must have; undefined without the header. */
-function referenceOf(
-  request: IncomingMessage,
-): { readonly reference: string } | 'malformed' | undefined {
+/** Returns the reference that the order must have; undefined without the header. @throws Refused if it is malformed */
+function referenceOf(request: IncomingMessage): string | undefined {
   const header = request.headers['if-reference-match'];
   if (header === undefined) return undefined;
-  const isAscii = /^[\x20-\x7e]*$/.test(String(header));
-  if (!isAscii || headerCount(request, 'if-reference-match') > 1) return 'malformed';
+  const reference = decoded(String(header));
+  const isOne = headerCount(request, 'if-reference-match') === 1;
+  if (isOne && reference !== undefined && isReference(reference)) return reference;
+  throw new Refused(invalid('parameter_invalid', [MALFORMED_REFERENCE]));
+}
+
+function decoded(header: string): string | undefined {
+  if (!/^[\x20-\x7e]*$/.test(header)) return undefined;
   try {
-    const reference = decodeURIComponent(String(header));
-    return isReference(reference) ? { reference } : 'malformed';
+    return decodeURIComponent(header);
   } catch {
-    return 'malformed';
+    return undefined;
   }
 }

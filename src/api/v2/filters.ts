@@ -1,17 +1,9 @@
-import type { OrderStatus } from '../../domain/order.ts';
+import type { Operations } from '../../../protocol/operations.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { OrderFilter } from '../../store/pages.ts';
 
 /** The parameters that select orders; times per RFC 3339. */
-export interface FilterParameters {
-  readonly status?: readonly OrderStatus[];
-  readonly petId?: bigint;
-  readonly reference?: string;
-  readonly shipDateFrom?: string;
-  readonly shipDateBefore?: string;
-  readonly placedFrom?: string;
-  readonly placedBefore?: string;
-}
+type FilterParameters = Operations['countOrders']['parameters'];
 
 /** Returns the same filter for all spellings of its parameters. */
 export function filterOf({ status, petId, reference, ...times }: FilterParameters): OrderFilter {
@@ -26,6 +18,7 @@ export function filterOf({ status, petId, reference, ...times }: FilterParameter
   };
 }
 
-function timeOf(text: string | undefined): number | undefined {
+/** Parses a time that is valid by the contract. */
+export function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseTimestamp(text);
 }

@@ -1,18 +1,12 @@
-import type { OrderId } from '../../domain/order.ts';
-import type { Contract } from '../../http/contract/contract.ts';
-import { inTime } from '../../http/request/deadline.ts';
-import type { RouteHandler } from '../../http/request/exchange.ts';
-import { sendError } from '../../http/request/responses.ts';
+import { refuse } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
-import type { Store } from '../../store/store.ts';
-import { sendRead } from './responses.ts';
+import { operation } from '../operation.ts';
+import { readReply } from './replies.ts';
 
 /** GET /store/orders/{orderId}: an order in any status. */
-export function getOrder(contract: Contract, store: Store): RouteHandler {
-  return contract.validated<{ orderId: OrderId }>('getOrder', async (exchange, { parameters }) => {
-    const [order] = await inTime(exchange, () => store.orders([parameters.orderId]));
-    if (order === undefined) sendError(exchange, 'order_not_found');
-    else sendRead(exchange, orderEtag(order), () => orderRecordJson(order));
-  });
-}
+export const getOrder = operation('getOrder', async (call, { store }) => {
+  const [order] = await store.orders([call.parameters.orderId]);
+  if (order === undefined) return refuse('order_not_found');
+  return readReply(call, orderEtag(order), () => orderRecordJson(order));
+});

@@ -1,39 +1,29 @@
+import type { Json } from '../../../protocol/exact-json.ts';
 import { positionText } from '../../../protocol/history.ts';
-import type { Contract } from '../../http/contract/contract.ts';
-import { inTime } from '../../http/request/deadline.ts';
-import type { RouteHandler } from '../../http/request/exchange.ts';
-import { sendError } from '../../http/request/responses.ts';
+import type { Operations } from '../../../protocol/operations.ts';
+import type { OrderPage as PageRecord } from '../../../protocol/records.ts';
+import { refuse } from '../../http/request/reply.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
-import type { OrderPage, PagePlace, PageQuery, Sort } from '../../store/pages.ts';
-import type { Store } from '../../store/store.ts';
-import { type FilterParameters, filterOf } from './filters.ts';
-import { sendPage, storeEtags } from './responses.ts';
+import type { OrderPage, PagePlace, PageQuery } from '../../store/pages.ts';
+import { operation } from '../operation.ts';
+import { filterOf } from './filters.ts';
+import { pageReply, storeEtags } from './replies.ts';
 
 const DEFAULT_LIMIT = 100;
 
-interface Parameters extends FilterParameters {
-  readonly sort?: Sort;
-  readonly order?: 'asc' | 'desc';
-  readonly limit?: bigint;
-  readonly cursor?: string;
-}
+type Parameters = Operations['listOrders']['parameters'];
 
 /** GET /store/orders: a page of the orders that match all filters. */
-export function listOrders(contract: Contract, store: Store): RouteHandler {
-  return contract.validated<Parameters>('listOrders', async (exchange, { parameters }) => {
-    const query = queryOf(parameters);
-    if (query === undefined) {
-      sendError(exchange, 'cursor_invalid');
-      return;
-    }
-    const page = await inTime(exchange, () => store.page(query));
-    const next = page.next === undefined ? undefined : pageCursor(query, page.next);
-    const link = next === undefined ? [] : ['link', linkTo(next, parameters)];
-    const etags = storeEtags(page.position, page.next?.id);
-    await sendPage(exchange, etags, () => pageJson(page, next), link);
-  });
-}
+export const listOrders = operation('listOrders', async (call, { store }) => {
+  const query = queryOf(call.parameters);
+  if (query === undefined) return refuse('cursor_invalid');
+  const page = await store.page(query);
+  const next = page.next === undefined ? undefined : pageCursor(query, page.next);
+  const link = next === undefined ? [] : ['link', linkTo(next, call.parameters)];
+  const etags = storeEtags(page.position, page.next?.id);
+  return pageReply(call, etags, () => pageJson(page, next), link);
+});
 
 /** Returns undefined if the cursor belongs to other filters. */
 function queryOf({
@@ -60,9 +50,11 @@ function linkTo(cursor: string, parameters: Parameters): string {
   return `<?${pairs.join('&')}>; rel="next"`;
 }
 
-function pageJson({ orders, position }: OrderPage, next: string | undefined): string {
+function pageJson({ orders, position }: OrderPage, next: string | undefined): Json<PageRecord> {
   const { revision, head } = position;
   const list = orders.map(orderRecordJson).join(',');
   const cursor = next === undefined ? '' : `"next":"${next}",`;
-  return `{"orders":[${list}],${cursor}"revision":${revision},"head":"${head}","changes":"${positionText(position)}"}`;
+  const changes = positionText(position);
+  const rest = `"revision":${revision},"head":"${head}","changes":"${changes}"`;
+  return `{"orders":[${list}],${cursor}${rest}}` as Json<PageRecord>;
 }

@@ -1,21 +1,13 @@
-import { parseTimestamp } from '../../domain/timestamp.ts';
-import type { Contract } from '../../http/contract/contract.ts';
-import type { RouteHandler } from '../../http/request/exchange.ts';
-import type { Store } from '../../store/store.ts';
-import type { SubmitMany } from '../submit.ts';
-import { changeOrders, type OrdersToChange } from './change-in-bulk.ts';
-
-/** `shippedAt` in RFC 3339; by default the current time. */
-type Shipments = OrdersToChange & { readonly shippedAt?: string };
+import { operation } from '../operation.ts';
+import { changeInBulk } from './change-in-bulk.ts';
+import { timeOf } from './filters.ts';
 
 /** POST /store/shipments: ships several orders; the result of each. */
-export function shipOrders(contract: Contract, store: Store, submit: SubmitMany): RouteHandler {
-  return contract.validated<object, Shipments>('shipOrders', (exchange, { body }) => {
-    const at = body.shippedAt === undefined ? undefined : parseTimestamp(body.shippedAt);
-    const by = exchange.apiKey!.id;
-    return changeOrders(exchange, { store, submit }, body, {
-      changeOf: (id) => ({ type: 'ship', id, at, by }),
-      content: `ship ${at}`,
-    });
+export const shipOrders = operation('shipOrders', (call, services) => {
+  const at = timeOf(call.body.shippedAt);
+  const by = call.key.id;
+  return changeInBulk(call, services, {
+    changeOf: (id) => ({ type: 'ship', id, at, by }),
+    content: `ship ${at}`,
   });
-}
+});

@@ -1,24 +1,26 @@
 import { parsePosition } from '../../../protocol/history.ts';
-import type { ChangeStreams } from '../../feed/streams/change-streams.ts';
+import type { Operations } from '../../../protocol/operations.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
-import type { Contract } from '../../http/contract/contract.ts';
-import type { RouteHandler } from '../../http/request/exchange.ts';
-import { sendError, sendProblems } from '../../http/request/responses.ts';
+import { invalid, refuse, sendReply } from '../../http/request/reply.ts';
 import { parseFeedStart } from '../../store/feed.ts';
-import { type FilterParameters, feedFilterOf } from './list-changes.ts';
+import type { Operation } from '../operation.ts';
+import { feedFilterOf } from './list-changes.ts';
+
+type Parameters = Operations['streamChanges']['parameters'];
 
 /**
  * GET /store/changes/stream: the changes after a cursor, as they happen. Last-Event-ID, which a client sends when it
- * resumes, replaces `after`.
+ * resumes, replaces `after`. It has no reply, since the response ends when the client or the service ends it.
  */
-export function streamChanges(contract: Contract, streams: ChangeStreams): RouteHandler {
-  return contract.validated<FilterParameters & { readonly after?: string }>(
-    'streamChanges',
-    async (exchange, { parameters }) => {
+export const streamChanges: Operation = {
+  id: 'streamChanges',
+  route: (contract, { streams }) =>
+    contract.validated<Parameters>('streamChanges', async (exchange, { parameters }) => {
       const { request } = exchange;
       if (headerCount(request, 'last-event-id') > 1) {
         const detail = 'must be sent once';
-        sendProblems(exchange, 'parameter_invalid', [{ parameter: 'Last-Event-ID', detail }]);
+        const problem = { parameter: 'Last-Event-ID', detail };
+        sendReply(exchange, invalid('parameter_invalid', [problem]));
         return;
       }
       const start = parseFeedStart(parameters.after ?? 'start');
@@ -27,8 +29,8 @@ export function streamChanges(contract: Contract, streams: ChangeStreams): Route
         lastEventId === undefined || lastEventId === ''
           ? start
           : parsePosition(String(lastEventId));
-      if (start === undefined || after === undefined) sendError(exchange, 'cursor_invalid');
-      else await streams.open(exchange, after, feedFilterOf(parameters));
-    },
-  );
-}
+      if (start === undefined || after === undefined) {
+        sendReply(exchange, refuse('cursor_invalid'));
+      } else await streams.open(exchange, after, feedFilterOf(parameters));
+    }),
+};

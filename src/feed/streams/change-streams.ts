@@ -13,7 +13,7 @@ import {
 } from '../../http/limits.ts';
 import { inTime, timeLeft } from '../../http/request/deadline.ts';
 import type { Exchange } from '../../http/request/exchange.ts';
-import { sendError, sendHead } from '../../http/request/responses.ts';
+import { sendError, sendHead } from '../../http/request/reply.ts';
 import {
   type ChangePage,
   type FeedFilter,

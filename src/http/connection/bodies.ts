@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Refusal } from '../errors.ts';
+import type { Refusal } from '../error-records.ts';
 import { MAX_BODY_BYTES } from '../limits.ts';
 
 /** A request whose body is still arriving, and the callback that ends reading it. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
-import type { Refusal } from '../errors.ts';
+import type { Refusal } from '../error-records.ts';
 import { MAX_BODY_BYTES, MAX_URL_BYTES } from '../limits.ts';
 
 /** A host and an optional port, RFC 3986, sections 3.2.2 and 3.2.3: only a Host without a port may be empty. */

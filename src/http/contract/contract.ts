@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { type OpenApi, resolved } from '../../../protocol/openapi.ts';
 import { SCOPES, type Scope } from '../../domain/scopes.ts';
-import type { HeaderList } from '../errors.ts';
+import type { HeaderList } from '../error-records.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
 import type { Router } from '../request/router.ts';
 import { type Accepted, type Input, validated } from './handlers.ts';

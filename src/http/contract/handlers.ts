@@ -1,8 +1,8 @@
 import type { Parameter, RequestBody } from '../../../protocol/openapi.ts';
-import { isErrorCode } from '../errors.ts';
+import { isErrorCode } from '../error-records.ts';
 import { MAX_JSON_BYTES } from '../limits.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
-import { sendError, sendProblems } from '../request/responses.ts';
+import { invalid, refuse, sendReply } from '../request/reply.ts';
 import { isPlainJson, readJsonBody } from './json-body.ts';
 import type { ContractValidation, Validated } from './validation.ts';
 
@@ -43,7 +43,7 @@ export function validated<Parameters, Body = undefined>(
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
       if (isExpected && !isPlainJson(exchange.request)) {
-        sendError(exchange, 'unsupported_media_type');
+        sendReply(exchange, refuse('unsupported_media_type'));
         return;
       }
       const found = readParameters(exchange.parameters, exchange.query);
@@ -56,11 +56,12 @@ export function validated<Parameters, Body = undefined>(
       }
       const own = found.problems?.map(({ parameter }) => codes.get(parameter!)).find(isErrorCode);
       if (own !== undefined) {
-        sendError(exchange, own);
+        sendReply(exchange, refuse(own));
         return;
       }
       const code = found.problems === undefined ? 'body_invalid' : 'parameter_invalid';
-      sendProblems(exchange, code, [...(found.problems ?? []), ...(body.problems ?? [])]);
+      const problems = [...(found.problems ?? []), ...(body.problems ?? [])];
+      sendReply(exchange, invalid(code, problems));
     },
   };
 }

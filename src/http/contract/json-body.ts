@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ExactJson, type JsonValue, parseExactJson } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
 import { headerCount } from '../connection/well-formed.ts';
-import type { RequestProblem } from '../errors.ts';
+import type { RequestProblem } from '../error-records.ts';
 import { escaped, type Validated } from './validation.ts';
 
 /** RFC 9110, section 5.6.6: a parameter with a token or a quoted string. */

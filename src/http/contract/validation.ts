@@ -3,7 +3,7 @@ import { INTEGER } from '../../../protocol/exact-json.ts';
 import type { Parameter, Schema } from '../../../protocol/openapi.ts';
 import { cut } from '../../domain/text.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
-import type { RequestProblem } from '../errors.ts';
+import type { RequestProblem } from '../error-records.ts';
 
 /** A value that satisfies its schema, or its problems. */
 export type Validated<T> =

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { HeaderList } from '../errors.ts';
+import type { HeaderList } from '../error-records.ts';
 import { addFixed, addRedirect, type FixedFile } from '../request/fixed-response.ts';
 import type { Router } from '../request/router.ts';
 import { MARK } from './mark.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HeaderList } from '../errors.ts';
+import type { HeaderList } from '../error-records.ts';
 
 /** Response headers that scripts may read, in addition to the CORS-safelisted ones. */
 const EXPOSED =

@@ -1,15 +1,62 @@
-import { withTimeout } from '../../concurrency/timeout.ts';
+import { TimedOut } from '../../concurrency/timeout.ts';
 import type { Exchange } from './exchange.ts';
 
+/** How late a request may learn that its time is up. */
+const PRECISION_MS = 50;
+
+interface Waiting {
+  readonly answerBy: number;
+  readonly giveUp: (error: TimedOut) => void;
+}
+
+/** The requests that wait. One timer for all of them takes less time than one for each, most of which would be cancelled. */
+const WAITING = new Set<Waiting>();
+let timer: NodeJS.Timeout | undefined;
+
 /**
- * Calls `ask` and waits for its result until the deadline of the request.
+ * Calls `ask` and waits for its result until the deadline of the request. The work is not cancelled then.
  * @throws TimedOut after the deadline; if it had passed before, `ask` is not called
  */
-export function inTime<T>(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
-  return withTimeout(timeLeft(exchange), ask);
+export function inTime<T>(
+  { answerBy }: Pick<Exchange, 'answerBy'>,
+  ask: () => Promise<T>,
+): Promise<T> {
+  expectTime({ answerBy });
+  return new Promise((resolve, reject) => {
+    const waiting = { answerBy, giveUp: reject };
+    WAITING.add(waiting);
+    timer ??= setInterval(giveUpLate, PRECISION_MS);
+    ask().then(
+      (result) => {
+        WAITING.delete(waiting);
+        resolve(result);
+      },
+      (error) => {
+        WAITING.delete(waiting);
+        reject(error);
+      },
+    );
+  });
+}
+
+function giveUpLate(): void {
+  const now = performance.now();
+  for (const waiting of WAITING) {
+    if (waiting.answerBy > now) continue;
+    WAITING.delete(waiting);
+    waiting.giveUp(new TimedOut('no result before the deadline of the request'));
+  }
+  if (WAITING.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
+}
+
+/** @throws TimedOut after the deadline of a request, whose client has been answered: nothing more is begun for it */
+export function expectTime(request: Pick<Exchange, 'answerBy'>): void {
+  if (timeLeft(request) <= 0) throw new TimedOut('the time was up before the operation began');
 }
 
 /** Returns the milliseconds until the deadline of the request; may be negative. */
-export function timeLeft({ answerBy }: Exchange): number {
+export function timeLeft({ answerBy }: Pick<Exchange, 'answerBy'>): number {
   return answerBy - performance.now();
 }

@@ -3,9 +3,8 @@ import type { ApiKey } from '../../domain/api-key.ts';
 import type { Scope } from '../../domain/scopes.ts';
 import type { RequestSpan } from '../../telemetry/traces.ts';
 import { NO_BODY } from '../connection/bodies.ts';
-import { whenClosed } from '../connection/lingering-close.ts';
 import { pathOf, queryOf } from '../connection/well-formed.ts';
-import type { HeaderList, Refusal } from '../errors.ts';
+import type { HeaderList, Refusal } from '../error-records.ts';
 import { ANSWER_WITHIN_MS } from '../limits.ts';
 import { requestId } from './request-id.ts';
 
@@ -88,15 +87,6 @@ export class Exchange {
   /** The query as sent, without the question mark. */
   get query(): string {
     return queryOf(this.request.url!);
-  }
-
-  /** Aborted when the client leaves before the response has been sent. */
-  get signal(): AbortSignal {
-    const controller = new AbortController();
-    whenClosed(this.response, () => {
-      if (!this.response.writableFinished) controller.abort();
-    });
-    return controller.signal;
   }
 
   /** Restarts the deadline: when processing begins, and when the body has arrived. */

@@ -3,7 +3,7 @@ import { TimedOut } from '../../concurrency/timeout.ts';
 import { NotConfirmed } from '../../store/group-commit.ts';
 import { type Fault, needsOperator, StoreUnavailable } from '../../store/store.ts';
 import type { Exchange } from './exchange.ts';
-import { sendError } from './responses.ts';
+import { type ErrorReply, Refused, refuse, sendReply } from './reply.ts';
 
 /** Errors of a request whose outcome is unknown, or that the store could not carry out. */
 const UNAVAILABLE = [StoreUnavailable, NotConfirmed, TimedOut];
@@ -12,14 +12,14 @@ const UNAVAILABLE = [StoreUnavailable, NotConfirmed, TimedOut];
 export type ErrorHandler = (error: unknown, exchange: Exchange) => void;
 
 /**
- * Maps exceptions to 500, or to 503 if the store is unavailable. If the head was already sent, the response is
+ * Maps exceptions to the reply of a refusal, to 503 if the store is unavailable, otherwise to 500. If the head was already sent, the response is
  * destroyed, also if sending the error fails.
  * @param onFault called with the reason why the store is unavailable
  */
 export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): ErrorHandler {
-  const send = (exchange: Exchange, code: 'store_unavailable' | 'internal_error') => {
+  const send = (exchange: Exchange, reply: ErrorReply) => {
     try {
-      sendError(exchange, code);
+      sendReply(exchange, reply);
     } catch (error) {
       logger.error({ requestId: exchange.id, err: error }, 'sending an error failed');
       exchange.response.destroy();
@@ -30,15 +30,16 @@ export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): E
     if (exchange.response.headersSent) {
       logger.error(line, 'sending a response failed');
       exchange.response.destroy();
-    } else if (UNAVAILABLE.some((each) => error instanceof each)) {
+    } else if (error instanceof Refused) send(exchange, error.reply);
+    else if (UNAVAILABLE.some((each) => error instanceof each)) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'slow';
       onFault(fault);
       // Faults that last until an operator acts are logged once, by watchStore.
       logger[needsOperator(fault) ? 'debug' : 'warn'](line, 'the store is not available');
-      send(exchange, 'store_unavailable');
+      send(exchange, refuse('store_unavailable'));
     } else {
       logger.error(line, 'a request failed');
-      send(exchange, 'internal_error');
+      send(exchange, refuse('internal_error'));
     }
   };
 }

@@ -3,11 +3,11 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { NO_BODY } from '../connection/bodies.ts';
-import type { HeaderList } from '../errors.ts';
+import type { HeaderList } from '../error-records.ts';
 import { matchesEtag } from './conditional.ts';
 import { MIN_COMPRESSED_BYTES } from './content-coding.ts';
 import type { Exchange } from './exchange.ts';
-import { send, sendEmpty, sendError } from './responses.ts';
+import { refuse, sendReply } from './reply.ts';
 import type { Router } from './router.ts';
 
 const compressBrotli = promisify(brotliCompress);
@@ -60,10 +60,10 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
     const caching = [...(isKept ? KEPT : REVALIDATED), 'vary', 'Accept-Encoding'];
     const all = ['etag', variant.etag, ...caching, ...headers];
     const isKnown = matchesEtag(exchange.request.headers['if-none-match'], variant.etag);
-    if (isKnown) sendEmpty(exchange, 304, all);
+    if (isKnown) sendReply(exchange, { status: 304, headers: all });
     else {
-      const type = ['content-type', file.type];
-      send(exchange, 200, [...all, ...variant.headers, ...type], variant.bytes);
+      const headers = [...all, ...variant.headers, 'content-type', file.type];
+      sendReply(exchange, { status: 200, headers, body: variant.bytes });
     }
   });
 }
@@ -90,7 +90,7 @@ function codingFor({ request }: Exchange): Coding {
 export function addRedirect(router: Router, path: string, to: string): void {
   router.addPublic(path, (exchange) => {
     const isBrowser = exchange.request.headers.accept?.includes('text/html') === true;
-    if (!isBrowser) sendError(exchange, 'not_found');
-    else send(exchange, 302, ['location', to, ...REVALIDATED, 'vary', 'Accept'], NO_BODY);
+    const headers = ['location', to, ...REVALIDATED, 'vary', 'Accept'];
+    sendReply(exchange, isBrowser ? { status: 302, headers, body: NO_BODY } : refuse('not_found'));
   });
 }

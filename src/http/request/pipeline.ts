@@ -4,7 +4,7 @@ import type { Authenticate } from './authentication.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { ErrorHandler } from './failures.ts';
-import { hasBody, sendEmpty, sendErrorAndClose } from './responses.ts';
+import { hasBody, sendErrorAndClose, sendReply } from './reply.ts';
 
 /**
  * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call
@@ -30,7 +30,7 @@ export function pipeline(
     const preflight = cors.preflight(exchange.request);
     if (problem !== undefined) sendErrorAndClose(exchange, problem);
     // Browsers send preflight requests without a key. The answer is the same whatever the path is.
-    else if (preflight !== undefined) sendEmpty(exchange, 204, preflight);
+    else if (preflight !== undefined) sendReply(exchange, { status: 204, headers: preflight });
     else authenticate(exchange, awaitBody);
   };
 

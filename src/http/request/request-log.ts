@@ -7,7 +7,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { parseTraceparent } from '../../telemetry/trace-context.ts';
 import type { Traces } from '../../telemetry/traces.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
-import { errorResponse } from '../errors.ts';
+import { errorResponse } from '../error-records.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Maximum characters of X-Forwarded-For that are logged. */
@@ -44,7 +44,7 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
       status: response.headersSent ? response.statusCode : undefined,
       ms: rounded(ms),
       code,
-      reason: typeof refusal === 'object' ? refusal.reason : refusal === code ? undefined : refusal,
+      reason: refusal === code ? undefined : refusal,
       key: keyId,
       client,
       forwardedFor: forwardedFor(request),

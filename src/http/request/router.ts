@@ -1,8 +1,8 @@
 import findMyWay, { type HTTPVersion, type Instance } from 'find-my-way';
-import type { Refusal } from '../errors.ts';
+import type { Refusal } from '../error-records.ts';
 import { MAX_URL_BYTES } from '../limits.ts';
 import type { Exchange, Handle, Match, Route } from './exchange.ts';
-import { sendError } from './responses.ts';
+import { sendError } from './reply.ts';
 
 /** The routes of a path, by method. */
 interface Path {

@@ -7,7 +7,7 @@ import { clientErrorListeners } from '../../../src/http/client-errors.ts';
 import { Bodies } from '../../../src/http/connection/bodies.ts';
 import { discardInput } from '../../../src/http/connection/lingering-close.ts';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
-import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
+import { errorResponse, type Refusal } from '../../../src/http/error-records.ts';
 import { corsFor } from '../../../src/http/request/cors.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';

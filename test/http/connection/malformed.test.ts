@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorResponse, type Refusal } from '../../../src/http/errors.ts';
+import { errorResponse, type Refusal } from '../../../src/http/error-records.ts';
 import { eventually } from '../../postgres.ts';
 import { sampleStore } from '../../process/sample-store.ts';
 import { parseAnswers } from '../contract-check.ts';

@@ -1,20 +1,13 @@
-import type { Contract } from '../../../http/contract/contract.ts';
-import { inTime } from '../../../http/request/deadline.ts';
-import type { RouteHandler } from '../../../http/request/exchange.ts';
-import { sendEmpty, sendError } from '../../../http/request/responses.ts';
-import type { Store } from '../../../store/store.ts';
-import { NOT_STORED } from '../responses.ts';
-import { type WebhookId, webhookToChange } from './responses.ts';
+import { expectTime } from '../../../http/request/deadline.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { operation } from '../../operation.ts';
+import { NOT_STORED } from '../replies.ts';
+import { webhookToChange } from './permitted-webhook.ts';
 
 /** DELETE /webhooks/{webhookId} */
-export function deleteWebhook(contract: Contract, store: Store): RouteHandler {
-  return contract.validated<WebhookId>('deleteWebhook', async (exchange, { parameters }) => {
-    const found = await webhookToChange(exchange, store, parameters);
-    if (found === undefined) return;
-    const { webhook, ifTag } = found;
-    const command = { type: 'deleteWebhook', id: webhook.id, ifTag } as const;
-    const [outcome] = await inTime(exchange, () => store.apply([command]));
-    if (outcome === 'deleted') sendEmpty(exchange, 204, NOT_STORED);
-    else sendError(exchange, outcome!);
-  });
-}
+export const deleteWebhook = operation('deleteWebhook', async (call, { store }) => {
+  const { webhook, ifTag } = await webhookToChange(call, store);
+  expectTime(call);
+  const [outcome] = await store.apply([{ type: 'deleteWebhook', id: webhook.id, ifTag }]);
+  return outcome === 'deleted' ? { status: 204, headers: NOT_STORED } : refuse(outcome!);
+});

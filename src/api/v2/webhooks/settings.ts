@@ -1,22 +1,11 @@
 import type { Position } from '../../../../protocol/history.ts';
+import type { WebhookChanges } from '../../../../protocol/records.ts';
 import type { OrderEventType } from '../../../domain/lifecycle.ts';
-import { type AllowedTargets, urlProblem } from '../../../feed/deliveries/addresses.ts';
-import type { RequestProblem } from '../../../http/errors.ts';
-import { inTime } from '../../../http/request/deadline.ts';
-import type { Exchange } from '../../../http/request/exchange.ts';
-import { sendError, sendProblems } from '../../../http/request/responses.ts';
+import { urlProblem } from '../../../feed/deliveries/addresses.ts';
+import type { RequestProblem } from '../../../http/error-records.ts';
+import { invalid, Refused, refuse } from '../../../http/request/reply.ts';
 import { parseFeedStart, startPosition } from '../../../store/feed.ts';
-import type { Store } from '../../../store/store.ts';
-
-/** What createWebhook and updateWebhook can set. */
-export interface WebhookSettings {
-  readonly url?: string;
-  readonly description?: string;
-  readonly events?: readonly OrderEventType[];
-  readonly petIds?: readonly bigint[];
-  /** A cursor, start or now. */
-  readonly after?: string;
-}
+import type { Services } from '../../operation.ts';
 
 /** The settings as they are stored; absent ones are not set. */
 interface CheckedSettings {
@@ -27,28 +16,21 @@ interface CheckedSettings {
   readonly petIds?: readonly bigint[] | undefined;
 }
 
-/** Checks what the contract does not; sends an error and returns undefined if something is not valid. */
+/** Checks what the contract does not. @throws Refused if something is not valid */
 export async function checkedSettings(
-  exchange: Exchange,
-  { store, allowed }: { readonly store: Store; readonly allowed: AllowedTargets },
-  { url, after, events, petIds }: WebhookSettings,
-): Promise<CheckedSettings | undefined> {
+  { store, webhooks }: Services,
+  { url, after, events, petIds }: WebhookChanges,
+): Promise<CheckedSettings> {
   const problems: RequestProblem[] = [];
-  const wrong = url === undefined ? undefined : urlProblem(url, allowed);
+  const wrong = url === undefined ? undefined : urlProblem(url, webhooks.allowed);
   if (wrong !== undefined) problems.push({ pointer: '/url', detail: wrong });
   const start = after === undefined ? undefined : parseFeedStart(after);
   if (after !== undefined && start === undefined) {
     problems.push({ pointer: '/after', detail: 'must be a cursor, start or now' });
   }
-  if (problems.length > 0) {
-    sendProblems(exchange, 'body_invalid', problems);
-    return undefined;
-  }
-  const page = start && (await inTime(exchange, () => store.feed(start, 1)));
-  if (start !== undefined && page === undefined) {
-    sendError(exchange, 'changes_gone');
-    return undefined;
-  }
+  if (problems.length > 0) throw new Refused(invalid('body_invalid', problems));
+  const page = start && (await store.feed(start, 1));
+  if (start !== undefined && page === undefined) throw new Refused(refuse('changes_gone'));
   return {
     url: url === undefined ? undefined : new URL(url).href,
     position: start && startPosition(start, page!.now),

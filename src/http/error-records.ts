@@ -1,4 +1,11 @@
-/** Status and message of every Error record code; documented in docs/errors.md. */
+import type { Refusal as StoreRefusal } from '../domain/refusal.ts';
+
+type Entry = readonly [status: number, message: string, code?: string];
+
+/**
+ * Why requests are refused: the status and the message of the Error record, and its code if that is not the name. The name is in the log.
+ * Documented in docs/errors.md.
+ */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
   parameter_invalid: [400, 'A parameter is not valid; "errors" has every problem.'],
@@ -75,51 +82,70 @@ const ERRORS = {
   no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
   too_many_streams: [503, 'There are too many open streams for this API key or the service.'],
   http_version_not_supported: [505, 'This HTTP version is not supported; use HTTP/1.1.'],
-} as const satisfies Record<string, readonly [status: number, message: string]>;
-
-/** Specific messages of a `bad_request`, by cause. */
-const BAD_REQUESTS = {
-  bad_method: 'Unknown HTTP method; methods are uppercase.',
-  bad_url:
+  // In v2; v1, which is frozen, has another status or message.
+  cancel_already_cancelled: [
+    409,
+    'This order has already been cancelled.',
+    'order_already_cancelled',
+  ],
+  ship_already_cancelled: [
+    409,
+    'This order has been cancelled and cannot ship.',
+    'order_already_cancelled',
+  ],
+  ship_already_shipped: [409, 'This order has already shipped.', 'order_already_shipped'],
+  // The causes of a bad request.
+  bad_method: [400, 'Unknown HTTP method; methods are uppercase.', 'bad_request'],
+  bad_url: [
+    400,
     'The URL is malformed: characters beyond ASCII, spaces and broken "%" must be percent-encoded.',
-  url_host: 'An absolute URL must have a valid host, and no credentials.',
-  url_fragment: 'The URL must not contain a fragment ("#").',
-  bad_request_line:
+    'bad_request',
+  ],
+  url_host: [400, 'An absolute URL must have a valid host, and no credentials.', 'bad_request'],
+  url_fragment: [400, 'The URL must not contain a fragment ("#").', 'bad_request'],
+  bad_request_line: [
+    400,
     'The request line is malformed; it must be "METHOD URL HTTP/1.1" with single spaces, followed by CRLF.',
-  bad_header:
+    'bad_request',
+  ],
+  bad_header: [
+    400,
     'A header is malformed; it must be "Name: value" without a space before the colon or control characters, followed by CRLF.',
-  host_missing: 'The Host header is missing.',
-  host_repeated: 'The Host header must be sent once.',
-  host_malformed: 'The Host header must be a host name or an IP address, with an optional port.',
-  bad_framing: 'Content-Length and Transfer-Encoding are invalid, repeated or conflicting.',
-  bad_chunks: 'The chunked encoding of the body is malformed.',
-  http2: 'HTTP/2 is not supported on this connection; use HTTP/1.1.',
-  connect: 'CONNECT is not supported; this service is not a proxy.',
-  upgrade_with_chunks: 'A request with an Upgrade header must not have a chunked body.',
-} as const;
+    'bad_request',
+  ],
+  host_missing: [400, 'The Host header is missing.', 'bad_request'],
+  host_repeated: [400, 'The Host header must be sent once.', 'bad_request'],
+  host_malformed: [
+    400,
+    'The Host header must be a host name or an IP address, with an optional port.',
+    'bad_request',
+  ],
+  bad_framing: [
+    400,
+    'Content-Length and Transfer-Encoding are invalid, repeated or conflicting.',
+    'bad_request',
+  ],
+  bad_chunks: [400, 'The chunked encoding of the body is malformed.', 'bad_request'],
+  http2: [400, 'HTTP/2 is not supported on this connection; use HTTP/1.1.', 'bad_request'],
+  connect: [400, 'CONNECT is not supported; this service is not a proxy.', 'bad_request'],
+  upgrade_with_chunks: [
+    400,
+    'A request with an Upgrade header must not have a chunked body.',
+    'bad_request',
+  ],
+} as const satisfies Record<string, Entry> & Record<StoreRefusal, Entry>;
 
-export type ErrorCode = keyof typeof ERRORS;
-export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+/** Why a request is refused. */
+export type Refusal = keyof typeof ERRORS;
+export const REFUSALS = Object.keys(ERRORS) as Refusal[];
 
-/** A code that has another status or message in an operation. */
-export interface ErrorVariant {
-  readonly code: ErrorCode;
-  readonly status: number;
-  readonly message: string;
-  /** For the log. */
-  readonly reason: string;
-}
+type Coded = { [R in Refusal]: (typeof ERRORS)[R] extends readonly [number, string] ? R : never };
+/** A `code` of Error records. */
+export type ErrorCode = Coded[Refusal];
+export const ERROR_CODES = REFUSALS.filter(isErrorCode);
 
-/** Why a request is rejected: an error code, the cause of a `bad_request`, or a variant. */
-export type Refusal = ErrorCode | keyof typeof BAD_REQUESTS | ErrorVariant;
-/** All but variants. */
-export const REFUSALS = [...ERROR_CODES, ...Object.keys(BAD_REQUESTS)] as (
-  | ErrorCode
-  | keyof typeof BAD_REQUESTS
-)[];
-
-export function isErrorCode(code: string | undefined): code is ErrorCode {
-  return code !== undefined && code in ERRORS;
+export function isErrorCode(name: string | undefined): name is ErrorCode {
+  return name !== undefined && ERRORS[name as Refusal]?.length === 2;
 }
 
 /** A problem with the input of a request; v2's Error record lists them. */
@@ -157,12 +183,12 @@ const REALM = 'Bearer realm="store-orders"';
 const RETRY_AFTER_S = '1';
 
 /** Precomputed, so that rejecting a request costs no more than serving it. */
-const RESPONSES = new Map<Refusal, ErrorResponse>(
+const RESPONSES = Object.fromEntries(
   REFUSALS.map((refusal) => [refusal, responseOf(recordOf(refusal))]),
-);
+) as Readonly<Record<Refusal, ErrorResponse>>;
 
 export function errorResponse(refusal: Refusal): ErrorResponse {
-  return RESPONSES.get(refusal) ?? responseOf(recordOf(refusal));
+  return RESPONSES[refusal];
 }
 
 /** Returns a response whose record also lists what is wrong with the input. */
@@ -183,15 +209,8 @@ export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
 }
 
 function recordOf(refusal: Refusal): ErrorRecord {
-  if (typeof refusal === 'object') {
-    const { code, message, status } = refusal;
-    return { code, message, status };
-  }
-  const cause = BAD_REQUESTS[refusal as keyof typeof BAD_REQUESTS];
-  if (cause !== undefined) return { code: 'bad_request', message: cause, status: 400 };
-  const code = refusal as ErrorCode;
-  const [status, message] = ERRORS[code];
-  return { code, message, status };
+  const [status, message, code = refusal] = ERRORS[refusal] as Entry;
+  return { code: code as ErrorCode, message, status };
 }
 
 function responseOf(record: ErrorRecord, body = JSON.stringify(record)): ErrorResponse {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storeEtags } from '../../../src/api/v2/responses.ts';
+import { storeEtags } from '../../../src/api/v2/replies.ts';
 import type { OrderRecord } from '../../../src/domain/order.ts';
 import { orderEtag } from '../../../src/records/etags.ts';
 

@@ -1,6 +1,8 @@
+import type { Json } from '../../../protocol/exact-json.ts';
 import type { Position } from '../../../protocol/history.ts';
+import type { OrderRecord as Order } from '../../../protocol/records.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
-import type { HeaderList } from '../../http/errors.ts';
+import type { HeaderList } from '../../http/error-records.ts';
 import {
   type CodedEtags,
   codedEtags,
@@ -9,15 +11,17 @@ import {
 } from '../../http/request/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/request/content-coding.ts';
 import { timeLeft } from '../../http/request/deadline.ts';
-import type { Exchange } from '../../http/request/exchange.ts';
-import { send, sendEmpty } from '../../http/request/responses.ts';
+import type { Reply } from '../../http/request/reply.ts';
 import { etagName, orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
+import { type Call, JSON_TYPE, jsonReply } from '../operation.ts';
 
-export const JSON_TYPE = ['content-type', 'application/json'] as const;
 /** A proxy that compresses a response weakens its ETag, which If-Match then never matches. */
 const REVALIDATED = ['cache-control', 'private, no-cache, no-transform'] as const;
 export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
+
+/** What a reply depends on besides its content. */
+type Asking = Pick<Call, 'request' | 'answerBy'>;
 
 /**
  * Returns the ETags of a response that depends on nothing but the state of the store, and on where a page ends.
@@ -28,53 +32,48 @@ export function storeEtags(position: Position, end?: OrderId): CodedEtags {
   return codedEtags(end === undefined ? state : `${state}-${end}`);
 }
 
-/** Sends the JSON of a read, or 304 if If-None-Match names its ETag. */
-export function sendRead(
-  exchange: Exchange,
+/** The JSON of a read, or 304 if If-None-Match names its ETag. */
+export function readReply<T>(
+  { request }: Asking,
   etag: string,
-  json: () => string,
+  json: () => Json<T>,
   headers: HeaderList = [],
-): void {
+): Reply<T> {
   const validators = [...REVALIDATED, 'etag', etag, ...headers];
-  if (matchesEtag(exchange.request.headers['if-none-match'], etag)) {
-    sendEmpty(exchange, 304, validators);
-  } else send(exchange, 200, [...validators, ...JSON_TYPE], Buffer.from(json()));
+  return matchesEtag(request.headers['if-none-match'], etag)
+    ? { status: 304, headers: validators }
+    : jsonReply(200, validators, json());
 }
 
 /**
- * Sends a page, compressed if the client accepts that and the page is large; or 304 if If-None-Match names one of its
+ * A page, compressed if the client accepts that and the page is large; or 304 if If-None-Match names one of its
  * ETags. Proxies that compress responses weaken their ETags; they do not compress what is already compressed.
  */
-export async function sendPage(
-  exchange: Exchange,
+export async function pageReply<T>(
+  call: Asking,
   etags: CodedEtags,
-  json: () => string | Promise<string>,
+  json: () => Json<T> | Promise<Json<T>>,
   headers: HeaderList = [],
-): Promise<void> {
-  const { request } = exchange;
+): Promise<Reply<T>> {
+  const { request } = call;
   const common = [...REVALIDATED, 'vary', 'Accept-Encoding', ...headers];
   const unchanged = matchingEtag(etags, request.headers['if-none-match']);
-  if (unchanged !== undefined) {
-    sendEmpty(exchange, 304, [...common, 'etag', unchanged]);
-    return;
-  }
+  if (unchanged !== undefined) return { status: 304, headers: [...common, 'etag', unchanged] };
   const page = Buffer.from(await json());
-  const compressed = acceptsGzip(request) ? await gzipped(page, timeLeft(exchange)) : undefined;
+  const compressed = acceptsGzip(request) ? await gzipped(page, timeLeft(call)) : undefined;
   if (compressed === undefined) {
-    send(exchange, 200, [...common, 'etag', etags.identity, ...JSON_TYPE], page);
-  } else {
-    const coding = ['etag', etags.gzip, 'content-encoding', 'gzip'];
-    send(exchange, 200, [...common, ...coding, ...JSON_TYPE], compressed);
+    return { status: 200, headers: [...common, 'etag', etags.identity, ...JSON_TYPE], body: page };
   }
+  const coding = ['etag', etags.gzip, 'content-encoding', 'gzip'];
+  return { status: 200, headers: [...common, ...coding, ...JSON_TYPE], body: compressed };
 }
 
-/** Sends an order after it was changed. */
-export function sendChanged(
-  exchange: Exchange,
+/** An order after it was changed. */
+export function changedReply(
   status: 200 | 201,
   order: OrderRecord,
   headers: HeaderList = [],
-): void {
-  const all = [...NOT_STORED, 'etag', orderEtag(order), ...headers, ...JSON_TYPE];
-  send(exchange, status, all, Buffer.from(orderRecordJson(order)));
+): Reply<Order> {
+  const all = [...NOT_STORED, 'etag', orderEtag(order), ...headers];
+  return jsonReply(status, all, orderRecordJson(order));
 }

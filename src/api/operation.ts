@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import type { Json, Sent } from '../../protocol/exact-json.ts';
+import type { Operations } from '../../protocol/operations.ts';
+import type { ApiKey } from '../domain/api-key.ts';
+import type { Webhook } from '../domain/webhook.ts';
+import type { AllowedTargets } from '../feed/deliveries/addresses.ts';
+import type { KeyForNew, KeyOf, WebhookKey } from '../feed/deliveries/webhook-key.ts';
+import type { ChangeStreams } from '../feed/streams/change-streams.ts';
+import type { Contract } from '../http/contract/contract.ts';
+import type { Input } from '../http/contract/handlers.ts';
+import { inTime } from '../http/request/deadline.ts';
+import type { Exchange, RouteHandler } from '../http/request/exchange.ts';
+import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts';
+import type { Store } from '../store/store.ts';
+import type { Submit, SubmitInTurn } from './submit.ts';
+
+/** What operations need of the service. */
+export interface Services {
+  readonly store: Store;
+  readonly submit: Submit;
+  readonly submitInTurn: SubmitInTurn;
+  readonly streams: ChangeStreams;
+  /** The path of the version: /v2 */
+  readonly basePath: string;
+  /** Whether a failover can lose acknowledged changes, as configured by the operators. */
+  readonly canLoseChanges: boolean;
+  readonly webhooks: {
+    readonly allowed: AllowedTargets;
+    readonly keyOf: KeyOf;
+    readonly keyForNew: KeyForNew;
+    /** Sends a delivery without changes, within TEST_WITHIN_MS. */
+    readonly test: (webhook: Webhook, key: WebhookKey) => Promise<TestOutcome>;
+  };
+}
+
+/** What became of a test of a webhook. */
+export interface TestOutcome {
+  readonly accepted: boolean;
+  readonly status: number | undefined;
+  readonly problem: string | undefined;
+  readonly ms: number;
+}
+
+/** A request of an operation; its input is valid by the contract. */
+export interface Call<Id extends keyof Operations = keyof Operations>
+  extends Input<Operations[Id]['parameters'], Operations[Id]['body']> {
+  /** Its headers are read where they are used. */
+  readonly request: IncomingMessage;
+  readonly key: ApiKey;
+  /** Deadline of the response, by performance.now(). */
+  readonly answerBy: number;
+}
+
+/** What an operation answers: a reply with its record, checked by the compiler, or an Error record. */
+export type Answer<Id extends keyof Operations> =
+  | Reply<Sent<Operations[Id]['answer']>>
+  | ErrorReply;
+
+type Handle<Id extends keyof Operations> = (
+  call: Call<Id>,
+  services: Services,
+) => Answer<Id> | Promise<Answer<Id>>;
+
+/** An operation of the contract. */
+export interface Operation {
+  readonly id: keyof Operations;
+  /** @throws Error if the contract has no such operation */
+  readonly route: (contract: Contract, services: Services) => RouteHandler;
+}
+
+/**
+ * Defines an operation: its input is validated by the contract, its answer sent, and its time limited.
+ * @param extraMs time beyond that of other operations
+ */
+export function operation<Id extends keyof Operations>(
+  id: Id,
+  handle: Handle<Id>,
+  { extraMs = 0 }: { readonly extraMs?: number } = {},
+): Operation {
+  return {
+    id,
+    route: (contract, services) =>
+      contract.validated<Operations[Id]['parameters'], Operations[Id]['body']>(
+        id,
+        (exchange, input) => {
+          exchange.answerBy += extraMs;
+          const { request, apiKey, answerBy } = exchange;
+          const call = { ...input, request, key: apiKey!, answerBy };
+          return answer(exchange, () => handle(call, services));
+        },
+      ),
+  };
+}
+
+/** Sends what `work` answers, within the deadline of the request. */
+export async function answer(
+  exchange: Exchange,
+  work: () => Reply | ErrorReply | Promise<Reply | ErrorReply>,
+): Promise<void> {
+  sendReply(exchange, await inTime(exchange, async () => work()));
+}
+
+/** For records in JSON: what Content-Type names. */
+export const JSON_TYPE = ['content-type', 'application/json'] as const;
+
+/** Answers with JSON. */
+export function jsonReply<T>(
+  status: 200 | 201,
+  headers: readonly string[],
+  body: Json<T>,
+): Reply<T> {
+  return { status, headers: [...headers, ...JSON_TYPE], body };
+}

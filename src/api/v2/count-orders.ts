@@ -1,0 +1,10 @@
+import { toJson } from '../../../protocol/exact-json.ts';
+import { operation } from '../operation.ts';
+import { filterOf } from './filters.ts';
+import { pageReply, storeEtags } from './replies.ts';
+
+/** GET /store/counts: how many orders match all filters, by status. */
+export const countOrders = operation('countOrders', async (call, { store }) => {
+  const { orders, isExact, position } = await store.count(filterOf(call.parameters));
+  return pageReply(call, storeEtags(position), () => toJson({ orders, isExact, ...position }));
+});

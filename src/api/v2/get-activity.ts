@@ -1,0 +1,40 @@
+import { toJson } from '../../../protocol/exact-json.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import { invalid, refuse } from '../../http/request/reply.ts';
+import { activityCursor, parseActivityCursor } from '../../records/page-cursors.ts';
+import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
+import { operation } from '../operation.ts';
+import { pageReply, storeEtags } from './replies.ts';
+
+/** GET /store/activity: how many orders were placed, cancelled and shipped in some periods. */
+export const getActivity = operation('getActivity', async (call, { store }) => {
+  const { cursor } = call.parameters;
+  const boundaries = call.parameters.boundaries.map((text) => parseTimestamp(text)!);
+  if (boundaries.some((each, index) => index > 0 && each <= boundaries[index - 1]!)) {
+    const detail = 'must be in ascending order';
+    return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
+  }
+  const after = cursor === undefined ? undefined : parseActivityCursor(cursor, boundaries);
+  if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+  const page = await store.activity({ boundaries, after });
+  if (page === undefined) return refuse('changes_gone');
+  return pageReply(call, storeEtags(page.now), () => pageJson(page, boundaries));
+});
+
+type Boundaries = ActivityQuery['boundaries'];
+
+function pageJson(page: ActivityPage, boundaries: Boundaries) {
+  const { periods, cancels, next, upTo } = page;
+  const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
+  return toJson({
+    periods: periods.map((counts, index) => ({
+      from: timeOf(index),
+      before: timeOf(index + 1),
+      ...counts,
+    })),
+    cancels,
+    ...(next !== undefined && { next: activityCursor(next, boundaries) }),
+    revision: upTo.revision,
+    head: upTo.head,
+  });
+}

@@ -1,0 +1,31 @@
+import type { Operation } from '../operation.ts';
+import { cancelOrder } from './cancel-order.ts';
+import { cancelOrders } from './cancel-orders.ts';
+import { countOrders } from './count-orders.ts';
+import { getActivity } from './get-activity.ts';
+import { getKey } from './get-key.ts';
+import { getOrder } from './get-order.ts';
+import { getOrderHistory } from './get-order-history.ts';
+import { getSummary } from './get-summary.ts';
+import { listChanges } from './list-changes.ts';
+import { listOrders } from './list-orders.ts';
+import { placeOrder } from './place-order.ts';
+import { shipOrder } from './ship-order.ts';
+import { shipOrders } from './ship-orders.ts';
+import { streamChanges } from './stream-changes.ts';
+import { createWebhook } from './webhooks/create-webhook.ts';
+import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import { getWebhook } from './webhooks/get-webhook.ts';
+import { listWebhooks } from './webhooks/list-webhooks.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from './webhooks/test-webhook.ts';
+import { updateWebhook } from './webhooks/update-webhook.ts';
+
+/** Every operation of contract/v2.yaml. */
+export const OPERATIONS: readonly Operation[] = [
+  ...[listOrders, placeOrder, getOrder, getOrderHistory, cancelOrder, shipOrder],
+  ...[cancelOrders, shipOrders, listChanges, streamChanges],
+  ...[countOrders, getSummary, getActivity, getKey],
+  ...[listWebhooks, createWebhook, getWebhook, updateWebhook, deleteWebhook],
+  ...[rotateWebhookSecret, testWebhook],
+];

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
+import type { Webhook as WebhookRecord } from '../../../../protocol/records.ts';
+import { type ApiKey, isAllowed } from '../../../domain/api-key.ts';
+import { type Webhook, webhookTag } from '../../../domain/webhook.ts';
+import { scopeChallenge } from '../../../http/error-records.ts';
+import { Refused, type Reply, refuse } from '../../../http/request/reply.ts';
+import { webhookRecord } from '../../../records/webhook-json.ts';
+import type { Store } from '../../../store/store.ts';
+import { lagsOf } from '../../../store/webhook-lags.ts';
+import { type Call, jsonReply } from '../../operation.ts';
+import { failedPrecondition, namesState } from '../../preconditions.ts';
+import { NOT_STORED } from '../replies.ts';
+
+/** A request that names a webhook. */
+type WebhookCall = Call<
+  'getWebhook' | 'updateWebhook' | 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook'
+>;
+
+/** Whether an API key has created a webhook. */
+export function isOwn({ id }: ApiKey, { createdBy }: Webhook): boolean {
+  return id === createdBy;
+}
+
+/** Returns the webhook that a request names. @throws Refused if there is none with this id */
+export async function findWebhook({ parameters }: WebhookCall, store: Store): Promise<Webhook> {
+  const found = (await store.webhooks()).find(({ id }) => id === parameters.webhookId);
+  if (found === undefined) throw new Refused(refuse('webhook_not_found'));
+  return found;
+}
+
+/** The scope with which an API key changes webhooks that another key, or an operator, has created. */
+const OTHERS = 'webhooks:manage-all';
+
+/** Returns the webhook that a request changes. @throws Refused if there is none, or it belongs to another API key */
+export async function permittedWebhook(call: WebhookCall, store: Store): Promise<Webhook> {
+  const webhook = await findWebhook(call, store);
+  if (isOwn(call.key, webhook) || isAllowed(call.key, OTHERS)) return webhook;
+  throw new Refused(refuse('scope_missing', scopeChallenge(OTHERS)));
+}
+
+/**
+ * Returns the webhook that a request changes, and the tag that it must still have; undefined for any.
+ * @throws Refused if there is none, if it belongs to another API key, or if a precondition does not hold
+ */
+export async function webhookToChange(
+  call: WebhookCall,
+  store: Store,
+): Promise<{ readonly webhook: Webhook; readonly ifTag: string | undefined }> {
+  const webhook = await permittedWebhook(call, store);
+  const { refusal, ifTag } = preconditionsOf(call.request, webhook);
+  if (refusal !== undefined) throw new Refused(refuse(refusal));
+  return { webhook, ifTag };
+}
+
+/** If-Match and If-None-Match of a request that changes a webhook: RFC 9110, sections 13.1.1 and 13.1.2. */
+export function preconditionsOf(
+  request: IncomingMessage,
+  webhook: Webhook,
+): {
+  readonly refusal?: 'webhook_changed' | 'precondition_failed';
+  readonly ifTag?: string | undefined;
+} {
+  const tag = webhookTag(webhook);
+  const failed = failedPrecondition(request, `"${tag}"`);
+  if (failed === 'if-match') return { refusal: 'webhook_changed' };
+  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
+  const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
+  return { ifTag: isConditional ? tag : undefined };
+}
+
+/** Returns the record of a webhook, for the client with this key. */
+export async function recordOf(
+  store: Store,
+  webhook: Webhook,
+  key: ApiKey,
+): Promise<Sent<WebhookRecord>> {
+  const only = { webhooks: async () => [webhook], webhookLags: store.webhookLags };
+  const [found] = await lagsOf(only);
+  return webhookRecord(found!, isOwn(key, webhook));
+}
+
+/** Headers of responses with a webhook, whose state changes with each delivery. */
+export function webhookHeaders(webhook: Webhook): string[] {
+  return [...NOT_STORED, 'etag', `"${webhookTag(webhook)}"`];
+}
+
+/** A webhook. */
+export async function webhookReply(
+  store: Store,
+  webhook: Webhook,
+  key: ApiKey,
+): Promise<Reply<Sent<WebhookRecord>>> {
+  return jsonReply(200, webhookHeaders(webhook), toJson(await recordOf(store, webhook, key)));
+}

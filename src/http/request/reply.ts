@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http';
+import type { Json } from '../../../protocol/exact-json.ts';
+import {
+  type ErrorResponse,
+  errorResponse,
+  type HeaderList,
+  orderResponse,
+  problemsResponse,
+  type Refusal,
+  type RequestProblem,
+} from '../error-records.ts';
+import { KEEP_ALIVE_MS, MAX_PROBLEMS } from '../limits.ts';
+import { withCors } from './cors.ts';
+import type { Exchange } from './exchange.ts';
+
+/** A response that is sent in one piece. */
+export interface Reply<Answer = unknown> {
+  readonly status: number;
+  /** Besides those of every response, and Content-Length. */
+  readonly headers: HeaderList;
+  /** Absent for a response that never has one; Node omits it for HEAD. */
+  readonly body?: Json<Answer> | Buffer | undefined;
+  readonly refusal?: undefined;
+}
+
+/** An Error record that is sent. */
+export interface ErrorReply extends ErrorResponse {
+  readonly refusal: Refusal;
+}
+
+/** Refuses a request. @param headers in addition to those of the record */
+export function refuse(refusal: Refusal, headers: HeaderList = []): ErrorReply {
+  return errorReply(refusal, errorResponse(refusal), headers);
+}
+
+/** Refuses invalid input, with all of its problems up to MAX_PROBLEMS. */
+export function invalid(
+  refusal: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
+  problems: readonly RequestProblem[],
+): ErrorReply {
+  return errorReply(refusal, problemsResponse(refusal, problems.slice(0, MAX_PROBLEMS)), []);
+}
+
+/** Refuses a change of an order that is shown. @param order JSON */
+export function refuseWithOrder(refusal: Refusal, order: string, headers: HeaderList): ErrorReply {
+  return errorReply(refusal, orderResponse(refusal, order), headers);
+}
+
+function errorReply(
+  refusal: Refusal,
+  { status, headers, code, body }: ErrorResponse,
+  more: HeaderList,
+): ErrorReply {
+  return {
+    refusal,
+    status,
+    code,
+    body,
+    headers: more.length === 0 ? headers : [...headers, ...more],
+  };
+}
+
+/** Thrown by the steps of an operation that find a reason to refuse the request. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly reply: ErrorReply;
+
+  constructor(reply: ErrorReply) {
+    super(reply.refusal);
+    this.reply = reply;
+  }
+}
+
+/** Sends a reply. */
+export function sendReply(exchange: Exchange, reply: Reply | ErrorReply): void {
+  const { response } = exchange;
+  const { status, headers, body, refusal } = reply;
+  if (refusal !== undefined) {
+    exchange.refusal = refusal;
+    // Do not wait for the rest of a body that is not needed.
+    const { request } = exchange;
+    if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
+    sendHead(exchange, status, headers);
+  } else if (body === undefined) sendHead(exchange, status, headers);
+  else sendHead(exchange, status, [...headers, 'content-length', String(Buffer.byteLength(body))]);
+  // Node sends a string body and the head in one write.
+  response.end(body);
+}
+
+/** Sends an Error record. @param headers in addition to those of the record */
+export function sendError(exchange: Exchange, refusal: Refusal, headers?: HeaderList): void {
+  sendReply(exchange, refuse(refusal, headers));
+}
+
+/** Sends an Error record and closes the connection, since the bytes that follow may not be a request. */
+export function sendErrorAndClose(exchange: Exchange, refusal: Refusal): void {
+  exchange.response.shouldKeepAlive = false;
+  sendError(exchange, refusal);
+}
+
+/** Node sends this header only with its own keepAliveTimeout, which is disabled. */
+const KEEP_ALIVE = ['keep-alive', `timeout=${KEEP_ALIVE_MS / 1000}`] as const;
+
+/** Writes the response head; the caller writes the body. */
+export function sendHead(
+  { id, route, request, response, corsHeaders }: Exchange,
+  status: number,
+  headers: HeaderList,
+): void {
+  // For HTTP/1.0, Node decides while serializing the head whether the connection stays open.
+  const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
+  const connection = isKept ? KEEP_ALIVE : [];
+  // Node takes this list as it is; `concat` copies the parts in one step.
+  const all = commonHeaders(id).concat(connection, route.headers ?? [], headers);
+  response.writeHead(status, corsHeaders.length === 0 ? all : [...withCors(all, corsHeaders)]);
+}
+
+/** Returns the headers of every response. */
+export function commonHeaders(requestId: string): string[] {
+  return ['x-request-id', requestId, 'x-content-type-options', 'nosniff'];
+}
+
+/** RFC 9112, section 6: Content-Length or Transfer-Encoding indicates a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
+}
