@@ -52,8 +52,6 @@ export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
 export const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
 /** How long a stream that ends waits for its client to read the rest. */
 export const STREAM_END_MS = 500;
-/** How often new changes are read for streams. */
-export const STREAM_POLL_MS = 100;
 /** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */
 export const STREAM_KEYS_CHECKED_MS = 400;
 /** How often a comment is written to streams: it keeps proxies from closing them, and detects stalled connections. */

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isSamePosition, type Position, positionText } from '../../../protocol/history.ts';
 import { positionAfterChanges } from '../../domain/heads.ts';
+import { type Followed, follow, PositionLost } from '../../feed/follow.ts';
 import { changeJson } from '../../records/order-json.ts';
 import {
   type ChangePage,
   type FeedStart,
   HistoryIncomplete,
-  MAX_CHANGES,
   parseFeedStart,
   positionAfter,
   startPosition,
@@ -22,7 +22,7 @@ const POLL_MS = 250;
 
 interface ChangesFlags extends DatabaseFlags {
   readonly after: string;
-  readonly follow?: true;
+  readonly follow?: boolean;
   readonly verify?: true;
 }
 
@@ -46,35 +46,38 @@ npx store-orders changes --after "$CURSOR" --verify`,
     .option('--follow', 'continue with new changes as they happen, until interrupted')
     .action((flags: ChangesFlags) =>
       writeChanges(flags).catch((error) => {
+        if (error instanceof PositionLost)
+          throw new CommandFailed(`${error.message}; begin again at "start"`);
         throw error instanceof HistoryIncomplete ? new CommandFailed(error.message) : error;
       }),
     );
 }
 
-async function writeChanges({ after, follow, verify, ...flags }: ChangesFlags): Promise<void> {
+async function writeChanges({
+  after,
+  follow: isFollowing = false,
+  verify,
+  ...flags
+}: ChangesFlags): Promise<void> {
   const begin = parseFeedStart(after);
   if (begin === undefined) {
     throw new UsageError(`--after must be a cursor, start or now, not "${after}"`);
   }
   await withStore(flags, 'read', async (store) => {
-    let position: FeedStart = begin;
-    const isRead = readerOf(terminal().stdout);
-    while (isRead()) {
-      const page: ChangePage | undefined = await nextPage(store, position, follow === true);
-      if (page === undefined) {
-        throw new CommandFailed(
-          'the cursor is no longer valid: the store was restored or lost changes; begin again at "start"',
-        );
-      }
-      if (verify) expectProven(startPosition(position, page.now), page);
+    const reading = new AbortController();
+    terminal().stdout.once('close', () => reading.abort());
+    let from: FeedStart = begin;
+    for await (const page of follow(
+      isFollowing ? followed(store) : { read: store.feed, changed: async () => {} },
+      begin,
+      reading.signal,
+    )) {
+      if (verify) expectProven(startPosition(from, page.now), page);
       await writeOut(linesOf(page));
-      position = page.position;
-      if (page.isMore) continue;
-      if (!follow) {
-        if (verify) writeErr(`Verified up to ${positionText(position)}.`);
-        return;
-      }
-      await pause(POLL_MS);
+      from = page.position;
+      if (page.isMore || isFollowing) continue;
+      if (verify) writeErr(`Verified up to ${positionText(from)}.`);
+      return;
     }
   });
 }
@@ -89,17 +92,22 @@ function expectProven(from: Position, { changes, position, isMore, now }: Change
   );
 }
 
-/** Reads the next page; with `follow`, waits for a database that may become available again. */
-async function nextPage(store: Store, after: FeedStart, follow: boolean) {
-  for (let isWaiting = false; ; isWaiting = true) {
-    try {
-      return await store.feed(after, MAX_CHANGES);
-    } catch (error) {
-      if (!follow || !isTransient(error)) throw error;
-      if (!isWaiting) writeErr(`waiting for the database: ${(error as Error).message}`);
-      await pause(POLL_MS);
-    }
-  }
+/** Returns the feed of a store that commands follow; they wait for a database that may become available again. */
+export function followed(store: Store): Followed {
+  return {
+    read: async (after, limit) => {
+      for (let isWaiting = false; ; isWaiting = true) {
+        try {
+          return await store.feed(after, limit);
+        } catch (error) {
+          if (!isTransient(error)) throw error;
+          if (!isWaiting) writeErr(`waiting for the database: ${(error as Error).message}`);
+          await pause(POLL_MS);
+        }
+      }
+    },
+    changed: () => pause(POLL_MS),
+  };
 }
 
 /** Each line is a Change; the last one of a revision also has the cursor of the position after it. */
@@ -112,13 +120,4 @@ function linesOf({ changes }: ChangePage): string {
     return `${changeJson(change).slice(0, -1)},"cursor":"${cursor}"}\n`;
   });
   return lines.join('');
-}
-
-/** Returns a function that returns whether stdout is still being read. */
-function readerOf(stdout: NodeJS.WritableStream): () => boolean {
-  let isRead = true;
-  stdout.once('close', () => {
-    isRead = false;
-  });
-  return () => isRead;
 }

@@ -12,13 +12,13 @@ import { nextPage } from '../../feed/deliveries/next-page.ts';
 import { isAccepted, post } from '../../feed/deliveries/post.ts';
 import { waitAfter } from '../../feed/deliveries/repetitions.ts';
 import { KEY_BYTES } from '../../feed/deliveries/webhook-key.ts';
+import { follow, PositionLost } from '../../feed/follow.ts';
 import type { ChangePage } from '../../store/feed.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import { followed } from '../orders/changes.ts';
 import { CommandFailed, counted, UsageError, writeErr } from '../terminal/output.ts';
 import { positionAt } from './position.ts';
 
-/** How often the store is polled for new changes. */
-const POLL_MS = 250;
 /** Programs under development are restarted often, so they are not waited for longer than this. */
 const LONGEST_WAIT_MS = 1_000;
 /** The machine of the developer. */
@@ -60,19 +60,16 @@ async function listen({ forwardTo, after, secret, ...flags }: ListenFlags): Prom
     let position = await positionAt(store, '--after', after);
     writeErr(`Secret: ${used}`);
     writeErr(`Forwarding the changes after ${positionText(position)} to ${forwardTo}`);
-    for (;;) {
-      const page = await nextPage(store.feed, { ...ALL_CHANGES, position });
-      if (page === undefined) {
-        throw new CommandFailed(
-          'the cursor is no longer valid: the store was restored or lost changes',
-        );
-      }
-      if (page.changes.length > 0) {
-        await deliver(new URL(forwardTo), used, { position, page });
-        position = page.position;
-      }
-      if (!page.isMore) await pause(POLL_MS);
+    const { read, changed } = followed(store);
+    // Pages as a webhook is sent them.
+    const readPage = () => nextPage(read, { ...ALL_CHANGES, position });
+    const never = new AbortController().signal;
+    for await (const page of follow({ read: readPage, changed }, position, never)) {
+      if (page.changes.length > 0) await deliver(new URL(forwardTo), used, { position, page });
+      position = page.position;
     }
+  }).catch((error) => {
+    throw error instanceof PositionLost ? new CommandFailed(error.message) : error;
   });
 }
 

@@ -5,9 +5,9 @@ import { LEASE_MS, type Webhook } from '../../domain/webhook.ts';
 import type { RecordedDelivery } from '../../store/commands.ts';
 import { GroupCommit } from '../../store/group-commit.ts';
 import type { Store } from '../../store/store.ts';
+import { SharedReads } from '../follow.ts';
 import type { AllowedTargets } from './addresses.ts';
 import { Deliveries, type DeliveryOutcome } from './deliveries.ts';
-import { readsInCommon } from './feed-reads.ts';
 import type { WebhookKey } from './webhook-key.ts';
 
 /** How often the store is asked for new changes. */
@@ -54,7 +54,7 @@ export class Deliverer {
     const { store, allowed, logger, onDelivery } = parts;
     const saves = new GroupCommit((batch: readonly RecordedDelivery[]) => this.#save(batch));
     this.#deliveries = new Deliveries({
-      feed: readsInCommon(store.feed),
+      feed: new SharedReads(store.feed).read,
       save: (delivery) => saves.submit(delivery),
       mayDeliver: () => this.isDelivering,
       ...{ allowed, logger, onDelivery },

@@ -1,6 +1,7 @@
 import type { Position } from '../../../protocol/history.ts';
 import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
-import { type ChangePage, type FeedStart, filteredPage } from '../../store/feed.ts';
+import { type ChangePage, filteredPage } from '../../store/feed.ts';
+import type { ReadFeed } from '../follow.ts';
 import { sizeOf } from './delivery.ts';
 
 /** How many changes a delivery has, unless a single revision has more. */
@@ -10,9 +11,6 @@ export const CHANGES_PER_DELIVERY = 100;
  * The size of a delivery, in bytes, unless a single revision has more: the usual body parsers accept 100 kB.
  */
 export const DELIVERY_BYTES = 65_536;
-
-/** See Store.feed. */
-export type ReadFeed = (after: FeedStart, limit: number) => Promise<ChangePage | undefined>;
 
 /**
  * Reads the page of changes that a webhook is sent next: the same page again if one is being sent. A page without changes means that none

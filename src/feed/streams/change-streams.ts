@@ -1,5 +1,4 @@
-import type { Position } from '../../../protocol/history.ts';
-import { Mutex } from '../../concurrency/mutex.ts';
+import type { ServerResponse } from 'node:http';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { discardInput, whenClosed } from '../../http/connection/lingering-close.ts';
 import {
@@ -8,8 +7,8 @@ import {
   MAX_STREAMS,
   MAX_STREAMS_BACKLOG_BYTES,
   MAX_STREAMS_PER_KEY,
+  STREAM_END_MS,
   STREAM_KEYS_CHECKED_MS,
-  STREAM_POLL_MS,
 } from '../../http/limits.ts';
 import { inTime, timeLeft } from '../../http/request/deadline.ts';
 import type { Exchange } from '../../http/request/exchange.ts';
@@ -22,8 +21,8 @@ import {
   startPosition,
 } from '../../store/feed.ts';
 import { type Fault, type Store, StoreUnavailable } from '../../store/store.ts';
-import { type EventsSince, eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
-import { drained, endSoon, isOpen, type Stream } from './stream.ts';
+import { follow, LiveFeed, PositionLost } from '../follow.ts';
+import { eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
 
 /** Why the store is not available, if this node will not serve it again. */
 const ENDING: readonly Fault[] = ['moved', 'schema'];
@@ -36,24 +35,39 @@ export interface ChangeStreamsParts {
   readonly onError: (error: unknown) => void;
 }
 
+/** A stream, open until its response is closed. */
+interface Stream {
+  readonly response: ServerResponse;
+  readonly key: ApiKey;
+  /** The changes that it gets; undefined for all. */
+  readonly filter: FeedFilter | undefined;
+}
+
 /**
- * The open streams of changes. One reader of the feed serves all of them: each change is read and formatted once, and
- * written to every stream. A stream that starts at an earlier position first reads its own pages, until it has caught up.
+ * The open streams of changes. Each follows the feed; all of them share its reads, and each change is formatted once. A stream whose
+ * client falls behind reads on when the client has read what was sent.
  */
 export class ChangeStreams {
   readonly #parts: ChangeStreamsParts;
+  readonly #live: LiveFeed;
   readonly #streams = new Set<Stream>();
-  /** The position of the live streams; undefined while there are none. */
-  #position: Position | undefined;
   #timers: NodeJS.Timeout[] = [];
-  readonly #reads = new Mutex();
-  #isPolling = false;
-  #isFailing = false;
   #checkedAt = 0;
+  /** The check of the keys that is running. */
+  #checking: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(parts: ChangeStreamsParts) {
     this.#parts = parts;
+    this.#live = new LiveFeed({
+      feed: parts.feed,
+      beforeRead: () => this.#beforeRead(),
+      onError: (error) => {
+        parts.onError(error);
+        // The store continues elsewhere, or with another release: no change would ever come.
+        return isEnding(error);
+      },
+    });
   }
 
   get count(): number {
@@ -71,9 +85,13 @@ export class ChangeStreams {
     const key = exchange.apiKey!;
     // The last response of its connection, also if the stream is refused: whether later requests are begun does not depend on that.
     response.shouldKeepAlive = false;
-    const page = await inTime(exchange, () =>
-      this.#read(after, () => isOpen(response) && timeLeft(exchange) > 0),
-    );
+    const wanted = {
+      /** Once the client has left or got a 503: the read would delay those of other clients. */
+      get aborted() {
+        return !isOpen(response) || timeLeft(exchange) <= 0;
+      },
+    };
+    const page = await inTime(exchange, () => this.#live.read(after, MAX_CHANGES, wanted));
     if (!isOpen(response)) return;
     if (page === undefined) {
       sendError(exchange, 'changes_gone');
@@ -92,18 +110,16 @@ export class ChangeStreams {
     request.socket.once('end', () => response.destroy());
     // Requests after it are never begun. Waiting for their turn, they would keep the client's end from being read.
     discardInput(request.socket);
-    const position = startPosition(after, page.now);
-    response.write(openingBytes(position));
-    const stream: Stream = { response, key, filter, position, isLive: false, isCatchingUp: false };
-    this.#add(stream);
-    await this.#writePage(stream, page);
-    await this.#catchUp(stream);
+    response.write(openingBytes(startPosition(after, page.now)));
+    const stream = { response, key, filter };
+    const signal = this.#add(stream);
+    await this.#send(stream, { after, page }, signal);
   }
 
   /** Ends all streams gracefully; clients resume on other nodes. */
   close(): void {
     this.#isClosed = true;
-    this.#endAll();
+    for (const { response } of this.#streams) endSoon(response);
   }
 
   #hasRoom({ id }: ApiKey): boolean {
@@ -111,92 +127,71 @@ export class ChangeStreams {
     return this.#streams.size < MAX_STREAMS && own < MAX_STREAMS_PER_KEY;
   }
 
-  #add(stream: Stream): void {
+  /** Returns a signal that is aborted when the stream is closed. */
+  #add(stream: Stream): AbortSignal {
+    const closing = new AbortController();
     this.#streams.add(stream);
     if (this.#timers.length === 0) {
       this.#timers = [
-        setInterval(() => void this.#poll(), STREAM_POLL_MS),
         setInterval(() => this.#beat(), HEARTBEAT_MS),
+        // Also of streams that wait for their clients. A failure is reported by the next read.
+        setInterval(() => this.#beforeRead().catch(() => {}), STREAM_KEYS_CHECKED_MS),
       ];
     }
     whenClosed(stream.response, () => {
       this.#streams.delete(stream);
+      closing.abort();
       if (this.#streams.size > 0) return;
       for (const timer of this.#timers) clearInterval(timer);
       this.#timers = [];
-      this.#position = undefined;
     });
+    return closing.signal;
   }
 
   #beat(): void {
     for (const { response } of this.#streams) if (isOpen(response)) response.write(HEARTBEAT);
   }
 
-  /**
-   * Reads earlier changes, for one stream at a time, so that many streams that catch up do not delay other requests.
-   * @param isWanted false once the client has left or got a 503: such reads would delay those of other clients
-   */
-  #read(after: FeedStart, isWanted: () => boolean): Promise<ChangePage | undefined> {
-    return this.#reads.run(async () =>
-      isWanted() ? this.#parts.feed(after, MAX_CHANGES) : undefined,
-    );
-  }
-
-  /** Writes earlier changes until the stream has caught up with the live ones. If it fails, the client resumes. */
-  async #catchUp(stream: Stream): Promise<void> {
-    const { response } = stream;
-    // The stream may have fallen behind again before the loop has ended; two of them would write changes twice.
-    if (stream.isCatchingUp) return;
-    stream.isCatchingUp = true;
+  /** Sends changes until the stream is closed, beginning with a page that was read. If that fails, the client resumes. */
+  async #send(
+    { response, filter }: Stream,
+    { after, page }: { readonly after: FeedStart; readonly page: ChangePage },
+    signal: AbortSignal,
+  ): Promise<void> {
+    let { revision } = startPosition(after, page.now);
+    const write = async (next: ChangePage) => {
+      const eventsSince = await eventsOf(next);
+      if (!isOpen(response)) return;
+      const bytes = eventsSince(revision, filter);
+      if (bytes.length > 0) response.write(bytes);
+      revision = next.position.revision;
+      // Earlier changes are read as fast as the client reads; new ones may wait for it.
+      const isBehind = next.isMore
+        ? response.writableNeedDrain
+        : response.writableLength > MAX_STREAM_BACKLOG_BYTES;
+      if (isBehind) await drained(response);
+    };
     try {
-      while (isOpen(response) && !stream.isLive) {
-        if (response.writableNeedDrain) {
-          await drained(response);
-          continue;
-        }
-        const page = await this.#read(stream.position, () => isOpen(response));
-        if (page === undefined) endSoon(response);
-        else await this.#writePage(stream, page);
+      await write(page);
+      if (!page.isMore) await this.#live.changed(page.position, signal);
+      for await (const next of follow(this.#live, page.position, signal)) await write(next);
+    } catch (error) {
+      if (error instanceof PositionLost || isEnding(error)) endSoon(response);
+      else {
+        this.#parts.onError(error);
+        response.destroy();
       }
-    } catch (error) {
-      this.#parts.onError(error);
-      response.destroy();
-    } finally {
-      stream.isCatchingUp = false;
     }
   }
 
-  /** Writes a page of earlier changes. After the last one, the stream is live. */
-  async #writePage(stream: Stream, page: ChangePage): Promise<void> {
-    const { response } = stream;
-    const bytes = (await eventsOf(page))(stream.position.revision, stream.filter);
-    if (!isOpen(response)) return;
-    if (bytes.length > 0) response.write(bytes);
-    stream.position = page.position;
-    if (page.isMore) return;
-    this.#position ??= page.position;
-    stream.isLive = stream.position.revision >= this.#position.revision;
-  }
-
-  /** Writes new changes to all live streams whose keys are still valid. */
-  async #poll(): Promise<void> {
-    if (this.#isPolling) return;
-    this.#isPolling = true;
-    try {
-      do {
-        this.#shed();
-        // Keys first: while they cannot be checked, no stream gets a change.
-        if (performance.now() - this.#checkedAt > STREAM_KEYS_CHECKED_MS) await this.#checkKeys();
-      } while (await this.#readOn());
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) this.#parts.onError(error);
-      this.#isFailing = true;
-      // The store continues elsewhere, or with another release: no change would ever come.
-      if (error instanceof StoreUnavailable && ENDING.includes(error.fault)) this.#endAll();
-    } finally {
-      this.#isPolling = false;
-    }
+  /** Keys first: while they cannot be checked, no stream gets new changes. */
+  async #beforeRead(): Promise<void> {
+    this.#shed();
+    if (performance.now() - this.#checkedAt < STREAM_KEYS_CHECKED_MS) return;
+    this.#checking ??= this.#checkKeys().finally(() => {
+      this.#checking = undefined;
+    });
+    await this.#checking;
   }
 
   /** Closes the streams with the most unread bytes while the total exceeds the limit; clients resume. */
@@ -220,41 +215,33 @@ export class ChangeStreams {
       if (keys.has(key.id) && !valid.has(key.id)) endSoon(response);
     }
   }
+}
 
-  /** Reads and writes the next page for all live streams. Resolves to whether there was more. */
-  async #readOn(): Promise<boolean> {
-    if (this.#position === undefined) return false;
-    const page = await this.#parts.feed(this.#position, MAX_CHANGES);
-    if (page === undefined) {
-      // The store has lost changes that the streams have sent. Clients that resume get 410.
-      this.#endAll();
-      return false;
-    }
-    const events = await eventsOf(page);
-    if (this.#position === undefined) return false;
-    this.#position = page.position;
-    for (const stream of this.#streams)
-      if (stream.isLive) this.#write(stream, events, page.position);
-    return page.isMore;
-  }
+function isEnding(error: unknown): boolean {
+  return error instanceof StoreUnavailable && ENDING.includes(error.fault);
+}
 
-  /** Writes the events that a live stream does not have yet, unless its client has fallen behind. */
-  #write(stream: Stream, eventsSince: EventsSince, position: Position): void {
-    const { response } = stream;
-    if (!isOpen(response)) return;
-    if (response.writableLength > MAX_STREAM_BACKLOG_BYTES) {
-      stream.isLive = false;
-      void this.#catchUp(stream);
-      return;
-    }
-    if (position.revision <= stream.position.revision) return;
-    const bytes = eventsSince(stream.position.revision, stream.filter);
-    stream.position = position;
-    if (bytes.length > 0) response.write(bytes);
-  }
+/** Ends a stream, and destroys it if its client does not read the rest within STREAM_END_MS. */
+function endSoon(response: ServerResponse): void {
+  if (!isOpen(response)) return;
+  response.end();
+  const overdue = setTimeout(() => response.destroy(), STREAM_END_MS);
+  whenClosed(response, () => clearTimeout(overdue));
+}
 
-  #endAll(): void {
-    for (const { response } of this.#streams) endSoon(response);
-    this.#position = undefined;
-  }
+/** Resolves when a response can take more, or is closed. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}
+
+function isOpen({ writableEnded, destroyed }: ServerResponse): boolean {
+  return !writableEnded && !destroyed;
 }

@@ -17,14 +17,24 @@ export function openingBytes(position: Position): Buffer {
 /** A comment, which clients ignore. */
 export const HEARTBEAT = Buffer.from(':\n\n');
 
+/** Streams that keep up share their pages, each of which is formatted once. */
+const FORMATTED = new WeakMap<ChangePage, Promise<EventsSince>>();
+
+/** Returns the events of a page. */
+export function eventsOf(page: ChangePage): Promise<EventsSince> {
+  const known = FORMATTED.get(page) ?? formatted(page);
+  FORMATTED.set(page, known);
+  return known;
+}
+
 /**
  * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last
  * event of a revision has an id.
  */
-export async function eventsOf({ changes, position }: ChangePage): Promise<EventsSince> {
+async function formatted({ changes, position }: ChangePage): Promise<EventsSince> {
   const records = await changesJson(changes);
-  const formatted = changes.map((change, index) => ({ change, data: records[index]! }));
-  const revisions = [...Map.groupBy(formatted, ({ change }) => change.order.revision)].map(
+  const frames = changes.map((change, index) => ({ change, data: records[index]! }));
+  const revisions = [...Map.groupBy(frames, ({ change }) => change.order.revision)].map(
     ([revision, events]) => ({
       ...{ revision, events },
       cursor: positionText(positionAfter(events.at(-1)!.change)),

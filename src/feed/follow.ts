@@ -1,0 +1,182 @@
+import { type Position, positionText } from '../../protocol/history.ts';
+import { Mutex } from '../concurrency/mutex.ts';
+import { type ChangePage, type FeedStart, MAX_CHANGES } from '../store/feed.ts';
+import type { Store } from '../store/store.ts';
+
+/** See Store.feed. @param wanted the page is not read if it is aborted by then */
+export type ReadFeed = (
+  after: FeedStart,
+  limit: number,
+  wanted?: { readonly aborted: boolean },
+) => Promise<ChangePage | undefined>;
+
+/** A position that is no longer valid: the store was restored or lost changes. The message is for the operator. */
+export class PositionLost extends Error {
+  override readonly name = 'PositionLost';
+
+  constructor() {
+    super('the cursor is no longer valid: the store was restored or lost changes');
+  }
+}
+
+/** A feed that can be followed. */
+export interface Followed {
+  readonly read: ReadFeed;
+  /** Resolves when there may be changes after a position, or once `signal` is aborted. */
+  readonly changed: (after: Position, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Returns the changes after a position, page by page, as they happen; a page can be empty. Ends once `signal` is aborted.
+ * @throws PositionLost; also errors of the store
+ */
+export async function* follow(
+  { read, changed }: Followed,
+  after: FeedStart,
+  signal: AbortSignal,
+): AsyncGenerator<ChangePage, void, undefined> {
+  for (let from = after; !signal.aborted; ) {
+    const page: ChangePage | undefined = await read(from, MAX_CHANGES, signal);
+    if (signal.aborted) return;
+    if (page === undefined) throw new PositionLost();
+    yield page;
+    from = page.position;
+    if (!page.isMore) await changed(page.position, signal);
+  }
+}
+
+/** How long a page is used again: followers that keep up read the same pages. */
+const USED_AGAIN_MS = 100;
+/** Maximum number of pages that are kept. */
+const MAX_KEPT = 64;
+
+/**
+ * Reads of the feed that followers at the same position share. Pages are read one at a time, so that many followers that catch up leave room
+ * for the reads of clients, which are limited.
+ */
+export class SharedReads {
+  readonly #feed: Store['feed'];
+  readonly #mutex = new Mutex();
+  readonly #kept = new Map<string, ChangePage>();
+
+  constructor(feed: Store['feed']) {
+    this.#feed = feed;
+  }
+
+  readonly read: ReadFeed = async (after, limit, wanted) => {
+    const name = nameOf(after, limit);
+    return (
+      this.#kept.get(name) ??
+      this.#mutex.run(async () => {
+        const known = this.#kept.get(name);
+        if (known !== undefined || wanted?.aborted) return known;
+        const page = await this.#feed(after, limit);
+        if (page !== undefined) this.keep(after, limit, page);
+        return page;
+      })
+    );
+  };
+
+  /** Keeps a page for the next followers. */
+  keep(after: FeedStart, limit: number, page: ChangePage): void {
+    if (this.#kept.size >= MAX_KEPT) return;
+    const name = nameOf(after, limit);
+    this.#kept.set(name, page);
+    setTimeout(() => this.#kept.delete(name), USED_AGAIN_MS).unref();
+  }
+}
+
+function nameOf(start: FeedStart, limit: number): string {
+  return `${typeof start === 'string' ? start : positionText(start)} ${limit}`;
+}
+
+/** How often the store is asked for new changes while a follower waits for them. */
+const POLL_MS = 100;
+
+export interface LiveFeedParts {
+  readonly feed: Store['feed'];
+  /** Called before each read of new changes; if it fails, no follower gets them yet. */
+  readonly beforeRead: () => Promise<void>;
+  /** Called once when new changes cannot be read; the read is retried. @returns whether followers are to end with the error */
+  readonly onError: (error: unknown) => boolean;
+}
+
+/** The feed as the followers of a process read it: new changes are read once for all that have caught up. */
+export class LiveFeed implements Followed {
+  readonly #parts: LiveFeedParts;
+  readonly #reads: SharedReads;
+  readonly #waiting = new Set<PromiseWithResolvers<void>>();
+  /** Up to where new changes have been read; undefined while no follower waits for them. */
+  #position: Position | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isReading = false;
+  #isFailing = false;
+
+  constructor(parts: LiveFeedParts) {
+    this.#parts = parts;
+    this.#reads = new SharedReads(parts.feed);
+  }
+
+  readonly read: ReadFeed = (after, limit, wanted) => this.#reads.read(after, limit, wanted);
+
+  readonly changed = async (after: Position, signal: AbortSignal): Promise<void> => {
+    this.#position ??= after;
+    if (signal.aborted || after.revision < this.#position.revision) return;
+    const waiting = Promise.withResolvers<void>();
+    const stop = () => waiting.resolve();
+    this.#waiting.add(waiting);
+    signal.addEventListener('abort', stop);
+    this.#timer ??= setInterval(() => void this.#readNew(), POLL_MS);
+    try {
+      await waiting.promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#waiting.delete(waiting);
+      this.#restUnlessAwaited();
+    }
+  };
+
+  async #readNew(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      do await this.#parts.beforeRead();
+      while (this.#position !== undefined && (await this.#readPage(this.#position)));
+      this.#isFailing = false;
+    } catch (error) {
+      const isEnd = !this.#isFailing && this.#parts.onError(error);
+      this.#isFailing = true;
+      if (isEnd) this.#end(error);
+    } finally {
+      this.#isReading = false;
+      this.#restUnlessAwaited();
+    }
+  }
+
+  /** Reads the next new changes, and wakes the followers that wait for them. @returns whether there are more */
+  async #readPage(from: Position): Promise<boolean> {
+    const page = await this.#parts.feed(from, MAX_CHANGES);
+    if (page === undefined) {
+      this.#end(new PositionLost());
+      return false;
+    }
+    if (page.changes.length === 0) return false;
+    this.#reads.keep(from, MAX_CHANGES, page);
+    this.#position = page.position;
+    for (const { resolve } of this.#waiting) resolve();
+    return page.isMore;
+  }
+
+  #end(error: unknown): void {
+    this.#position = undefined;
+    for (const { reject } of this.#waiting) reject(error);
+  }
+
+  /** Asks for no changes until a follower waits for them again. */
+  #restUnlessAwaited(): void {
+    if (this.#isReading || this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#position = undefined;
+  }
+}
