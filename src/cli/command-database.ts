@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { Environment } from '../domain/api-key.ts';
-import { type DatabaseConfig, DEFAULTS, readDatabaseConfig } from '../service/settings/config.ts';
+import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/config.ts';
 import { readEnvironment } from '../service/settings/settings.ts';
+import { defaultOf, SETTINGS } from '../service/settings/table.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import { hasPassword } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
@@ -20,11 +21,11 @@ export function databaseCommand(name: string, description: string, examples: str
     .description(description)
     .option(
       '--database <url>',
-      `URL of the database (environment: DATABASE_URL, default: ${DEFAULTS.DATABASE_URL})`,
+      `${SETTINGS.DATABASE_URL.help} (environment: DATABASE_URL, default: ${defaultOf('DATABASE_URL')})`,
     )
     .option(
       '--database-file <file>',
-      'a file that contains the URL, which keeps its password out of the process list (environment: DATABASE_URL_FILE)',
+      `${SETTINGS.DATABASE_URL_FILE.help} (environment: DATABASE_URL_FILE)`,
     )
     .addHelpText('after', `\nExamples:\n${examples.replaceAll(/^/gm, '  ')}`);
 }
@@ -50,11 +51,9 @@ export async function withStore<T>(
     if (access !== 'read') expectNotMoved(database.label, movedTo);
     else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
     const recorded =
-      access === 'create'
-        ? await claimEnvironment(store, wanted ?? DEFAULTS.ENVIRONMENT)
-        : environment;
+      access === 'create' ? await claimEnvironment(store, wanted ?? 'production') : environment;
     expectEnvironment(database.label, recorded, wanted);
-    return await use(store, recorded ?? DEFAULTS.ENVIRONMENT);
+    return await use(store, recorded ?? 'production');
   } finally {
     await store.close();
   }

@@ -17,11 +17,9 @@ import { applyRecorded } from './recorded.ts';
 import {
   CommandFailed,
   naturalNumber,
-  table,
+  printRows,
   UsageError,
   writeErr,
-  writeJson,
-  writeOut,
   writeSecret,
 } from './terminal/output.ts';
 
@@ -148,31 +146,28 @@ function expiryOf(text: string, now: number): number {
 
 async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const keys = await withStore(flags, 'read', (store) => store.keys());
-  if (flags.json) {
-    await writeJson(keys.map(keyRecord));
-    return;
-  }
-  if (keys.length === 0) {
-    writeErr('There are no keys yet. Create one: npx store-orders keys create --name NAME');
-    return;
-  }
-  const rows = keys
-    .map(keyRecord)
-    .map((key) => [
-      key.id,
-      key.name,
-      key.environment,
-      key.status,
-      key.createdAt,
-      key.expiresAt ?? 'never',
-      key.lastUsedAt ?? 'never',
-      key.scopes?.join(' ') ?? 'all but webhooks:manage-all',
-      key.cancelsPerHour === undefined ? 'any' : String(key.cancelsPerHour),
-    ]);
-  const header = ['ID', 'NAME', 'ENVIRONMENT', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED'];
-  header.push('SCOPES', 'CANCELS/HOUR');
-  await writeOut(`${table([header, ...rows])}\n`);
+  await printRows(
+    keys.map(keyRecord),
+    { columns: COLUMNS, record: (key) => key, empty: NO_KEYS },
+    flags,
+  );
 }
+
+const NO_KEYS = 'There are no keys yet. Create one: npx store-orders keys create --name NAME';
+
+type KeyRecord = ReturnType<typeof keyRecord>;
+
+const COLUMNS = {
+  ID: ({ id }: KeyRecord) => id,
+  NAME: ({ name }: KeyRecord) => name,
+  ENVIRONMENT: ({ environment }: KeyRecord) => environment,
+  STATUS: ({ status }: KeyRecord) => status,
+  CREATED: ({ createdAt }: KeyRecord) => createdAt,
+  EXPIRES: ({ expiresAt }: KeyRecord) => expiresAt ?? 'never',
+  'LAST USED': ({ lastUsedAt }: KeyRecord) => lastUsedAt ?? 'never',
+  SCOPES: ({ scopes }: KeyRecord) => scopes?.join(' ') ?? 'all but webhooks:manage-all',
+  'CANCELS/HOUR': ({ cancelsPerHour }: KeyRecord) => String(cancelsPerHour ?? 'any'),
+};
 
 function keyRecord(key: ApiKey) {
   const {

@@ -36,6 +36,21 @@ const EXIT_USAGE = 2;
 /** As of a process that SIGPIPE has ended. */
 const EXIT_UNREAD = 141;
 
+/** The commands, in the groups of the help. */
+const COMMANDS: Readonly<Record<string, readonly (() => Command)[]>> = {
+  Service: [serveCommand, referenceCommand],
+  Orders: [
+    ...[listCommand, showCommand, cancelCommand, shipCommand, changesCommand],
+    ...[exportCommand, importCommand, importsCommand, sampleCommand, petsCommand],
+  ],
+  Keys: [keysCommand],
+  Webhooks: [webhooksCommand],
+  Database: [
+    ...[backupCommand, restoreCommand, checkCommand, doctorCommand, auditCommand],
+    ...[copyCommand, reactivateCommand, migrateCommand, idsCommand, rechainCommand],
+  ],
+};
+
 /**
  * Runs the command line `argv` on the terminal `own`.
  * @returns the exit code: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the reader of stdout has left
@@ -57,7 +72,7 @@ export function run(argv: readonly string[], own: Terminal): Promise<number> {
 }
 
 /** @param writeHelp takes the text of --help and --version */
-function buildProgram(writeHelp: (text: string) => void): Command {
+export function buildProgram(writeHelp: (text: string) => void): Command {
   const program = new Command('store-orders')
     .description('Serves the orders of the pet store over HTTP, and manages them.')
     .version(VERSION)
@@ -72,33 +87,9 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 141 if the reader of the output has left.`,
     );
 
-  const commands = [
-    serveCommand(),
-    keysCommand(),
-    importCommand(),
-    importsCommand(),
-    exportCommand(),
-    listCommand(),
-    showCommand(),
-    changesCommand(),
-    cancelCommand(),
-    shipCommand(),
-    petsCommand(),
-    idsCommand(),
-    backupCommand(),
-    restoreCommand(),
-    auditCommand(),
-    checkCommand(),
-    rechainCommand(),
-    doctorCommand(),
-    copyCommand(),
-    reactivateCommand(),
-    webhooksCommand(),
-    migrateCommand(),
-    referenceCommand(),
-    sampleCommand(),
-  ];
-  for (const command of commands) program.addCommand(command);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    for (const command of commands) program.addCommand(command().helpGroup(`${heading}:`));
+  }
   configure(program, writeHelp);
   return program;
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { LogLevel } from './settings/config.ts';
+import type { LogLevel } from './settings/table.ts';
 
 /** The log level, which can change while the service runs. */
 export class LiveLogLevel {

@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import type { Log } from '../telemetry/logger.ts';
-import type { Config, LogLevel } from './settings/config.ts';
-import { needRestart } from './settings/need-restart.ts';
+import { type Config, needRestart } from './settings/config.ts';
 import { ConfigError } from './settings/settings.ts';
+import type { LogLevel } from './settings/table.ts';
 
 export interface RereadParts {
   readonly log: Log;

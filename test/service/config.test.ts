@@ -4,10 +4,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readConfig, readDatabaseConfig } from '../../src/service/settings/config.ts';
-import { needRestart } from '../../src/service/settings/need-restart.ts';
+import { needRestart, readConfig, readDatabaseConfig } from '../../src/service/settings/config.ts';
 import { ConfigError, readEnvironment } from '../../src/service/settings/settings.ts';
-import { misspelt, VARIABLES } from '../../src/service/settings/similar-names.ts';
+import { misspelt } from '../../src/service/settings/similar-names.ts';
+import { OTHER_VARIABLES, SETTING_NAMES } from '../../src/service/settings/table.ts';
 import { parseAddress } from '../../src/store/postgres/database/address.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { run } from '../process/program.ts';
@@ -192,8 +192,8 @@ test('names that resemble a variable are found, and no others', () => {
 
 test('serve --help names every setting', async () => {
   const { stdout } = await run(['serve', '--help']);
-  // SETTINGS_FILE and the file of the URL have a place in the text of their own.
-  for (const name of VARIABLES) assert.ok(stdout.includes(name), name);
+  const names = [...SETTING_NAMES, ...Object.keys(OTHER_VARIABLES)];
+  for (const name of names) assert.ok(stdout.includes(name), name);
 });
 
 test('sqlite:~/ is the home folder', () => {

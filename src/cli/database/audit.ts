@@ -3,7 +3,7 @@ import { toJson } from '../../../protocol/exact-json.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { operatorOf } from '../../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { naturalNumber, table, writeErr, writeOut } from '../terminal/output.ts';
+import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/output.ts';
 
 const MAX_RECORDS = 1_000_000;
 
@@ -33,10 +33,15 @@ async function audit(flags: AuditFlags): Promise<void> {
     for (const record of records) await writeOut(`${toJson(record)}\n`);
     return;
   }
-  if (records.length === 0) {
-    writeErr('No commands have been recorded yet.');
-    return;
+  if (records.length === 0) writeErr('No commands have been recorded yet.');
+  else {
+    await writeOut(
+      rowsText(records, {
+        TIME: ({ at }) => at,
+        USER: operatorOf,
+        COMMAND: ({ command }) => command,
+        WHAT: ({ what }) => what,
+      }),
+    );
   }
-  const rows = records.map((each) => [each.at, operatorOf(each), each.command, each.what]);
-  await writeOut(`${table([['TIME', 'USER', 'COMMAND', 'WHAT'], ...rows])}\n`);
 }

@@ -4,15 +4,7 @@ import { actionOf } from '../../store/audit.ts';
 import { type ImportRecord, SHOWN_DIGITS } from '../../store/imports.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { applyRecorded } from '../recorded.ts';
-import {
-  CommandFailed,
-  grouped,
-  table,
-  UsageError,
-  writeErr,
-  writeJson,
-  writeOut,
-} from '../terminal/output.ts';
+import { CommandFailed, grouped, printRows, UsageError, writeErr } from '../terminal/output.ts';
 
 export function importsCommand(): Command {
   const list = databaseCommand(
@@ -37,23 +29,17 @@ export function importsCommand(): Command {
 
 async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const imports = await withStore(flags, 'read', (store) => store.history.imports());
-  if (flags.json) {
-    await writeJson(imports.map(record));
-    return;
-  }
-  if (imports.length === 0) {
-    writeErr('No imports have been recorded yet.');
-    return;
-  }
-  const rows = imports.map((each) => [
-    each.source.slice(0, SHOWN_DIGITS),
-    timeOf(each.begunAt) ?? 'unknown',
-    timeOf(each.finishedAt) ?? 'not finished',
-    rowsOf(each),
-    each.name ?? '',
-  ]);
-  await writeOut(`${table([['DIGEST', 'STARTED', 'FINISHED', 'ROWS', 'FILE'], ...rows])}\n`);
+  const empty = 'No imports have been recorded yet.';
+  await printRows(imports, { columns: COLUMNS, record, empty }, flags);
 }
+
+const COLUMNS = {
+  DIGEST: ({ source }: ImportRecord) => source.slice(0, SHOWN_DIGITS),
+  STARTED: ({ begunAt }: ImportRecord) => timeOf(begunAt) ?? 'unknown',
+  FINISHED: ({ finishedAt }: ImportRecord) => timeOf(finishedAt) ?? 'not finished',
+  ROWS: rowsOf,
+  FILE: ({ name }: ImportRecord) => name,
+};
 
 function record({ begunAt, finishedAt, ...rest }: ImportRecord) {
   return { ...rest, begunAt: timeOf(begunAt), finishedAt: timeOf(finishedAt) };

@@ -3,7 +3,7 @@ import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../../d
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
-import { naturalNumber, table, writeErr, writeOut } from '../terminal/output.ts';
+import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/output.ts';
 import { orderIdArgument } from './change-orders.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -64,12 +64,13 @@ function written(orders: readonly Order[], format: Format): string {
 
 function tableOf(orders: readonly Order[]): string {
   const hasReferences = orders.some(({ reference }) => reference !== undefined);
-  const rows = orders.map(({ id, status, petId, quantity, shipDate, complete, reference }) => [
-    ...[id, status, petId ?? '', quantity ?? ''].map(String),
-    shipDate === undefined ? '' : formatTimestamp(shipDate),
-    String(complete ?? ''),
-    ...(hasReferences ? [reference ?? ''] : []),
-  ]);
-  const header = ['ID', 'STATUS', 'PET', 'QUANTITY', 'SHIP DATE', 'COMPLETE'];
-  return `${table([[...header, ...(hasReferences ? ['REFERENCE'] : [])], ...rows])}\n`;
+  return rowsText(orders, {
+    ID: ({ id }) => String(id),
+    STATUS: ({ status }) => status,
+    PET: ({ petId }) => String(petId ?? ''),
+    QUANTITY: ({ quantity }) => String(quantity ?? ''),
+    'SHIP DATE': ({ shipDate }) => (shipDate === undefined ? '' : formatTimestamp(shipDate)),
+    COMPLETE: ({ complete }) => String(complete ?? ''),
+    ...(hasReferences && { REFERENCE: ({ reference }: Order) => reference }),
+  });
 }

@@ -80,6 +80,34 @@ export function table(rows: readonly (readonly string[])[]): string {
   return lines.join('\n');
 }
 
+/** How items are shown, a row for each. */
+interface Rows<Item> {
+  /** By heading. */
+  readonly columns: Readonly<Record<string, (item: Item) => string | undefined>>;
+  /** Returns the JSON of an item. */
+  readonly record: (item: Item) => unknown;
+  /** The message if there is none. */
+  readonly empty: string;
+}
+
+/** Writes items to stdout, as a table or as a JSON array. */
+export async function printRows<Item>(
+  items: readonly Item[],
+  { columns, record, empty }: Rows<Item>,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  if (json) await writeJson(items.map(record));
+  else if (items.length === 0) writeErr(empty);
+  else await writeOut(rowsText(items, columns));
+}
+
+/** Returns a table with headings. */
+export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['columns']): string {
+  const cellsOf = Object.values(columns);
+  const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
+  return `${table([Object.keys(columns), ...rows])}\n`;
+}
+
 /** 1234567 -> 1,234,567 */
 export function grouped(count: number | bigint): string {
   return count.toLocaleString('en-US');

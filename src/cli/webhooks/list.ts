@@ -6,8 +6,8 @@ import { type DatabaseFlags, databaseCommand, withStore } from '../command-datab
 import {
   CommandFailed,
   counted,
+  printRows,
   table,
-  writeErr,
   writeJson,
   writeOut,
 } from '../terminal/output.ts';
@@ -37,18 +37,20 @@ export function showCommand(): Command {
 
 async function list(flags: Flags): Promise<void> {
   const found = await withStore(flags, 'read', lagsOf);
-  const records = found.map((each) => webhookRecord(each, true));
-  if (flags.json) await writeJson(records);
-  else if (records.length === 0) {
-    writeErr('There are no webhooks yet. Create one: npx store-orders webhooks create URL');
-  } else {
-    const rows = found.map((each, index) => {
-      const { id, url, state, lastSuccessAt = 'never' } = records[index]!;
-      return [id, state, lagText(each), lastSuccessAt, url];
-    });
-    await writeOut(`${table([['ID', 'STATE', 'LAG', 'LAST SUCCESS', 'URL'], ...rows])}\n`);
-  }
+  const empty = 'There are no webhooks yet. Create one: npx store-orders webhooks create URL';
+  await printRows(found, { columns: COLUMNS, record: recordOf, empty }, flags);
 }
+
+/** Operators get what endpoints have answered. */
+const recordOf = (each: LaggingWebhook) => webhookRecord(each, true);
+
+const COLUMNS = {
+  ID: ({ webhook }: LaggingWebhook) => webhook.id,
+  STATE: (each: LaggingWebhook) => recordOf(each).state,
+  LAG: lagText,
+  'LAST SUCCESS': (each: LaggingWebhook) => recordOf(each).lastSuccessAt ?? 'never',
+  URL: ({ webhook }: LaggingWebhook) => webhook.url,
+};
 
 function lagText({ lag: { changes } }: LaggingWebhook): string {
   return changes === MAX_LAG ? `${counted(changes, 'change')} or more` : counted(changes, 'change');
@@ -57,7 +59,7 @@ function lagText({ lag: { changes } }: LaggingWebhook): string {
 async function show(id: string, flags: Flags): Promise<void> {
   const found = (await withStore(flags, 'read', lagsOf)).find(({ webhook }) => webhook.id === id);
   if (found === undefined) throw new CommandFailed(`there is no webhook ${id}`);
-  const record = webhookRecord(found, true);
+  const record = recordOf(found);
   if (flags.json) {
     await writeJson(record);
     return;

@@ -1,74 +1,12 @@
-import { ENVIRONMENTS, type Environment } from '../../domain/api-key.ts';
-import {
-  type AllowedTargets,
-  PUBLIC_ONLY,
-  parseAllowedTargets,
-} from '../../feed/deliveries/addresses.ts';
-import {
-  KEY_BYTES,
-  readWebhookKey,
-  type WebhookKey,
-  type WebhookKeyFile,
-  WebhookKeyUnusable,
-} from '../../feed/deliveries/webhook-key.ts';
+import type { Environment } from '../../domain/api-key.ts';
+import { type AllowedTargets, PUBLIC_ONLY } from '../../feed/deliveries/addresses.ts';
+import type { WebhookKeyFile } from '../../feed/deliveries/webhook-key.ts';
+import type { Rotation } from '../../store/backups.ts';
 import type { Database } from '../../store/database.ts';
 import { readDatabase, type UrlSource, urlSource } from './database-url.ts';
-import {
-  COUNT,
-  DURATION,
-  oneOf,
-  parseBaseUrl,
-  parseCount,
-  parseDate,
-  parseDuration,
-  parseHost,
-  parseOrigins,
-  parsePort,
-  parseSeconds,
-  SECONDS,
-  urlHost,
-  VERSION_PREFIX,
-} from './parsers.ts';
+import { urlHost } from './parsers.ts';
 import { type Settings, SettingsReader } from './settings.ts';
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export const DEFAULTS = {
-  HOST: '127.0.0.1',
-  PORT: '8080',
-  DATABASE_URL: 'sqlite:data/store-orders.db',
-  ENVIRONMENT: 'production',
-  PET_LOOKUP_DEPRECATED_AT: '2026-11-01T00:00:00Z',
-  PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z',
-  OPERATIONS_HOST: '127.0.0.1',
-  OPERATIONS_PORT: '8081',
-  REUSE_PORT: 'false',
-  CONSOLE: 'on',
-  CAN_LOSE_CHANGES: 'false',
-  DRAIN_SECONDS: '5',
-  STOP_LIMIT_SECONDS: '10',
-  LOG_LEVEL: 'info',
-  BACKUP_EVERY: '24h',
-  BACKUP_KEEP: '7',
-} as const;
-
-const HOST_NAME = 'a host name or an IP address';
-const PORT_NUMBER = 'a port from 0 to 65535';
-const TRUTH = 'true or false';
-const KEY_FILE = `a readable file with ${KEY_BYTES} bytes in Base64, as "openssl rand -base64 ${KEY_BYTES}" prints them`;
-const TARGETS = 'comma-separated addresses, networks such as 10.0.0.0/8, and http';
-const ORIGINS = 'comma-separated origins such as https://shop.example, or *';
-
-type Variable =
-  | keyof typeof DEFAULTS
-  | 'BASE_URL'
-  | 'CORS_ORIGINS'
-  | 'STAGING_BASE_URL'
-  | 'BACKUP_DIR'
-  | 'DATABASE_URL_FILE'
-  | 'WEBHOOK_KEY_FILE'
-  | 'WEBHOOK_ALLOW';
+import { type LogLevel, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from './table.ts';
 
 export interface Config {
   readonly host: string;
@@ -104,8 +42,10 @@ export interface Config {
   readonly stopLimitMs: number;
   readonly logLevel: LogLevel;
   /** Undefined unless the service makes backups of its own. */
-  readonly backups: BackupSettings | undefined;
+  readonly backups: Rotation | undefined;
   readonly webhooks: WebhookSettings;
+  /** The settings as given, to find those that have changed. */
+  readonly given: Readonly<Partial<Record<SettingName, string>>>;
 }
 
 /** How webhooks are delivered. */
@@ -115,14 +55,6 @@ export interface WebhookSettings {
   readonly allowed: AllowedTargets;
 }
 
-/** How the service makes backups of its own. */
-export interface BackupSettings {
-  readonly folder: string;
-  readonly everyMs: number;
-  /** Number of backups that are kept. */
-  readonly keep: number;
-}
-
 /**
  * Reads the configuration of the service. Flags take precedence over the environment, and the environment over the
  * defaults.
@@ -130,28 +62,30 @@ export interface BackupSettings {
  * @throws ConfigError
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
-  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
-  const host = settings.read('HOST', parseHost, HOST_NAME);
-  const port = settings.read('PORT', parsePort, PORT_NUMBER);
+  const settings = new SettingsReader(environment, flags);
+  const host = settings.read('HOST');
+  const port = settings.read('PORT');
   const database = readDatabase(settings);
-  const environmentName = readEnvironmentName(settings);
-  const { rootUrl, stagingRootUrl } = readUrls(settings, host, port);
-  const corsOrigins = settings.isSet('CORS_ORIGINS')
-    ? settings.read('CORS_ORIGINS', parseOrigins, ORIGINS)
-    : [];
+  const databaseUrlFile = settings.given('DATABASE_URL_FILE');
+  const environmentName = settings.read('ENVIRONMENT');
+  // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
+  const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
+  const rootUrl = settings.read('BASE_URL') ?? ownUrl;
+  const stagingRootUrl = settings.read('STAGING_BASE_URL');
+  const corsOrigins = settings.read('CORS_ORIGINS') ?? [];
   const petLookup = readPetLookup(settings);
-  const adminHost = settings.read('OPERATIONS_HOST', parseHost, HOST_NAME);
-  const adminPort = settings.read('OPERATIONS_PORT', parsePort, PORT_NUMBER);
-  const reusePort = settings.read('REUSE_PORT', oneOf(['true', 'false']), TRUTH);
-  const hasConsole = settings.read('CONSOLE', oneOf(['on', 'off']), 'on or off');
-  const canLoseChanges = settings.read('CAN_LOSE_CHANGES', oneOf(['true', 'false']), TRUTH);
-  const drainMs = settings.read('DRAIN_SECONDS', parseSeconds, SECONDS);
-  const stopLimitMs = settings.read('STOP_LIMIT_SECONDS', parseSeconds, SECONDS);
-  const logLevel = settings.read('LOG_LEVEL', oneOf(LOG_LEVELS), LOG_LEVELS.join(' | '));
+  const admin = { host: settings.read('OPERATIONS_HOST'), port: settings.read('OPERATIONS_PORT') };
+  const reusePort = settings.read('REUSE_PORT');
+  const hasConsole = settings.read('CONSOLE') === 'on';
+  const canLoseChanges = settings.read('CAN_LOSE_CHANGES');
+  const drainMs = settings.read('DRAIN_SECONDS');
+  const stopLimitMs = settings.read('STOP_LIMIT_SECONDS');
+  const logLevel = settings.read('LOG_LEVEL');
   const backups = readBackups(settings, database);
   const webhooks = readWebhooks(settings, database);
-  if (settings.isSet('WEBHOOK_KEY_FILE')) settings.read('WEBHOOK_KEY_FILE', existingKey, KEY_FILE);
-  if (port !== 0 && port !== undefined && port === adminPort && host === adminHost) {
+  // Its content is read when it is needed.
+  settings.read('WEBHOOK_KEY_FILE');
+  if (port !== 0 && port !== undefined && port === admin.port && host === admin.host) {
     settings.problems.push(`OPERATIONS_PORT must differ from PORT, not "${port}"`);
   }
   settings.finish();
@@ -159,24 +93,40 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     host: host!,
     port: port!,
     database: database!,
-    databaseUrlFile: settings.given('DATABASE_URL_FILE'),
-    currentDatabaseUrl: urlSource(settings.given('DATABASE_URL_FILE'), database!),
+    databaseUrlFile,
+    currentDatabaseUrl: urlSource(databaseUrlFile, database!),
     environment: environmentName!,
-    rootUrl: rootUrl!,
-    rootPath: new URL(rootUrl!, 'http://localhost').pathname.replace(/\/$/, ''),
+    rootUrl,
+    rootPath: new URL(rootUrl, 'http://localhost').pathname.replace(/\/$/, ''),
     stagingRootUrl,
-    corsOrigins: corsOrigins!,
+    corsOrigins,
     petLookup,
-    admin: { host: adminHost!, port: adminPort! },
-    reusePort: reusePort === 'true',
-    hasConsole: hasConsole === 'on',
-    canLoseChanges: canLoseChanges === 'true',
+    admin: { host: admin.host!, port: admin.port! },
+    reusePort: reusePort!,
+    hasConsole,
+    canLoseChanges: canLoseChanges!,
     drainMs: drainMs!,
     stopLimitMs: stopLimitMs!,
     logLevel: logLevel!,
     backups,
     webhooks,
+    given: Object.fromEntries(SETTING_NAMES.map((name) => [name, settings.given(name)])),
   });
+}
+
+/** Returns the settings that differ between two configurations and take effect with a restart only. */
+export function needRestart(running: Config, next: Config): string[] {
+  const changed = SETTING_NAMES.filter((name) => {
+    const { isLive, default: fallback }: Setting<unknown> = SETTINGS[name];
+    const valueIn = ({ given }: Config) => given[name] ?? fallback;
+    return !isLive && name !== 'DATABASE_URL' && valueIn(running) !== valueIn(next);
+  });
+  // A file is read again for each connection, so that it may have another password.
+  const isSame =
+    next.databaseUrlFile === undefined
+      ? running.database.url === next.database.url
+      : running.database.identity === next.database.identity;
+  return isSame ? changed : [...changed, 'DATABASE_URL'];
 }
 
 /** The configuration of the commands other than `serve`. */
@@ -192,92 +142,45 @@ export interface DatabaseConfig {
  * @throws ConfigError
  */
 export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
-  const settings = new SettingsReader<Variable>(environment, flags, DEFAULTS);
+  const settings = new SettingsReader(environment, flags);
   const database = readDatabase(settings);
-  const environmentName = readEnvironmentName(settings);
+  const name = settings.read('ENVIRONMENT');
   const webhooks = readWebhooks(settings, database);
   settings.finish();
-  const isSet = settings.isSet('ENVIRONMENT');
-  return {
-    database: database!,
-    environment: isSet ? environmentName : undefined,
-    webhooks,
-  };
+  const isSet = settings.given('ENVIRONMENT') !== undefined;
+  return { database: database!, environment: isSet ? name : undefined, webhooks };
 }
 
 /** Without WEBHOOK_KEY_FILE, the key is in a file beside an SQLite database. */
-function readWebhooks(
-  settings: SettingsReader<Variable>,
-  database: Database | undefined,
-): WebhookSettings {
+function readWebhooks(settings: SettingsReader, database: Database | undefined): WebhookSettings {
   const given = settings.given('WEBHOOK_KEY_FILE');
-  const allowed = settings.isSet('WEBHOOK_ALLOW')
-    ? settings.read('WEBHOOK_ALLOW', parseTargets, TARGETS)
-    : PUBLIC_ONLY;
   const path = database?.file?.path;
   const own = path === undefined ? undefined : { path: `${path}-webhook-key`, madeFor: path };
   const keyFile = given === undefined ? own : { path: given, madeFor: undefined };
-  return { keyFile, allowed: allowed ?? PUBLIC_ONLY };
-}
-
-function parseTargets(text: string): AllowedTargets | undefined {
-  const targets = parseAllowedTargets(text);
-  return 'wrong' in targets ? undefined : targets;
-}
-
-function existingKey(path: string): WebhookKey | undefined {
-  try {
-    return readWebhookKey({ path });
-  } catch (error) {
-    if (error instanceof WebhookKeyUnusable) return undefined;
-    throw error;
-  }
+  return { keyFile, allowed: settings.read('WEBHOOK_ALLOW') ?? PUBLIC_ONLY };
 }
 
 /** SQLite only: PostgreSQL has tools of its own, and several nodes. */
 function readBackups(
-  settings: SettingsReader<Variable>,
+  settings: SettingsReader,
   database: Database | undefined,
-): BackupSettings | undefined {
-  const everyMs = settings.read('BACKUP_EVERY', parseDuration, DURATION);
-  const keep = settings.read('BACKUP_KEEP', parseCount, COUNT);
+): Rotation | undefined {
+  const everyMs = settings.read('BACKUP_EVERY');
+  const keep = settings.read('BACKUP_KEEP');
   const folder = settings.given('BACKUP_DIR');
   if (folder === undefined) return undefined;
-  if (database?.file === undefined && database !== undefined) {
+  if (database !== undefined && database.file === undefined) {
     settings.problems.push('BACKUP_DIR is only for SQLite; back up PostgreSQL with its own tools');
   }
   return { folder, everyMs: everyMs!, keep: keep! };
 }
 
-function readEnvironmentName(settings: SettingsReader<Variable>): Environment | undefined {
-  return settings.read('ENVIRONMENT', oneOf(ENVIRONMENTS), ENVIRONMENTS.join(' or '));
-}
-
-/** Reads the URLs at which integrators reach the service, without version prefix. */
-function readUrls(
-  settings: SettingsReader<Variable>,
-  host: string | undefined,
-  port: number | undefined,
-) {
-  const urlExpected = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
-  // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
-  const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
-  const rootUrl = settings.isSet('BASE_URL')
-    ? settings.read('BASE_URL', parseBaseUrl, urlExpected)
-    : ownUrl;
-  const stagingRootUrl = settings.isSet('STAGING_BASE_URL')
-    ? settings.read('STAGING_BASE_URL', parseBaseUrl, urlExpected)
-    : undefined;
-  return { rootUrl, stagingRootUrl };
-}
-
 /** RFC 9745, section 4: the sunset must not be earlier than the deprecation. */
-function readPetLookup(settings: SettingsReader<Variable>): Config['petLookup'] {
-  const expected = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
-  const sunsetAt = settings.read('PET_LOOKUP_SUNSET_AT', parseDate, expected) ?? 0;
-  const deprecatedAt = settings.read('PET_LOOKUP_DEPRECATED_AT', parseDate, expected) ?? 0;
+function readPetLookup(settings: SettingsReader): Config['petLookup'] {
+  const sunsetAt = settings.read('PET_LOOKUP_SUNSET_AT') ?? 0;
+  const deprecatedAt = settings.read('PET_LOOKUP_DEPRECATED_AT') ?? 0;
   if (deprecatedAt <= sunsetAt || settings.problems.length > 0) return { deprecatedAt, sunsetAt };
-  if (settings.isSet('PET_LOOKUP_DEPRECATED_AT')) {
+  if (settings.given('PET_LOOKUP_DEPRECATED_AT') !== undefined) {
     settings.problems.push(
       'PET_LOOKUP_SUNSET_AT must be no earlier than PET_LOOKUP_DEPRECATED_AT ' +
         `(${new Date(deprecatedAt).toISOString()}), not "${new Date(sunsetAt).toISOString()}"`,

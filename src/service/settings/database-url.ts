@@ -4,20 +4,20 @@ import { type Database, databaseAt, databaseUrlProblem } from '../../store/datab
 import type { SettingsReader } from './settings.ts';
 
 /** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
-export function readDatabase(
-  settings: SettingsReader<'DATABASE_URL' | 'DATABASE_URL_FILE'>,
-): Database | undefined {
+export function readDatabase(settings: SettingsReader): Database | undefined {
   const { problems } = settings;
-  const isInFile = settings.isSet('DATABASE_URL_FILE');
-  if (isInFile && settings.isSet('DATABASE_URL')) {
+  const file = settings.given('DATABASE_URL_FILE');
+  const isInFile = file !== undefined;
+  if (isInFile && settings.given('DATABASE_URL') !== undefined) {
     const both = `${settings.nameOf('DATABASE_URL')} or ${settings.nameOf('DATABASE_URL_FILE')}`;
     problems.push(`set ${both}, not both`);
     return undefined;
   }
-  const url = isInFile
-    ? settings.read('DATABASE_URL_FILE', contentOf, 'a readable file')
-    : settings.read('DATABASE_URL', (text) => text, 'a URL');
-  if (url === undefined) return undefined;
+  const url = isInFile ? contentOf(file) : settings.read('DATABASE_URL')!;
+  if (url === undefined) {
+    problems.push(`${settings.nameOf('DATABASE_URL_FILE')} must be a readable file, not "${file}"`);
+    return undefined;
+  }
   const problem = databaseUrlProblem(url);
   if (problem === undefined) return databaseAt(url);
   const where = isInFile

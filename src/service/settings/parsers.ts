@@ -10,6 +10,10 @@ export function oneOf<T extends string>(values: readonly T[]): (text: string) =>
   return (text) => values.find((value) => value === text);
 }
 
+export function parseTruth(text: string): boolean | undefined {
+  return text === 'true' || (text === 'false' ? false : undefined);
+}
+
 /** "localhost" is read as 127.0.0.1, since it may otherwise be both 127.0.0.1 and ::1. */
 export function parseHost(text: string): string | undefined {
   if (text === 'localhost') return '127.0.0.1';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { invisibleIn } from '../../domain/text.ts';
+import { flagOf, SETTINGS, type Setting, type SettingName, type ValueOf } from './table.ts';
 
 /** Values by variable name: the process environment, or flags under the names of their variables. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
@@ -40,17 +41,15 @@ export class ConfigError extends Error {
 }
 
 /** Reads settings one by one and collects problems. Flags take precedence over the environment. */
-export class SettingsReader<Variable extends string> {
+export class SettingsReader {
   readonly problems: string[] = [];
   readonly #settings: Settings;
   readonly #flags: Settings;
-  readonly #defaults: Settings;
 
-  constructor(environment: Settings, flags: Settings, defaults: Settings) {
+  constructor(environment: Settings, flags: Settings) {
     const given = Object.entries(flags).filter(([, value]) => value !== undefined);
     this.#flags = Object.fromEntries(given);
     this.#settings = { ...environment, ...this.#flags };
-    this.#defaults = defaults;
   }
 
   /**
@@ -58,40 +57,30 @@ export class SettingsReader<Variable extends string> {
    * empty value counts as not set, as in `PORT= npm start`, and so does one with characters that cannot be seen, which is recorded as a
    * problem.
    */
-  given(variable: Variable): string | undefined {
-    const text = this.#settings[variable]?.trim() ?? '';
+  given(name: SettingName): string | undefined {
+    const text = this.#settings[name]?.trim() ?? '';
     const invisible = invisibleIn(text);
     if (invisible === undefined) return text || undefined;
-    const problem = `${this.nameOf(variable)} must not contain ${invisible}`;
+    const problem = `${this.nameOf(name)} must not contain ${invisible}`;
     if (!this.problems.includes(problem)) this.problems.push(problem);
     return undefined;
   }
 
-  isSet(variable: Variable): boolean {
-    return this.given(variable) !== undefined;
-  }
-
   /** Returns the name under which the setting was given: its flag, or the variable. */
-  nameOf(variable: Variable): string {
-    if (this.#flags[variable] === undefined) return variable;
-    return `--${variable.toLowerCase().replaceAll('_', '-').replace('database-url', 'database')}`;
+  nameOf(name: SettingName): string {
+    return this.#flags[name] === undefined ? name : flagOf(name)!;
   }
 
-  /**
-   * Returns the parsed value or default. If `parse` returns undefined, records the problem and returns undefined.
-   * @param expected description of valid values, for the message
-   */
-  read<T>(
-    variable: Variable,
-    parse: (text: string) => T | undefined,
-    expected: string,
-  ): T | undefined {
-    const text = this.given(variable) ?? this.#defaults[variable] ?? '';
+  /** Returns the value, or that of the default; undefined without either, or if it is not valid, which is recorded as a problem. */
+  read<Name extends SettingName>(name: Name): ValueOf<Name> | undefined {
+    const { parse, expected, default: fallback }: Setting<unknown> = SETTINGS[name];
+    const text = this.given(name) ?? fallback;
+    if (text === undefined) return undefined;
     const value = parse(text);
     if (value === undefined) {
-      this.problems.push(`${this.nameOf(variable)} must be ${expected}, not "${text}"`);
+      this.problems.push(`${this.nameOf(name)} must be ${expected}, not "${text}"`);
     }
-    return value;
+    return value as ValueOf<Name> | undefined;
   }
 
   /**

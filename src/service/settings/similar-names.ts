@@ -1,17 +1,10 @@
-import { DEFAULTS } from './config.ts';
 import type { Settings } from './settings.ts';
+import { OTHER_VARIABLES, SETTING_NAMES } from './table.ts';
 
 /** All variables that the program reads, besides those of OpenTelemetry and PostgreSQL. */
-export const VARIABLES: readonly string[] = [
-  ...Object.keys(DEFAULTS),
-  'BACKUP_DIR',
-  'BASE_URL',
-  'CORS_ORIGINS',
-  'DATABASE_URL_FILE',
-  'SETTINGS_FILE',
-  'STAGING_BASE_URL',
-  'WEBHOOK_ALLOW',
-  'WEBHOOK_KEY_FILE',
+const VARIABLES: readonly string[] = [
+  ...SETTING_NAMES,
+  ...Object.keys(OTHER_VARIABLES).filter((name) => !name.startsWith('OTEL_')),
 ];
 
 /** Maximum edit distance by minimum length of the name; shorter names resemble too many others. */
