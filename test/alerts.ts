@@ -1,4 +1,4 @@
-// npm run test:alerts: promtool checks the rules for Prometheus, runs their unit tests, and parses the queries of the
+// npm test -- alerts: promtool checks the rules for Prometheus, runs their unit tests, and parses the queries of the
 // dashboard. npm test needs no promtool; it compares the names in them with the metrics of the service.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// npm run screenshots: writes the pictures in docs/pages/ from sample data, so that they show the pages as they are.
+// npm test -- screenshots: writes the pictures in docs/pages/ from sample data, so that they show the pages as they are.
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// npm run fuzz [-- --seed N --connections N --keep-going]: random connections against the running program.
+// node test/fuzz/main.ts [--seed N --connections N --keep-going]: random connections against the running program.
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -40,7 +40,7 @@ export const CONTRACTS: Readonly<Record<string, ContractDocument>> = Object.from
 
 const ajv = new Ajv2020({
   ...{ strict: true, allErrors: true },
-  // `npm run lint:contract` checks the schemas themselves.
+  // `npm run check` checks the schemas themselves.
   ...{ meta: false, validateSchema: false },
 });
 formats.default(ajv);

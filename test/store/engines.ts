@@ -61,7 +61,7 @@ async function createDatabase() {
   const server = process.env.TEST_DATABASE_URL ?? '';
   if (server === '') {
     throw new Error(
-      'no PostgreSQL server to test on: run the tests with "npm run test:files -- FILE…"',
+      'no PostgreSQL server to test on: run the tests with "npm test -- WORD"',
     );
   }
   const name = `test_${randomBytes(8).toString('hex')}`;

@@ -97,7 +97,7 @@ function newAjv(components: object): Ajv2020 {
     allErrors: true,
     strict: true,
     verbose: true,
-    // `npm run lint:contract` does this; compiling the schema of schemas takes as long as all the rest.
+    // `npm run check` does this; compiling the schema of schemas takes as long as all the rest.
     meta: false,
     validateSchema: false,
   });
