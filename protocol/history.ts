@@ -32,7 +32,7 @@ export function isSamePosition(one: Position, other: Position): boolean {
 }
 
 /** An event, with the order as it was after it; times as the contract writes them. */
-export interface HistoryEvent {
+interface HistoryEvent {
   readonly type: string;
   readonly at: string;
   /** Id of the API key; absent for operators. */

@@ -82,7 +82,9 @@ export function operationsSource(): string {
     const shape = `readonly parameters: ${parameters}; readonly body: ${body}; readonly answer: ${answer}`;
     return `  readonly ${operation.operationId}: { ${shape} };`;
   });
-  const names = Object.keys(V2.components.schemas).map((name) => RENAMED[name] ?? name);
+  const names = Object.keys(V2.components.schemas)
+    .map((name) => RENAMED[name] ?? name)
+    .sort();
   const used = names.filter((name) => lines.some((line) => new RegExp(`\\b${name}\\b`).test(line)));
   return [
     '// Made from the contract by "node protocol/make-records.ts".\n',

@@ -10,7 +10,7 @@ export interface OpenApi {
   };
 }
 
-export interface Ref {
+interface Ref {
   readonly $ref: string;
 }
 
@@ -55,11 +55,11 @@ export interface Response {
   readonly 'x-error-codes'?: readonly string[] | Readonly<Record<string, number>>;
 }
 
-export interface Header {
+interface Header {
   readonly description: string;
 }
 
-export interface Media {
+interface Media {
   readonly schema: Schema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;

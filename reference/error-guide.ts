@@ -6,7 +6,7 @@ import { inlineMarkdown } from './markdown.ts';
 const ERRORS = new URL('../docs/errors.md', import.meta.url);
 
 /** The id of the first row of an error code. */
-export const errorAnchor = (code: string): string => `error-${code}`;
+const errorAnchor = (code: string): string => `error-${code}`;
 
 /** A link to the explanation of an error code. */
 export const errorLink = (code: string): Html =>

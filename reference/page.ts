@@ -1,6 +1,5 @@
 import type { OpenApi, Operation } from '../protocol/openapi.ts';
-import { type Html, html } from '../src/http/pages/html.ts';
-import { MARK } from '../src/http/pages/mark.ts';
+import { type Html, html, MARK } from '../src/http/pages/html.ts';
 import { errorGuide } from './error-guide.ts';
 import { firstRequest, GUIDE, idsSection, keysSection } from './guide.ts';
 import { markdown } from './markdown.ts';
@@ -13,7 +12,7 @@ export interface Documented {
 }
 
 /** What the page has besides the contracts. */
-export interface PageParts {
+interface PageParts {
   /** The URL of the service, such as https://api.store.example */
   readonly rootUrl: string;
   /** In the head: styles and, where "try it" is wanted, its script. */

@@ -1,8 +1,7 @@
 import { toJson } from '../protocol/exact-json.ts';
 import type { Operation, Parameter } from '../protocol/openapi.ts';
-import { type Html, html } from '../src/http/pages/html.ts';
+import { Html, html } from '../src/http/pages/html.ts';
 import { clientLines, curlLine, pythonLines } from './examples.ts';
-import { jsonView } from './json-view.ts';
 
 const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
 type Samples = Readonly<Record<(typeof LANGUAGES)[number], string>>;
@@ -46,4 +45,24 @@ export function responseExample(status: string, title: string, example: unknown)
   return html`<figure class="response ${kind}"><figcaption><b>${status}</b> ${title}</figcaption>
 <pre tabindex="0" aria-label="Response ${status}"><code>${typeof example === 'string' ? text : jsonView(text)}</code></pre></figure>
 `;
+}
+
+const TOKEN =
+  /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
+
+/** Writes JSON with its strings, numbers and words marked, and every digit as it is. Names of fields are not marked. */
+export function jsonView(text: string): Html {
+  let end = 0;
+  const parts: Html[] = [];
+  for (const match of text.matchAll(TOKEN)) {
+    const [token, string, colon, number] = match;
+    parts.push(html`${text.slice(end, match.index)}`);
+    if (colon !== undefined) parts.push(html`${token}`);
+    else {
+      const kind = string !== undefined ? 's' : number !== undefined ? 'n' : 'w';
+      parts.push(new Html(`<i class="${kind}">${html`${token}`.text}</i>`));
+    }
+    end = match.index + token.length;
+  }
+  return html`${parts}${text.slice(end)}`;
 }

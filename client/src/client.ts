@@ -76,7 +76,31 @@ import {
   type WebhookSettings,
 } from './webhooks.ts';
 
-export type * from '../../protocol/records.ts';
+export type {
+  Activity,
+  Change,
+  ChangePage,
+  ChangeResult,
+  ChangeResults,
+  ErrorCode,
+  ErrorRecord,
+  Key,
+  NewOrder,
+  NewWebhook,
+  Order,
+  OrderCounts,
+  OrderHistory,
+  OrderPage,
+  OrderRecord,
+  Pet,
+  Shipment,
+  Summary,
+  Webhook,
+  WebhookChanges,
+  WebhookList,
+  WebhookSecret,
+  WebhookTest,
+} from '../../protocol/records.ts';
 export type { ChangeOrdersOptions, OrderToChange } from './bulk.ts';
 export type { ResponseDetails } from './errors.ts';
 export {

@@ -54,7 +54,7 @@ export async function send<T>(
 export type Tagged<T> = T & { readonly etag: string };
 
 /** A read of a record. */
-export interface Read {
+interface Read {
   readonly operation: OperationName;
   readonly path: string;
   readonly query?: Request['query'];

@@ -59,7 +59,7 @@ export async function waitOut(call: Call, error: unknown, tries: number): Promis
 }
 
 /** How a change of the store is retried. */
-export interface ChangeCall<T> {
+interface ChangeCall<T> {
   readonly attempt: () => Promise<T>;
   /**
    * Returns the result of the change if the error of an attempt shows that an earlier attempt has made it; called only if

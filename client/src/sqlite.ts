@@ -3,7 +3,7 @@ import { randomHex } from './arguments.ts';
 import type { ReplicaPosition, ReplicaStore } from './feed/replica.ts';
 
 /** What a replica needs of a database; DatabaseSync of node:sqlite is one. */
-export interface SqliteDatabase {
+interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
 }

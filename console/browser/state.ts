@@ -84,7 +84,7 @@ export interface Detail {
 }
 
 /** What is reported for some seconds. */
-export interface Toast {
+interface Toast {
   readonly text: string;
   readonly isProblem: boolean;
 }
@@ -143,7 +143,7 @@ export interface ActivityState {
   readonly marked: number | undefined;
 }
 
-export interface WebhooksState {
+interface WebhooksState {
   readonly found: readonly Webhook[] | undefined;
   readonly problem: string | undefined;
   /** What became of the last action on a webhook, by id. */
@@ -186,3 +186,14 @@ export function initialState(view: View): State {
     webhooks: undefined,
   };
 }
+
+/** The words for an action, in buttons and in reports. */
+export const WORDS: Readonly<
+  Record<
+    Action,
+    { readonly verb: string; readonly doing: string; readonly done: string; readonly keep: string }
+  >
+> = {
+  cancel: { verb: 'Cancel', doing: 'Cancelling', done: 'cancelled', keep: 'Keep' },
+  ship: { verb: 'Ship', doing: 'Shipping', done: 'shipped', keep: 'Do not ship' },
+};

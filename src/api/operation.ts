@@ -34,7 +34,7 @@ export interface Services {
 }
 
 /** What became of a test of a webhook. */
-export interface TestOutcome {
+interface TestOutcome {
   readonly accepted: boolean;
   readonly status: number | undefined;
   readonly problem: string | undefined;

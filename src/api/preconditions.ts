@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 export const NO_REVISION = -1n;
 
 /** If-Match and If-None-Match of a request that changes an order: RFC 9110, sections 13.1.1 and 13.1.2. */
-export type Preconditions =
+type Preconditions =
   /** `ifRevision`: the revision that the order must still have, which the writer compares again in its transaction. */
   | { readonly refusal?: undefined; readonly ifRevision?: bigint }
   | { readonly refusal: 'precondition_failed' };

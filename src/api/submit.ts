@@ -1,4 +1,4 @@
-import { Mutex } from '../concurrency/mutex.ts';
+import { Mutex } from '../concurrency.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { BatchCommand } from '../domain/batch.ts';
 import type { OrderId } from '../domain/order.ts';

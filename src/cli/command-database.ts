@@ -3,10 +3,12 @@ import type { Environment } from '../domain/api-key.ts';
 import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/config.ts';
 import { readEnvironment } from '../service/settings/settings.ts';
 import { defaultOf, SETTINGS } from '../service/settings/table.ts';
+import type { Action } from '../store/audit.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import type { OutcomeOf, StoreCommand } from '../store/commands.ts';
 import { hasPassword } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
-import { UsageError, writeErr } from './terminal/output.ts';
+import { counted, UsageError, writeErr } from './terminal/output.ts';
 import { terminal } from './terminal/terminal.ts';
 
 export interface DatabaseFlags {
@@ -94,4 +96,21 @@ export function warnOfPassword(flag: string, url: string): void {
   writeErr(
     `The password in ${flag} is visible in the process list. Use ${flag}-file, PGPASSWORD or PGPASSFILE instead.`,
   );
+}
+
+/** Applies commands in one transaction with the record of the action. */
+export async function applyRecorded<C extends StoreCommand>(
+  store: Store,
+  action: Action,
+  commands: readonly C[],
+): Promise<OutcomeOf<C>[]> {
+  const record = { type: 'audit', action } as const;
+  const [, ...outcomes] = await store.apply<StoreCommand>([record, ...commands]);
+  return outcomes as OutcomeOf<C>[];
+}
+
+/** Orders 1, 2, 3; or the first ones and how many there are. */
+export function namesOf(ids: readonly bigint[]): string {
+  const shown = ids.slice(0, 20).join(', ');
+  return ids.length > 20 ? `${shown}, … (${counted(ids.length, 'order')})` : shown;
 }

@@ -12,8 +12,12 @@ import { SCOPES, type Scope } from '../domain/scopes.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { parseDate } from '../service/settings/parsers.ts';
 import { actionOf } from '../store/audit.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from './command-database.ts';
-import { applyRecorded } from './recorded.ts';
+import {
+  applyRecorded,
+  type DatabaseFlags,
+  databaseCommand,
+  withStore,
+} from './command-database.ts';
 import {
   CommandFailed,
   naturalNumber,

@@ -3,7 +3,7 @@ import type { OrderRefusal } from './lifecycle.ts';
 import type { PlaceOrderOutcome } from './placement.ts';
 
 /** Why a change of a webhook is refused. */
-export type WebhookRefusal =
+type WebhookRefusal =
   | 'webhook_not_found'
   | 'webhook_changed'
   | 'webhook_url_taken'

@@ -17,7 +17,7 @@ export const LEASE_MS = 10_000;
  * - "gone": its endpoint has answered 410
  * - "changes_gone": its cursor is in no history of the store, so it must be set again
  */
-export const PAUSE_REASONS = ['requested', 'failed', 'gone', 'changes_gone'] as const;
+const PAUSE_REASONS = ['requested', 'failed', 'gone', 'changes_gone'] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** Which changes an endpoint wants; absent conditions are met by every change. */
@@ -43,7 +43,7 @@ export interface DeliveryState {
   readonly lastFailure: WebhookFailure | undefined;
 }
 
-export interface WebhookFailure {
+interface WebhookFailure {
   /** When the delivery was sent. */
   readonly at: number;
   /** What the endpoint has answered; undefined if it has not. */
@@ -71,7 +71,7 @@ export interface Webhook extends WebhookFilter, DeliveryState {
   readonly version: bigint;
 }
 
-export type WebhookState = 'active' | 'failing' | 'paused';
+type WebhookState = 'active' | 'failing' | 'paused';
 
 export function webhookState({
   pausedFor,

@@ -1,5 +1,5 @@
 import { type Position, positionText } from '../../protocol/history.ts';
-import { Mutex } from '../concurrency/mutex.ts';
+import { Mutex } from '../concurrency.ts';
 import { type ChangePage, type FeedStart, MAX_CHANGES } from '../store/feed.ts';
 import type { Store } from '../store/store.ts';
 
@@ -93,7 +93,7 @@ function nameOf(start: FeedStart, limit: number): string {
 /** How often the store is asked for new changes while a follower waits for them. */
 const POLL_MS = 100;
 
-export interface LiveFeedParts {
+interface LiveFeedParts {
   readonly feed: Store['feed'];
   /** Called before each read of new changes; if it fails, no follower gets them yet. */
   readonly beforeRead: () => Promise<void>;

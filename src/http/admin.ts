@@ -10,7 +10,7 @@ import { dispatch } from './request/pipeline.ts';
 import { sendReply } from './request/reply.ts';
 import { Router } from './request/router.ts';
 
-export interface AdminParts {
+interface AdminParts {
   /** Resolves to the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   /** Resolves to the reason why the process is not ready; undefined if it is ready. */

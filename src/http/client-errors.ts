@@ -8,8 +8,8 @@ import type { Pipelining } from './connection/pipelining.ts';
 import { errorResponse, type HeaderList, type Refusal } from './error-records.ts';
 import { MAX_URL_BYTES } from './limits.ts';
 import { type Cors, withCors } from './request/cors.ts';
+import { newRequestId, requestId } from './request/exchange.ts';
 import { commonHeaders } from './request/reply.ts';
-import { newRequestId, requestId } from './request/request-id.ts';
 
 /** The error of Node's "clientError" event. */
 interface ClientError extends Error {
@@ -17,7 +17,7 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly turns: Pipelining;
   readonly bodies: Bodies;
   readonly cors: Cors;

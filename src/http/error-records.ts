@@ -157,7 +157,7 @@ export interface RequestProblem {
 }
 
 /** The contract's Error record. */
-export interface ErrorRecord {
+interface ErrorRecord {
   readonly code: ErrorCode;
   readonly message: string;
   readonly status: number;

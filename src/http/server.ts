@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -8,7 +8,6 @@ import { Bodies } from './connection/bodies.ts';
 import { connectionLimit } from './connection/limit.ts';
 import { lingeringClose } from './connection/lingering-close.ts';
 import { Pipelining } from './connection/pipelining.ts';
-import { Request } from './connection/request.ts';
 import { prepareShutdown } from './connection/shutdown.ts';
 import { closeStalled, openSockets } from './connection/stalled-sockets.ts';
 import {
@@ -30,7 +29,7 @@ import { pipeline } from './request/pipeline.ts';
 import { beginSpan, recordRequest } from './request/request-log.ts';
 import type { Router } from './request/router.ts';
 
-export interface ServerParts {
+interface ServerParts {
   readonly router: Router;
   readonly keyRing: KeyRing;
   readonly metrics: Metrics;
@@ -121,4 +120,17 @@ function createHttpServer(): Server {
   // Node silently drops headers beyond this count; MAX_HEADER_BYTES bounds them instead.
   server.maxHeadersCount = 0;
   return server;
+}
+
+/**
+ * A request that never takes over its connection. For CONNECT, Node would detach the socket while earlier responses
+ * are still pending, and remove its listeners for errors, timeouts and writing. With `upgrade` always false, CONNECT
+ * is an ordinary request, which is rejected in order.
+ */
+export class Request extends IncomingMessage {
+  get upgrade(): boolean {
+    return false;
+  }
+
+  set upgrade(_isUpgrade: boolean) {}
 }

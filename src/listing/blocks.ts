@@ -19,7 +19,7 @@ export interface Block {
 }
 
 /** The new state of an order: its JSON text (ASCII), or undefined if it leaves the list. */
-export interface Entry {
+interface Entry {
   readonly id: OrderId;
   readonly text: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
-import { withTimeout } from '../concurrency/timeout.ts';
+import { withTimeout } from '../concurrency.ts';
 import { MAX_COMPRESSION_MS, MIN_COMPRESSED_BYTES } from '../http/request/content-coding.ts';
 import type { Block } from './blocks.ts';
 import { combinedCrc32 } from './crc32.ts';

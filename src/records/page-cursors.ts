@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../domain/order.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
 import type { PagePlace, PageQuery } from '../store/pages.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
 
 /** What a cursor of a page belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
@@ -22,16 +21,10 @@ export function parsePageCursor(cursor: string, walk: Walk): PagePlace | undefin
 }
 
 function digestOf({ filter, sort, isDescending }: Walk): string {
-  const { statuses, petId, reference, shipDateFrom, shipDateBefore } = filter;
-  const { placedFrom, placedBefore } = filter;
-  const parts = [statuses, petId, shipDateFrom, shipDateBefore, isDescending].map(String);
-  const isPlaced = placedFrom !== undefined || placedBefore !== undefined;
-  // Absent, the digest is that of releases that did not have them. The reference is last, since it can contain the separator.
-  if (isPlaced || sort !== 'id') parts.push(`placed ${placedFrom} ${placedBefore} ${sort}`);
-  // A cursor of the releases that had undated orders first would skip the others.
-  if (sort === 'shipDate' && isDescending) parts.push('undated last');
-  if (reference !== undefined) parts.push(reference);
-  return digest(parts.join('|'));
+  const { statuses, petId, reference, ...times } = filter;
+  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = times;
+  const parts = [statuses, String(petId), reference, sort, isDescending];
+  return digest(JSON.stringify([parts, shipDateFrom, shipDateBefore, placedFrom, placedBefore]));
 }
 
 type Boundaries = ActivityQuery['boundaries'];
@@ -59,4 +52,26 @@ export function parseActivityCursor(
 /** Names what a cursor belongs to. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+}
+
+/** Format of the cursors; a later release can still read those of an earlier one. */
+const FORMAT = 1;
+
+/** Encodes the parts of a cursor, without padding. */
+export function encodeCursor(parts: readonly string[]): string {
+  return Buffer.from(JSON.stringify([FORMAT, ...parts])).toString('base64url');
+}
+
+/** Decodes the parts of a cursor; undefined for a text that `encodeCursor` does not make. */
+export function decodeCursor(cursor: string): readonly string[] | undefined {
+  try {
+    const [, ...parts] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return parts.every(isText) && encodeCursor(parts) === cursor ? parts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(part: unknown): boolean {
+  return typeof part === 'string';
 }

@@ -3,7 +3,7 @@ import { positionText } from '../../protocol/history.ts';
 import type { Webhook } from '../../protocol/records.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { webhookState } from '../domain/webhook.ts';
-import type { LaggingWebhook } from '../store/webhook-lags.ts';
+import type { LaggingWebhook } from '../store/store.ts';
 
 /**
  * Returns v2's Webhook record.

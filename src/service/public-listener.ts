@@ -22,8 +22,7 @@ import { addContractDocument, documentPath, servedDocument } from '../http/contr
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
 import { type Cors, corsFor } from '../http/request/cors.ts';
-import { KeyRing } from '../http/request/key-ring.ts';
-import { KeyUse } from '../http/request/key-use.ts';
+import { KeyRing, KeyUse } from '../http/request/key-ring.ts';
 import { Router } from '../http/request/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
 import { GzipLists } from '../listing/gzip.ts';
@@ -37,7 +36,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import type { Config } from './settings/config.ts';
 
-export interface ListenerParts {
+interface ListenerParts {
   readonly config: Config;
   readonly store: Store;
   /** The live list of `store`. */

@@ -4,7 +4,7 @@ import { type Config, needRestart } from './settings/config.ts';
 import { ConfigError } from './settings/settings.ts';
 import type { LogLevel } from './settings/table.ts';
 
-export interface RereadParts {
+interface RereadParts {
   readonly log: Log;
   /** Reads the configuration as it is now. @throws ConfigError */
   readonly read: () => Config;

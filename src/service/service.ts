@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
 import type { Position } from '../../protocol/history.ts';
-import { TimedOut, withTimeout } from '../concurrency/timeout.ts';
+import { TimedOut, withTimeout } from '../concurrency.ts';
 import { KeyClock } from '../domain/key-clock.ts';
 import { Deliverer } from '../feed/deliveries/deliverer.ts';
 import { readWebhookKey } from '../feed/deliveries/webhook-key.ts';
@@ -19,8 +19,7 @@ import { openForService } from './open-for-service.ts';
 import { buildPublicListener } from './public-listener.ts';
 import type { Config } from './settings/config.ts';
 import type { Settings } from './settings/settings.ts';
-import { watchClock } from './watch-clock.ts';
-import { watchStore } from './watch-store.ts';
+import { watchClock, watchStore } from './watch.ts';
 
 /** Timeout of the store check in a readiness probe. */
 const READY_WITHIN_MS = 1_000;

@@ -12,7 +12,7 @@ import type { Settings } from './settings/settings.ts';
 import { misspelt } from './settings/similar-names.ts';
 import { shutdownOnSignal } from './shutdown.ts';
 
-export interface StartOptions {
+interface StartOptions {
   /** The variables of the process; those of OpenTelemetry are read from nowhere else. */
   readonly environment: Settings;
   /** The variables that `config` was read from: those of the process and, above them, of SETTINGS_FILE. */

@@ -27,10 +27,10 @@ export interface ActivityCursor extends ActivityPlace {
 }
 
 /** How many events there were of each type. */
-export type EventCounts = Readonly<Record<OrderEventType, number>>;
+type EventCounts = Readonly<Record<OrderEventType, number>>;
 
 /** How many orders a key has cancelled. */
-export interface CancelsByKey {
+interface CancelsByKey {
   /** Id of the key; undefined for operators. */
   readonly by: string | undefined;
   /** Undefined for operators. */

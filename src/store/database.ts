@@ -1,7 +1,6 @@
 import { invisibleIn } from '../domain/text.ts';
 import type { LatestBackup, Restored, RestoreOptions, Rotated, Rotation } from './backups.ts';
-import type { Finding } from './diagnosis.ts';
-import type { MigrationSteps } from './migration-steps.ts';
+import type { Finding, MigrationSteps } from './diagnosis.ts';
 import type { OpenOptions } from './open-options.ts';
 import { isPostgresUrl, postgresUrlProblem } from './postgres/database/address.ts';
 import { postgresDatabase } from './postgres/postgres-database.ts';

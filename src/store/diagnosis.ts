@@ -38,3 +38,17 @@ export async function medianMs(work: () => unknown): Promise<number> {
 export function inMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`;
 }
+
+/** A migration that would run. */
+export interface MigrationStep {
+  /** Name of its file. */
+  readonly name: string;
+  /** What it does and locks, one line each. */
+  readonly effects: readonly string[];
+}
+
+export interface MigrationSteps {
+  readonly steps: readonly MigrationStep[];
+  /** Sessions that hold a lock that the migrations need, one line each. */
+  readonly heldBy: readonly string[];
+}

@@ -32,7 +32,7 @@ export interface ChangePage {
 export const MAX_CHANGES = 500;
 
 /** What an engine has read for a page of the feed. */
-export interface FeedRead {
+interface FeedRead {
   /** Where the page begins. */
   readonly from: Position;
   readonly now: Position;

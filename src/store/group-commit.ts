@@ -13,7 +13,7 @@ const GATHERING_MS = 1;
  * Limit from a batch's first command on; callers still waiting are then rejected with NotConfirmed. A little less than
  * ANSWER_WITHIN_MS, so that requests that have just arrived need no limit of their own.
  */
-export const GIVE_UP_AFTER_MS = 1_750;
+const GIVE_UP_AFTER_MS = 1_750;
 
 /** Thrown if a command was not carried out, or its result is unknown. */
 export class NotConfirmed extends Error {

@@ -4,7 +4,7 @@ import type { FreeIds } from '../domain/ids.ts';
 import type { OrderEventType } from '../domain/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus } from '../domain/order.ts';
 import type { Pet } from '../domain/pet.ts';
-import type { Webhook, WebhookLag } from '../domain/webhook.ts';
+import { MAX_LAGS, type Webhook, type WebhookLag } from '../domain/webhook.ts';
 import type { ActivityPage, ActivityQuery } from './activity.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
 import type { ChangePage, FeedStart } from './feed.ts';
@@ -109,7 +109,7 @@ export interface StoreSizes {
  * (pg_dump, a forgotten transaction), a prepared transaction, or a replication slot.
  */
 export const SNAPSHOT_HOLDERS = ['session', 'prepared_transaction', 'replication_slot'] as const;
-export type SnapshotHolder = (typeof SNAPSHOT_HOLDERS)[number];
+type SnapshotHolder = (typeof SNAPSHOT_HOLDERS)[number];
 
 /** Transactions that may be held back; beyond them, reads of the row of `store` take about a millisecond longer. */
 export const MAX_HELD_BACK = 20_000;
@@ -219,7 +219,7 @@ export interface Store {
 }
 
 /** An order as it was at one position, and its events up to then, oldest first. */
-export interface OrderWithHistory {
+interface OrderWithHistory {
   readonly order: OrderRecord;
   readonly events: readonly OrderEvent[];
 }
@@ -237,4 +237,26 @@ export async function orderWithHistory(
   if (order === undefined) return undefined;
   // The order is read first: an event that comes in between belongs to a later state.
   return { order, events: events.filter(({ revision }) => revision <= order.revision) };
+}
+
+/** A webhook, and what it has not delivered yet. */
+export interface LaggingWebhook {
+  readonly webhook: Webhook;
+  readonly lag: WebhookLag;
+}
+
+/** Reads all webhooks with their lags, of a few webhooks at a time so that other reads need not wait. */
+export async function lagsOf(
+  store: Pick<Store, 'webhooks' | 'webhookLags'>,
+): Promise<LaggingWebhook[]> {
+  const webhooks = await store.webhooks();
+  const revisions = webhooks.map(({ position, examined }) => (examined ?? position).revision);
+  const different = [...new Set(revisions)];
+  const lags = new Map<bigint, WebhookLag>();
+  for (let from = 0; from < different.length; from += MAX_LAGS) {
+    const part = different.slice(from, from + MAX_LAGS);
+    const found = await store.webhookLags(part);
+    for (const [index, lag] of found.entries()) lags.set(part[index]!, lag);
+  }
+  return webhooks.map((webhook, index) => ({ webhook, lag: lags.get(revisions[index]!)! }));
 }

@@ -7,7 +7,7 @@ interface MeasuredBackup {
 }
 
 /** The backups of the service, read at each scrape. */
-export interface BackupSource {
+interface BackupSource {
   readonly everyMs: number;
   /** The latest good one. */
   readonly latest: () => MeasuredBackup | undefined;

@@ -13,7 +13,7 @@ export interface Destination {
   readonly reopen: () => ReopenedLog | undefined;
 }
 
-export interface ReopenedLog {
+interface ReopenedLog {
   readonly path: string;
   /** Why the file could not be reopened; undefined if it was. */
   readonly problem?: string;

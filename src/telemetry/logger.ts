@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { TimedOut } from '../concurrency/timeout.ts';
+import { TimedOut } from '../concurrency.ts';
 import { NotConfirmed } from '../store/group-commit.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type Destination, fileDestination, streamDestination } from './log-destinations.ts';

@@ -147,7 +147,7 @@ function registerDeprecation(registry: Registry) {
 }
 
 /** Queues of the process, read at each scrape. */
-export interface Load {
+interface Load {
   readonly streams: () => number;
   readonly streamBacklogBytes: () => number;
   readonly pendingCommands: () => number;

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from '@prometheus-io/client';
-import { withTimeout } from '../concurrency/timeout.ts';
+import { withTimeout } from '../concurrency.ts';
 import { idsLeft } from '../domain/ids.ts';
 import { ORDER_STATUSES } from '../domain/order.ts';
 import { SNAPSHOT_HOLDERS, type Store, type StoreSizes, type StoreStatus } from '../store/store.ts';

@@ -1,5 +1,5 @@
 /** The caller's span, of which a request is a part. */
-export interface TraceContext {
+interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */

@@ -1,7 +1,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import { withTimeout } from '../concurrency/timeout.ts';
+import { withTimeout } from '../concurrency.ts';
 import { VERSION } from '../version.ts';
 import { parseTraceparent } from './trace-context.ts';
 
@@ -19,7 +19,7 @@ export interface Traces {
   readonly close: (withinMs: number) => Promise<void>;
 }
 
-export interface RequestToTrace {
+interface RequestToTrace {
   readonly method: string;
   /** Without the query, and without secrets. */
   readonly path: string;

@@ -1,14 +1,13 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client';
-import { withTimeout } from '../concurrency/timeout.ts';
+import { withTimeout } from '../concurrency.ts';
 import { type Webhook, type WebhookLag, webhookState } from '../domain/webhook.ts';
-import type { Store } from '../store/store.ts';
-import { type LaggingWebhook, lagsOf } from '../store/webhook-lags.ts';
+import { type LaggingWebhook, lagsOf, type Store } from '../store/store.ts';
 
 /** Timeout of the reads of a scrape. */
 const READ_WITHIN_MS = 1_000;
 
 /** Webhooks, read at each scrape. */
-export interface WebhookSource {
+interface WebhookSource {
   readonly store: Pick<Store, 'webhooks' | 'webhookLags'>;
   /** Whether this node sends deliveries. */
   readonly isDelivering: () => boolean;

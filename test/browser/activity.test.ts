@@ -137,7 +137,12 @@ test('a key that cancels for the first time has its name, and the busiest key co
 test('a key that may not read changes is not offered the activity, nor by a URL', async (t) => {
   const service = await busyService(t);
   const secret = await service.newKey({ scopes: ['orders:read'] });
-  const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?activity=30' });
+  const { page } = await signedIn(
+    t,
+    browser,
+    { ...service, secret },
+    { search: '?view=activity&days=30' },
+  );
   await row(page, 10).waitFor();
   assert.equal(await page.getByRole('link', { name: 'Activity' }).count(), 0);
   assert.equal(await page.getByRole('img').count(), 0);

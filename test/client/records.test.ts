@@ -3,13 +3,20 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
 import { StoreOrders } from '../../client/src/client.ts';
-import { recordsSource } from '../../protocol/make-records.ts';
+import { errorCodesSource, operationsSource, recordsSource } from '../../protocol/make-records.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the types of records are those of the contracts ("node protocol/make-records.ts" writes them)', () => {
-  const formatted = (source: string) => source.replaceAll(/[\s|;()]+/g, '');
-  assert.ok(formatted(read('protocol/records.ts')) === formatted(recordsSource()));
+test('types and error codes are those of the contracts ("node protocol/make-records.ts" writes them)', () => {
+  const formatted = (source: string) =>
+    source.replaceAll(/[\s|;(),]+|'(?=[\w.]+':)|(?<=[\w.])'(?=:)/g, '');
+  for (const [name, source] of [
+    ['records', recordsSource()],
+    ['operations', operationsSource()],
+    ['error-codes', errorCodesSource()],
+  ] as const) {
+    assert.ok(formatted(read(`protocol/${name}.ts`)) === formatted(source), name);
+  }
 });
 
 test('the client has a method for every operation of the contracts', () => {

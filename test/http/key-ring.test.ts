@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiKey, digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { KeyClock } from '../../src/domain/key-clock.ts';
-import { KeyRing } from '../../src/http/request/key-ring.ts';
-import { KeyUse } from '../../src/http/request/key-use.ts';
+import { KeyRing, KeyUse } from '../../src/http/request/key-ring.ts';
 
 /** A key ring over some keys; `lookups` has the number of digests of each lookup. */
 function ringOf(...secrets: readonly string[]) {

@@ -60,9 +60,7 @@ export async function newPostgresSchema(): Promise<string> {
 async function createDatabase() {
   const server = process.env.TEST_DATABASE_URL ?? '';
   if (server === '') {
-    throw new Error(
-      'no PostgreSQL server to test on: run the tests with "npm test -- WORD"',
-    );
+    throw new Error('no PostgreSQL server to test on: run the tests with "npm test -- WORD"');
   }
   const name = `test_${randomBytes(8).toString('hex')}`;
   await query(server, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TimedOut } from '../../src/concurrency/timeout.ts';
+import { TimedOut } from '../../src/concurrency.ts';
 import { NotConfirmed } from '../../src/store/group-commit.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

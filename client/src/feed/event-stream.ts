@@ -1,5 +1,5 @@
 /** An event of https://html.spec.whatwg.org/multipage/server-sent-events.html */
-export interface StreamEvent {
+interface StreamEvent {
   /** Undefined if the event has none of its own. */
   readonly id: string | undefined;
   /** Empty if the event has none. */

@@ -1,12 +1,11 @@
 import type { Activity } from '@store-orders/client';
-import { html, nothing } from 'lit-html';
+import { html, nothing, svg } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf } from '../list/view.ts';
 import type { State } from '../state.ts';
 import { TYPES } from './activity.ts';
-import { bars, scaleOf } from './chart.ts';
 
 type Periods = Activity['periods'];
 
@@ -130,4 +129,26 @@ function cancelTable(cancels: Activity['cancels']) {
         <td class="number">${count(cancelled)}</td></tr>`,
     )}</tbody>
   </table>`;
+}
+
+/** Returns the top of a scale with an integer half: 2, 4, 10, 20, 40, 100 and so on. */
+export function scaleOf(most: bigint): bigint {
+  for (let unit = 1n; ; unit *= 10n) {
+    const top = [2n, 4n, 10n].map((each) => each * unit).find((each) => each >= most);
+    if (top !== undefined) return top;
+  }
+}
+
+/** Draws a bar for each count, 10 wide, on a scale of 100; the marked one has a ground in full height. */
+export function bars(
+  counts: readonly bigint[],
+  top: bigint,
+  marked: number | undefined,
+  mark: (index: number) => (event: Event) => void,
+) {
+  return counts.map((each, index) => {
+    const height = each === 0n ? 0 : Math.max(Number((each * 1_000n) / top) / 10, 1.5);
+    return svg`<g @pointerenter=${mark(index)}><rect class=${index === marked ? 'ground marked' : 'ground'} x=${index * 10} y="0" width="10" height="100"></rect>
+      <rect class="bar" x=${index * 10 + 2.5} y=${100 - height} width="5" height=${height}></rect></g>`;
+  });
 }

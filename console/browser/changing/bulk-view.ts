@@ -2,9 +2,8 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, orders } from '../format.ts';
 import { icon } from '../icons.ts';
-import type { Bulk, State } from '../state.ts';
+import { type Bulk, type State, WORDS } from '../state.ts';
 import { outcomeOf } from './change-in-bulk.ts';
-import { WORDS } from './words.ts';
 
 /** What can be done with the selected orders, how far it is, and what has become of it; in sight on every page. */
 export function bulkBar(state: State, actions: Actions) {

@@ -4,13 +4,12 @@ import { showOrder } from '../list/rows.ts';
 import { orderQuery } from '../list/view.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import type { Action, Bulk, Result } from '../state.ts';
-import { WORDS } from './words.ts';
+import { type Action, type Bulk, type Result, WORDS } from '../state.ts';
 
 /** Orders of one request. */
 const ORDERS_PER_REQUEST = 1_000;
 /** Orders that can be selected at most. */
-export const MOST_SELECTED = 50_000;
+const MOST_SELECTED = 50_000;
 
 /** Codes after which the order is in a final state, whatever is tried. */
 const FACTS: readonly string[] = [

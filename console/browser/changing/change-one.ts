@@ -4,8 +4,7 @@ import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
 import { showOrder } from '../list/rows.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import type { Action, Failure, TaggedOrder } from '../state.ts';
-import { WORDS } from './words.ts';
+import { type Action, type Failure, type TaggedOrder, WORDS } from '../state.ts';
 
 /**
  * Cancels or ships an order, if it still is as it was shown.

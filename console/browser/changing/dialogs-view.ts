@@ -3,8 +3,7 @@ import type { Actions } from '../actions.ts';
 import { orders } from '../format.ts';
 import { icon } from '../icons.ts';
 import { failureNotice, summaryOf } from '../order/details-view.ts';
-import type { Dialog, State } from '../state.ts';
-import { WORDS } from './words.ts';
+import { type Dialog, type State, WORDS } from '../state.ts';
 
 /** Ids that are listed; all of them are copied. */
 const MAX_LISTED = 1_000;

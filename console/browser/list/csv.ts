@@ -20,7 +20,7 @@ const COLUMNS = [
 const EXACT_DIGITS = 15;
 
 /** Writes an order as a line of CSV (RFC 4180). */
-export function csvLine(order: OrderRecord): string {
+function csvLine(order: OrderRecord): string {
   return `${COLUMNS.map((column) => cellOf(order[column])).join(',')}\r\n`;
 }
 

@@ -5,7 +5,6 @@ import { count, day, orders, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import { COLUMNS } from '../preferences.ts';
 import type { State } from '../state.ts';
-import { moreIn, totalOf } from './counts.ts';
 import {
   dayStart,
   daysOf,
@@ -14,7 +13,7 @@ import {
   type Range,
   SHIPS_PRESETS,
 } from './range.ts';
-import { isFiltered, searchOf, type View, withoutFilters } from './view.ts';
+import { isFiltered, moreIn, searchOf, totalOf, type View, withoutFilters } from './view.ts';
 
 /** The heading of the list, with everything that decides what it shows. */
 export function filterBar(state: State, actions: Actions) {

@@ -13,16 +13,15 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import type { State, TaggedOrder } from '../state.ts';
-import { moreIn, totalOf } from './counts.ts';
 import { rangeName } from './filters-view.ts';
 import { selectable } from './rows.ts';
-import { isFiltered, type Sorting, searchOf, withoutFilters } from './view.ts';
+import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './view.ts';
 
 /** Quantities with more digits than this need a wider column. */
 const QUANTITY_DIGITS = 7;
 
 /** Status, icon and word. */
-export const PILLS = {
+const PILLS = {
   pending: ['clock', 'Pending'],
   shipped: ['truck', 'Shipped'],
   cancelled: ['crossed', 'Cancelled'],

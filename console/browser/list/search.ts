@@ -1,7 +1,7 @@
 import { NotFoundError } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { totalOf } from './counts.ts';
+import { totalOf } from './view.ts';
 
 /** How long a search waits to find out what is meant; then it goes on without knowing. */
 const LIMIT_MS = 1_500;

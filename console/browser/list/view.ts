@@ -1,5 +1,11 @@
-import type { OrderFilter, OrderQuery, OrderRecord, OrderStatus } from '@store-orders/client';
-import { boundsOf, PLACED_PRESETS, type Range, rangeIn, rangeOf, SHIPS_PRESETS } from './range.ts';
+import type {
+  OrderCounts,
+  OrderFilter,
+  OrderQuery,
+  OrderRecord,
+  OrderStatus,
+} from '@store-orders/client';
+import { boundsOf, PLACED_PRESETS, type Range, rangeIn, SHIPS_PRESETS } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export const PAGES = ['orders', 'activity', 'webhooks'] as const;
@@ -36,27 +42,17 @@ export function viewOf(search: string): View {
   const query = new URLSearchParams(search);
   const textOf = (name: string) => query.get(name) ?? '';
   const asked = textOf('status').split(',');
-  // As URLs of earlier releases have it.
-  const days = query.get('activity');
   return {
-    page:
-      PAGES.find((each) => each === query.get('view')) ?? (days === null ? 'orders' : 'activity'),
+    page: PAGES.find((each) => each === query.get('view')) ?? 'orders',
     statuses: STATUSES.filter((status) => asked.includes(status)),
     petId: parseId(textOf('pet')),
     reference: textOf('reference'),
-    ships: rangeIn(textOf('ships'), SHIPS_PRESETS) || earlierRange(query),
+    ships: rangeIn(textOf('ships'), SHIPS_PRESETS),
     placed: rangeIn(textOf('placed'), PLACED_PRESETS),
     sorting: sortingOf(textOf('sort')),
     order: parseId(textOf('order')),
-    days: DAY_COUNTS.find((each) => String(each) === (days ?? query.get('days'))) ?? DAY_COUNTS[0],
+    days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
   };
-}
-
-/** Reads the range of ship dates as URLs of earlier releases have it, with a last day that is excluded. */
-function earlierRange(query: URLSearchParams): Range {
-  const before = Date.parse(`${query.get('before')}T00:00Z`);
-  const last = Number.isNaN(before) ? '' : new Date(before - 86_400_000).toISOString();
-  return rangeOf(query.get('from') ?? '', last.slice(0, 10));
 }
 
 function sortingOf(text: string): Sorting {
@@ -154,7 +150,7 @@ export function comesBefore(one: OrderRecord, other: OrderRecord, view: View): b
 }
 
 /** Parses an int64 in digits; undefined for any other text. */
-export function parseId(text: string): bigint | undefined {
+function parseId(text: string): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(text.trim())) return undefined;
   const id = BigInt(text.trim());
   return BigInt.asIntN(64, id) === id ? id : undefined;
@@ -171,3 +167,16 @@ export function parseWrittenId(text: string): bigint | undefined {
 /** Whether an id is written as that of a pet: pet 5. */
 export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
+
+/** How many orders have one of some statuses; all orders if there are none. */
+export function totalOf(
+  orders: OrderCounts['orders'],
+  statuses: readonly OrderStatus[] = [],
+): bigint {
+  const each = statuses.length === 0 ? STATUSES : statuses;
+  return each.reduce((sum, status) => sum + orders[status], 0n);
+}
+
+/** What follows a number of orders: a plus if at least as many match. */
+export const moreIn = (counts: OrderCounts | undefined): string =>
+  counts?.isExact === false ? '+' : '';

@@ -1,9 +1,8 @@
-import { WORDS } from '../changing/words.ts';
 import { clockTime } from '../format.ts';
 import { showOrder } from '../list/rows.ts';
 import { searchOf } from '../list/view.ts';
 import type { Screen } from '../screen.ts';
-import type { Detail, State, TaggedOrder } from '../state.ts';
+import { type Detail, type State, type TaggedOrder, WORDS } from '../state.ts';
 
 /** Opens the details of the order in the view, or closes those of the order `before`, and moves the focus along. */
 export async function showDetails(screen: Screen, before: bigint | undefined): Promise<void> {

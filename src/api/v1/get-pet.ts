@@ -9,7 +9,7 @@ import { type ErrorReply, type Reply, refuse } from '../../http/request/reply.ts
 import { answer, jsonReply } from '../operation.ts';
 
 /** Dependencies of the pet lookup. */
-export interface PetLookup {
+interface PetLookup {
   readonly findPet: (id: bigint) => Promise<Pet | undefined>;
   /** Sunset date of the lookup, in milliseconds since the epoch. */
   readonly sunsetAt: number;

@@ -22,7 +22,7 @@ export const listChanges = operation('listChanges', async (call, { store }) => {
 });
 
 /** Which changes a client wants: parameters of listChanges and streamChanges. */
-export interface FilterParameters {
+interface FilterParameters {
   readonly petId?: bigint;
   readonly type?: readonly OrderEventType[];
   readonly by?: string;

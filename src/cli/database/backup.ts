@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { positionText } from '../../../protocol/history.ts';
 import { invisibleIn } from '../../domain/text.ts';
 import { backupStore } from '../../store/copy.ts';
+import type { Findings } from '../../store/tables/consistency.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { counted, grouped, UsageError, writeErr } from '../terminal/output.ts';
-import { historyLines } from './history-lines.ts';
 
 export function backupCommand(): Command {
   return databaseCommand(
@@ -33,4 +34,13 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
       `${each} is left from an interrupted backup. Delete it unless another backup is running.`,
     );
   }
+}
+
+/** Returns the head of a store, to be kept, and what a check has found in its history: lines for the operator. */
+export function historyLines({ revision, head, heads }: Findings): string[] {
+  const altered = heads?.problems ?? [];
+  return [
+    ...(head === undefined ? [] : [`Its head is ${positionText({ revision, head })}.`]),
+    ...altered.map((problem) => `Warning: ${problem}.`),
+  ];
 }

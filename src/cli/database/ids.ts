@@ -3,8 +3,12 @@ import { type FreeIds, idsLeft } from '../../domain/ids.ts';
 import { parseInt64 } from '../../domain/order.ts';
 import { actionOf } from '../../store/audit.ts';
 import type { CommandOf } from '../../store/commands.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { applyRecorded } from '../recorded.ts';
+import {
+  applyRecorded,
+  type DatabaseFlags,
+  databaseCommand,
+  withStore,
+} from '../command-database.ts';
 import { grouped, table, UsageError, writeErr, writeJson, writeOut } from '../terminal/output.ts';
 
 interface IdsFlags extends DatabaseFlags {

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
 import { expectEnvironment } from '../../store/claim.ts';
-import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
-import { applyRecorded } from '../recorded.ts';
+import {
+  applyRecorded,
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+} from '../command-database.ts';
 import { writeErr } from '../terminal/output.ts';
 
 export function reactivateCommand(): Command {

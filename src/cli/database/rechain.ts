@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
 import {
+  applyRecorded,
   type DatabaseFlags,
   databaseCommand,
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { applyRecorded } from '../recorded.ts';
 import { CommandFailed, writeErr } from '../terminal/output.ts';
 
 export function rechainCommand(): Command {

@@ -6,7 +6,7 @@ import { expectEnvironment } from '../../store/claim.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { compressionOfFile } from '../files/compressed.ts';
 import { CommandFailed, counted, writeErr } from '../terminal/output.ts';
-import { historyLines } from './history-lines.ts';
+import { historyLines } from './backup.ts';
 
 export function restoreCommand(): Command {
   return databaseCommand(

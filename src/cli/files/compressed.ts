@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** A compressed format, with the command that writes the decompressed content of a file to stdout. */
-export interface Compression {
+interface Compression {
   readonly name: string;
   readonly command: string;
 }

@@ -1,5 +1,4 @@
-import { jsonRow } from './json-row.ts';
-import { MAX_ROW_BYTES, type Row } from './row.ts';
+import { jsonRow, MAX_ROW_BYTES, type Row } from './row.ts';
 
 const [NEWLINE, QUOTE, BACKSLASH, COMMA] = [0x0a, 0x22, 0x5c, 0x2c];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];

@@ -1,5 +1,4 @@
-import { jsonRow } from './json-row.ts';
-import { MAX_ROW_BYTES, type Row } from './row.ts';
+import { jsonRow, MAX_ROW_BYTES, type Row } from './row.ts';
 
 const NEWLINE = 0x0a;
 

@@ -1,4 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { OtherNumber } from '../../../protocol/exact-json.ts';
+import { type ExactJson, parseExactJson } from '../../../protocol/exact-json.ts';
+import { cut } from '../../domain/text.ts';
 
 /** Maximum length of a line, an array element or a CSV record; bounds the memory of an import. */
 export const MAX_ROW_BYTES = 1024 * 1024;
@@ -18,3 +21,22 @@ export type Row =
  * converted.
  */
 export type Columns = Readonly<Record<string, 'integer' | 'text' | 'boolean'>>;
+
+/** Reads the JSON text of one object as a row; integers keep every digit. */
+export function jsonRow(at: string, bytes: Buffer): Row {
+  if (!isUtf8(bytes)) return { at, problem: 'is not valid UTF-8' };
+  let json: ExactJson;
+  try {
+    json = parseExactJson(bytes.toString('utf8'));
+  } catch {
+    return { at, problem: 'is not valid JSON' };
+  }
+  const { value, repeatedName } = json;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { at, problem: 'is not a JSON object' };
+  }
+  if (repeatedName !== undefined) {
+    return { at, problem: `has the field ${JSON.stringify(cut(repeatedName, 40))} twice` };
+  }
+  return { at, fields: value as Record<string, Value> };
+}

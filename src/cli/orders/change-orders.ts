@@ -5,8 +5,7 @@ import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { actionOf } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
-import { type DatabaseFlags, withStore } from '../command-database.ts';
-import { applyRecorded, namesOf } from '../recorded.ts';
+import { applyRecorded, type DatabaseFlags, namesOf, withStore } from '../command-database.ts';
 import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/output.ts';
 import {
   readSelection,
@@ -36,7 +35,7 @@ export interface ChangeFlags extends DatabaseFlags, SelectionFlags {
 }
 
 /** How orders are changed. */
-export interface OrderChanges {
+interface OrderChanges {
   /** The ids in the command line. */
   readonly ids: readonly string[];
   readonly commandOf: (id: OrderId) => ChangeCommand;

@@ -2,8 +2,12 @@ import { Command } from 'commander';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { actionOf } from '../../store/audit.ts';
 import { type ImportRecord, SHOWN_DIGITS } from '../../store/imports.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { applyRecorded } from '../recorded.ts';
+import {
+  applyRecorded,
+  type DatabaseFlags,
+  databaseCommand,
+  withStore,
+} from '../command-database.ts';
 import { CommandFailed, grouped, printRows, UsageError, writeErr } from '../terminal/output.ts';
 
 export function importsCommand(): Command {

@@ -3,12 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Pet } from '../../domain/pet.ts';
 import { actionOf } from '../../store/audit.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import {
+  applyRecorded,
+  type DatabaseFlags,
+  databaseCommand,
+  withStore,
+} from '../command-database.ts';
 import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
-import { applyRecorded } from '../recorded.ts';
 import { counted, grouped, writeErr } from '../terminal/output.ts';
 import { terminal } from '../terminal/terminal.ts';
 import { refuseProblems } from './import/check-file.ts';

@@ -5,7 +5,7 @@ const BAR_WIDTH = 24;
 /** Minimum time between two redraws. */
 const INTERVAL_MS = 100;
 
-export interface Progress {
+interface Progress {
   /**
    * @param fraction share of the work done, 0 to 1
    * @param count number of rows done

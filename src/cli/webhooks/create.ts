@@ -7,14 +7,14 @@ import { keyForNewIn } from '../../feed/deliveries/webhook-key.ts';
 import { secretOf } from '../../feed/deliveries/webhook-secrets.ts';
 import { actionOf } from '../../store/audit.ts';
 import {
+  applyRecorded,
   type DatabaseFlags,
   databaseCommand,
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { applyRecorded } from '../recorded.ts';
 import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/output.ts';
-import { positionAt } from './position.ts';
+import { positionAt } from './manage.ts';
 
 interface CreateFlags extends DatabaseFlags {
   readonly description?: string;

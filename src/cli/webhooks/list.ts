@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { MAX_LAG } from '../../domain/webhook.ts';
 import { webhookRecord } from '../../records/webhook-json.ts';
-import { type LaggingWebhook, lagsOf } from '../../store/webhook-lags.ts';
+import { type LaggingWebhook, lagsOf } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import {
   CommandFailed,

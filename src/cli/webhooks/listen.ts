@@ -17,7 +17,7 @@ import type { ChangePage } from '../../store/feed.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { followed } from '../orders/changes.ts';
 import { CommandFailed, counted, UsageError, writeErr } from '../terminal/output.ts';
-import { positionAt } from './position.ts';
+import { positionAt } from './manage.ts';
 
 /** Programs under development are restarted often, so they are not waited for longer than this. */
 const LONGEST_WAIT_MS = 1_000;

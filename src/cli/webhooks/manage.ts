@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Position } from '../../../protocol/history.ts';
 import { positionText } from '../../../protocol/history.ts';
 import {
   rotatedWebhook,
@@ -10,16 +11,16 @@ import { sendTest } from '../../feed/deliveries/test-delivery.ts';
 import { keyOfIn, readWebhookKey } from '../../feed/deliveries/webhook-key.ts';
 import { ROTATION_MS, secretOf } from '../../feed/deliveries/webhook-secrets.ts';
 import { actionOf } from '../../store/audit.ts';
+import { parseFeedStart, startPosition } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
 import {
+  applyRecorded,
   type DatabaseFlags,
   databaseCommand,
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { applyRecorded } from '../recorded.ts';
-import { CommandFailed, writeErr, writeOut } from '../terminal/output.ts';
-import { positionAt } from './position.ts';
+import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/output.ts';
 
 const ID = 'wh_3f9c1a7be2d04586';
 const ROTATION_HOURS = ROTATION_MS / 3_600_000;
@@ -161,4 +162,16 @@ async function webhookOf(store: Store, id: string): Promise<Webhook> {
   const found = (await store.webhooks()).find((each) => each.id === id);
   if (found === undefined) throw new CommandFailed(`there is no webhook ${id}`);
   return found;
+}
+
+/**
+ * Returns the position of a cursor, "start" or "now".
+ * @throws UsageError, CommandFailed if the cursor belongs to no history of the store
+ */
+export async function positionAt(store: Store, flag: string, cursor: string): Promise<Position> {
+  const start = parseFeedStart(cursor);
+  if (start === undefined) throw new UsageError(`${flag} must be a cursor, start or now`);
+  const page = await store.feed(start, 1);
+  if (page !== undefined) return startPosition(start, page.now);
+  throw new CommandFailed('the cursor is no longer valid: the store was restored or lost changes');
 }

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Mutex } from '../../concurrency/mutex.ts';
+import { Mutex } from '../../concurrency.ts';
 
 /** An address with the length of its network's prefix. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;

@@ -19,7 +19,7 @@ const LEASE_EVERY_MS = 3_000;
 /** Deliveries begin only while the lease lasts longer than this. */
 const LEASE_MARGIN_MS = 2_000;
 
-export interface DelivererParts {
+interface DelivererParts {
   readonly store: Pick<Store, 'feed' | 'webhooks' | 'apply'>;
   /** Returns the service's webhook key; undefined if there is none (yet). @throws WebhookKeyUnusable */
   readonly key: () => WebhookKey | undefined;

@@ -27,7 +27,7 @@ const RETRY_MS = 2_000;
 /** "failed": there was no answer. */
 export type DeliveryOutcome = 'accepted' | 'refused' | 'failed';
 
-export interface DeliveriesParts {
+interface DeliveriesParts {
   readonly feed: ReadFeed;
   /** Resolves to whether the state was recorded; see the command recordDeliveries. @throws StoreUnavailable, NotConfirmed */
   readonly save: (delivery: RecordedDelivery) => Promise<boolean>;

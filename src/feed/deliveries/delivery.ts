@@ -6,7 +6,7 @@ import { VERSION } from '../../version.ts';
 import { signatureOf } from './webhook-secrets.ts';
 
 /** A page of changes that is sent to an endpoint. */
-export interface Delivery {
+interface Delivery {
   /** The same for the same changes, so that receivers recognize a repetition. */
   readonly id: string;
   readonly body: string;

@@ -5,12 +5,12 @@ import type { ReadFeed } from '../follow.ts';
 import { sizeOf } from './delivery.ts';
 
 /** How many changes a delivery has, unless a single revision has more. */
-export const CHANGES_PER_DELIVERY = 100;
+const CHANGES_PER_DELIVERY = 100;
 
 /**
  * The size of a delivery, in bytes, unless a single revision has more: the usual body parsers accept 100 kB.
  */
-export const DELIVERY_BYTES = 65_536;
+const DELIVERY_BYTES = 65_536;
 
 /**
  * Reads the page of changes that a webhook is sent next: the same page again if one is being sent. A page without changes means that none

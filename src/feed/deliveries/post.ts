@@ -4,7 +4,7 @@ import { cut } from '../../domain/text.ts';
 import { type AllowedTargets, guardedLookup, urlProblem } from './addresses.ts';
 
 /** How long an endpoint may take to answer, from the beginning of the connection on. */
-export const ANSWER_WITHIN_MS = 15_000;
+const ANSWER_WITHIN_MS = 15_000;
 /** How much of an answer's body is read, and for how long, so that its connection can be used again; the rest is refused. */
 const MAX_ANSWER_BYTES = 65_536;
 const ANSWER_ENDS_WITHIN_MS = 1_000;
@@ -108,7 +108,7 @@ function discard(response: IncomingMessage): void {
 }
 
 /** Reads Retry-After (RFC 9110, section 10.2.3), in milliseconds; undefined without one. */
-export function retryAfterOf(header: string | undefined, now = Date.now()): number | undefined {
+function retryAfterOf(header: string | undefined, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
   const at = Date.parse(header);

@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = HOUR_MS;
 /** Waits are up to a tenth longer, so that endpoints that failed together are not tried together. */
 const JITTER = 0.1;
 /** An endpoint that has failed for so long is paused; it keeps its cursor. */
-export const GIVE_UP_AFTER_MS = 3 * 24 * HOUR_MS;
+const GIVE_UP_AFTER_MS = 3 * 24 * HOUR_MS;
 /** And so often: a service that was off, or a clock that jumped, must not count as failures. */
 const GIVE_UP_AFTER_FAILURES = 50;
 

@@ -11,7 +11,7 @@ import { KEY_BYTES, type WebhookKey } from './webhook-key.ts';
 export const ROTATION_MS = 24 * 3_600_000;
 
 /** What an endpoint's secret is derived from, besides the service's webhook key. */
-export interface SecretName {
+interface SecretName {
   /** Of the endpoint. */
   readonly id: string;
   /** Increases with each rotation. */

@@ -27,7 +27,7 @@ import { eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
 /** Why the store is not available, if this node will not serve it again. */
 const ENDING: readonly Fault[] = ['moved', 'schema'];
 
-export interface ChangeStreamsParts {
+interface ChangeStreamsParts {
   readonly feed: Store['feed'];
   /** Returns the ids of those keys that are still valid. */
   readonly recheck: (keys: readonly ApiKey[]) => Promise<ReadonlySet<string>>;

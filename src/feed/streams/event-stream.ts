@@ -7,7 +7,7 @@ import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../
 const RETRY_MS = 1_000;
 
 /** Returns the events after a revision as bytes; those of all changes are shared by streams. */
-export type EventsSince = (revision: bigint, filter?: FeedFilter) => Buffer;
+type EventsSince = (revision: bigint, filter?: FeedFilter) => Buffer;
 
 /** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
 export function openingBytes(position: Position): Buffer {

@@ -6,7 +6,7 @@ import type { Router } from '../request/router.ts';
 import type { Contract, Version } from './contract.ts';
 
 /** The facts of a deployment that a contract shows. */
-export interface Deployment {
+interface Deployment {
   readonly environment: Environment;
   /** The URL of the service, such as https://api.store.example */
   readonly rootUrl: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { HeaderList } from '../error-records.ts';
 import { addFixed, addRedirect, type FixedFile } from '../request/fixed-response.ts';
 import type { Router } from '../request/router.ts';
-import { MARK } from './mark.ts';
+import { MARK } from './html.ts';
 
 const BASE_STYLES = new URL('./base.css', import.meta.url);
 

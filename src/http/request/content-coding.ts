@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip, gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { ConcurrencyLimit } from '../../concurrency/limit.ts';
-import { withTimeout } from '../../concurrency/timeout.ts';
+import { ConcurrencyLimit, withTimeout } from '../../concurrency.ts';
 
 /** Minimum size for compression: smaller responses fit in one packet. */
 export const MIN_COMPRESSED_BYTES = 1_024;

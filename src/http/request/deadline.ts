@@ -1,4 +1,4 @@
-import { TimedOut } from '../../concurrency/timeout.ts';
+import { TimedOut } from '../../concurrency.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How late a request may learn that its time is up. */

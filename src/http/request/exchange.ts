@@ -1,12 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiKey } from '../../domain/api-key.ts';
+import { withoutSecrets } from '../../domain/api-key.ts';
 import type { Scope } from '../../domain/scopes.ts';
 import type { RequestSpan } from '../../telemetry/traces.ts';
 import { NO_BODY } from '../connection/bodies.ts';
 import { pathOf, queryOf } from '../connection/well-formed.ts';
 import type { HeaderList, Refusal } from '../error-records.ts';
 import { ANSWER_WITHIN_MS } from '../limits.ts';
-import { requestId } from './request-id.ts';
 
 /** Handles a request. Exceptions become Error records. */
 export type Handle = (exchange: Exchange) => void | Promise<void>;
@@ -93,4 +94,22 @@ export class Exchange {
   allowTime(): void {
     this.answerBy = performance.now() + ANSWER_WITHIN_MS;
   }
+}
+
+/** Random per-process prefix (96 bits); a counter completes the id. */
+const PROCESS = randomBytes(12).toString('hex');
+let made = 0;
+
+/** Returns the X-Request-Id of the request if it is safe to log; otherwise a new id. */
+export function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  const isSane =
+    typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) && withoutSecrets(given) === given;
+  return isSane ? given : newRequestId();
+}
+
+/** Returns a new id; used directly when no request could be parsed. */
+export function newRequestId(): string {
+  made += 1;
+  return `${PROCESS}-${made.toString(36)}`;
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { TimedOut } from '../../concurrency/timeout.ts';
+import { TimedOut } from '../../concurrency.ts';
 import { NotConfirmed } from '../../store/group-commit.ts';
 import { type Fault, needsOperator, StoreUnavailable } from '../../store/store.ts';
 import type { Exchange } from './exchange.ts';

@@ -17,7 +17,7 @@ const KEYS_AT_A_TIME = 200;
 /** Maximum number of cached keys; when it is reached, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
-export type KeyRefusal =
+type KeyRefusal =
   | 'api_key_invalid'
   | 'api_key_expired'
   | 'api_key_revoked'
@@ -28,7 +28,7 @@ export type Authentication =
   /** `keyId` is present if the refused key is known. */
   | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
 
-export interface KeyRingParts {
+interface KeyRingParts {
   /** Returns the existing keys with these digests, in any order. */
   readonly findKeys: (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
   readonly environment: Environment;
@@ -122,4 +122,34 @@ export class KeyRing {
 
 function nameOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString('latin1');
+}
+
+/** Pause after a failed attempt. */
+const RETRY_AFTER_MS = 60_000;
+
+/**
+ * Records when keys were last used. At most one write is active and none is queued: a use that is not recorded is
+ * offered again at the next lookup of the key.
+ */
+export class KeyUse {
+  readonly #record: (keyIds: readonly string[], at: number) => Promise<void>;
+  #isRecording = false;
+  /** In the time of performance.now(). */
+  #notBefore = 0;
+
+  constructor(record: (keyIds: readonly string[], at: number) => Promise<void>) {
+    this.#record = record;
+  }
+
+  offer(keyIds: readonly string[], at: number): void {
+    if (this.#isRecording || performance.now() < this.#notBefore) return;
+    this.#isRecording = true;
+    this.#record(keyIds, at)
+      .catch(() => {
+        this.#notBefore = performance.now() + RETRY_AFTER_MS;
+      })
+      .finally(() => {
+        this.#isRecording = false;
+      });
+  }
 }

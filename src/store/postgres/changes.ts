@@ -1,5 +1,5 @@
 import { BEGINNING, type Position } from '../../../protocol/history.ts';
-import { Mutex } from '../../concurrency/mutex.ts';
+import { Mutex } from '../../concurrency.ts';
 import { byId, type Order } from '../../domain/order.ts';
 import { isPast } from '../feed.ts';
 import { headFromColumn } from '../tables/feed.ts';

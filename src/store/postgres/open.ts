@@ -1,4 +1,4 @@
-import { ConcurrencyLimit } from '../../concurrency/limit.ts';
+import { ConcurrencyLimit } from '../../concurrency.ts';
 import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
@@ -24,6 +24,7 @@ import { Origin } from './database/origin.ts';
 import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
 import { KNOWN_MIGRATIONS, migrate, withMigrationLock } from './database/schema.ts';
 import type { Session } from './database/session.ts';
+import { readSizes } from './database/snapshots.ts';
 import {
   BULK,
   COMMAND,
@@ -36,7 +37,6 @@ import { readFeed, readPosition } from './feed.ts';
 import { orderEvents } from './orders.ts';
 import { countOrders, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
-import { readSizes } from './sizes.ts';
 import { Writer } from './writer.ts';
 
 /**

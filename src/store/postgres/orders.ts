@@ -6,9 +6,14 @@ import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import {
+  eventFromRow,
+  findReferences,
+  ORDER_COLUMNS,
+  ORDER_WIDTH,
+  orderFromRow,
+} from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
-import { findReferences } from '../tables/references.ts';
 import type { Column } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';

@@ -82,7 +82,7 @@ function placementValues({ placements, now, freeIds }: Batch): Value[] {
 }
 
 /** What a statement writes beside the changes of orders; its parameters begin at $20. */
-export interface WriteAlso {
+interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
   /** Further parts of the statement, each with a comma before it. */

@@ -1,4 +1,4 @@
-import { Mutex } from '../../concurrency/mutex.ts';
+import { Mutex } from '../../concurrency.ts';
 import { isBatchCommand } from '../../domain/batch.ts';
 import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';

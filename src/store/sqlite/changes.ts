@@ -1,5 +1,5 @@
 import { isSamePosition, type Position } from '../../../protocol/history.ts';
-import { Mutex } from '../../concurrency/mutex.ts';
+import { Mutex } from '../../concurrency.ts';
 import { byId, INT64_MAX, type Order } from '../../domain/order.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';

@@ -1,9 +1,12 @@
-import { ConcurrencyLimit } from '../../concurrency/limit.ts';
+import { realpathSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ConcurrencyLimit } from '../../concurrency.ts';
 import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { History } from '../history.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
+import type { StoreSizes } from '../store.ts';
 import { type Store, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
@@ -28,7 +31,6 @@ import { backupBeforeMigration } from './maintenance/backup-before-migration.ts'
 import { orderEvents } from './orders.ts';
 import { Pages } from './pages.ts';
 import { scanOrders } from './scan.ts';
-import { sizesOf } from './sizes.ts';
 import { Turns } from './turns.ts';
 import { Usability } from './usability.ts';
 import { WriterClient } from './writer-client.ts';
@@ -178,5 +180,16 @@ function storeOf(
       closing ??= close();
       return closing;
     },
+  };
+}
+
+/** Returns the sizes of the database at `path`. @throws errors of the file system */
+export function sizesOf(path: string): StoreSizes {
+  const file = realpathSync(path);
+  const { bavail, bsize } = statfsSync(dirname(file));
+  return {
+    database: statSync(file).size,
+    log: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    free: bavail * bsize,
   };
 }

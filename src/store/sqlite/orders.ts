@@ -7,9 +7,14 @@ import { recordOperator } from '../tables/audit.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import { eventFromRow, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import {
+  eventFromRow,
+  findReferences,
+  ORDER_COLUMNS,
+  ORDER_WIDTH,
+  orderFromRow,
+} from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
-import { findReferences } from '../tables/references.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { RestoreOptions, Rotation } from '../backups.ts';
-import type { MigrationSteps } from '../migration-steps.ts';
+import type { MigrationSteps } from '../diagnosis.ts';
 import type { OpenOptions } from '../open-options.ts';
 import type { MovedIds } from '../tables/copied.ts';
 import type { HistoryCheck } from '../tables/heads.ts';

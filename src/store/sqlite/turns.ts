@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { Mutex } from '../../concurrency/mutex.ts';
+import { Mutex } from '../../concurrency.ts';
 
 /** Work that took longer than this is followed by a pause, in which the writer and other requests can use the CPU core. */
 const LONG_MS = 0.5;

@@ -134,7 +134,7 @@ function timesOf(
 }
 
 /** A part of a walk: which rows it has, and the columns that they are sorted by. */
-export interface Part {
+interface Part {
   readonly conditions: readonly Condition[];
   readonly sortedBy: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Mutex } from '../../concurrency/mutex.ts';
+import { Mutex } from '../../concurrency.ts';
 import type { BatchCommand } from '../../domain/batch.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';

@@ -5,7 +5,7 @@ import type { RequestName } from '../commands.ts';
 import { jsonRows, type Row, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its result. */
-export interface RememberedRequest extends RequestName {
+interface RememberedRequest extends RequestName {
   /** Of what was requested; a repetition with another one is refused. */
   readonly digest: string;
   /** A JSON value. */

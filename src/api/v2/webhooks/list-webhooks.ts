@@ -1,6 +1,6 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { webhookRecord } from '../../../records/webhook-json.ts';
-import { lagsOf } from '../../../store/webhook-lags.ts';
+import { lagsOf } from '../../../store/store.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { NOT_STORED } from '../replies.ts';
 import { isOwn } from './permitted-webhook.ts';

@@ -8,7 +8,7 @@ const POLL_INTERVAL_MS = 300;
  * Describes the sessions that the session of process `pid` waits for.
  * https://www.postgresql.org/docs/current/functions-info.html (pg_blocking_pids)
  */
-export async function blockersOf(session: Session, pid: bigint): Promise<string[]> {
+async function blockersOf(session: Session, pid: bigint): Promise<string[]> {
   return (await session.query(BLOCKING, [pid])).map(described);
 }
 

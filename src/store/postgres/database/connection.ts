@@ -13,7 +13,7 @@ const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
 const RETRY_PAUSE_MS = 100;
 
 /** Callbacks for the sessions of a connection. */
-export interface ConnectionListeners {
+interface ConnectionListeners {
   /**
    * Called with every new session before it is used for anything else.
    * @param openAnother opens a further session at the same address

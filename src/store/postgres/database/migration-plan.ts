@@ -1,5 +1,5 @@
 /** A lock that a migration takes on a table, by PostgreSQL's name, from strong to weak. */
-export interface TableLock {
+interface TableLock {
   readonly table: string;
   readonly mode: 'ACCESS EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'ROW EXCLUSIVE';
 }

@@ -43,7 +43,7 @@ export async function expectSchema(session: Session): Promise<{ has: number; kno
 }
 
 /** Permissions and callbacks of `migrate`. */
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Whether missing tables may be created, and existing ones updated. */
   readonly create: boolean;
   readonly update: boolean;

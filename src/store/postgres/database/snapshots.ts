@@ -1,4 +1,5 @@
-import { MAX_HELD_BACK, SNAPSHOT_HOLDERS, type StoreSizes } from '../../store.ts';
+import type { StoreSizes } from '../../store.ts';
+import { MAX_HELD_BACK, SNAPSHOT_HOLDERS } from '../../store.ts';
 import type { Session } from './session.ts';
 
 /** Old snapshots that are named; there can be any number. */
@@ -36,3 +37,12 @@ const LARGEST = `SELECT kind, max(transactions) FROM (${HELD}) AS held GROUP BY 
 
 const NAMED = `SELECT name, transactions FROM (${HELD}) AS held WHERE transactions > $1
   ORDER BY transactions DESC LIMIT $2`;
+
+/** Returns the size of the database and what holds back its cleanup; log and disk are the server's. */
+export async function readSizes(session: Session): Promise<StoreSizes> {
+  const [[row], heldBack] = await Promise.all([
+    session.query('SELECT pg_database_size(current_database())'),
+    readHeldBack(session),
+  ]);
+  return { database: Number(row![0]), heldBack };
+}

@@ -1,4 +1,4 @@
-import type { MigrationStep, MigrationSteps } from '../../migration-steps.ts';
+import type { MigrationStep, MigrationSteps } from '../../diagnosis.ts';
 import { holdersOf } from '../database/blockers.ts';
 import { newSession } from '../database/connection.ts';
 import type { MigrationPlan } from '../database/migration-plan.ts';

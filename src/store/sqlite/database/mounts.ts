@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Where a file system is mounted, and its type as Linux names it: ext4, overlay, nfs4, 9p, virtiofs, fuse.sshfs. */
-export interface Mount {
+interface Mount {
   readonly point: string;
   readonly type: string;
 }

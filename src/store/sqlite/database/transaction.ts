@@ -6,7 +6,7 @@ import { expectVersion } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** How a transaction begins. */
-export interface TransactionOptions extends MovedOption {
+interface TransactionOptions extends MovedOption {
   /** How long to wait for the write lock of another process, in milliseconds. */
   readonly lockWaitMs: number;
 }

@@ -84,7 +84,7 @@ export function partialsIn(folder: string): string[] {
 }
 
 /** The two steps of writing a file atomically: write a temporary file, then put it in place. */
-export interface WholeFile {
+interface WholeFile {
   readonly write: (partial: string) => Promise<void>;
   readonly putInPlace: (partial: string) => void;
 }

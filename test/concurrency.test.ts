@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConcurrencyLimit } from '../../src/concurrency/limit.ts';
+import { ConcurrencyLimit, Mutex, TimedOut, withTimeout } from '../src/concurrency.ts';
 
 const refusal = () => new Error('too many');
 
@@ -58,4 +58,45 @@ test('a task that has waited for too long does not run', async () => {
   await first;
   await assert.rejects(late, /too many/);
   assert.equal(await limit.run(async () => 'free again'), 'free again');
+});
+
+test('tasks run one at a time, in order of submission', async () => {
+  const mutex = new Mutex();
+  const events: string[] = [];
+  const task = (name: string) =>
+    mutex.run(async () => {
+      events.push(`${name} begins`);
+      await Promise.resolve();
+      events.push(`${name} ends`);
+    });
+  await Promise.all([task('first'), task('second')]);
+  assert.deepEqual(events, ['first begins', 'first ends', 'second begins', 'second ends']);
+});
+
+test('a failed task does not block the next one', async () => {
+  const mutex = new Mutex();
+  const failing = mutex.run(() => Promise.reject(new Error('failed')));
+  const next = mutex.run(async () => 'done');
+  await assert.rejects(failing, /failed/);
+  assert.equal(await next, 'done');
+});
+
+test('without time left the operation is not started', async () => {
+  let started = 0;
+  const start = async () => {
+    started += 1;
+  };
+  for (const ms of [0, -1, -2_000]) {
+    await assert.rejects(withTimeout(ms, start), TimedOut);
+  }
+  assert.equal(started, 0);
+  await withTimeout(1_000, start);
+  assert.equal(started, 1);
+});
+
+test('an operation without a result is given up after its time limit', async () => {
+  await assert.rejects(
+    withTimeout(1, () => new Promise(() => {})),
+    TimedOut,
+  );
 });

@@ -1,5 +1,5 @@
 /** Tasks that wait for others to end. */
-export interface Waiting {
+interface Waiting {
   readonly max: number;
   /** How long each waits, in milliseconds. */
   readonly limitMs: number;
@@ -56,4 +56,46 @@ export class ConcurrencyLimit {
     }
     this.#running -= 1;
   }
+}
+
+/** Runs asynchronous tasks one at a time, in order of submission. */
+export class Mutex {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs `task` after all earlier tasks have settled; resolves or rejects with its result. */
+  run<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(task, task);
+    this.#last = result;
+    return result;
+  }
+}
+
+/** Thrown when a time limit is reached; whether the operation succeeds is unknown. */
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut';
+}
+
+/**
+ * Calls `start` and resolves to its result, with a time limit. The operation is not cancelled when the time is up.
+ * @param ms limit; if it is not positive, `start` is not called
+ * @throws TimedOut after `ms`; also whatever `start` throws
+ */
+export function withTimeout<T>(ms: number, start: () => Promise<T>): Promise<T> {
+  if (ms <= 0) return Promise.reject(new TimedOut('the time was up before the operation began'));
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new TimedOut(`no result within ${Math.round(ms)} ms`)),
+      ms,
+    );
+    start().then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
 }
