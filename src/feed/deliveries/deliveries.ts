@@ -13,10 +13,7 @@ import { isDue, stateAfter } from './repetitions.ts';
 import type { WebhookKey } from './webhook-key.ts';
 import { signingSecrets } from './webhook-secrets.ts';
 
-/**
- * Maximum number of deliveries that begin at the same time in each lane. One that takes long leaves the lane in which it began, so there can be
- * as many as there are webhooks.
- */
+/** Limits deliveries starting per lane. Slow ones move to the slow lane, so as many as there are webhooks can be in flight. */
 const MAX_IN_LANE = 100;
 /** Maximum number of deliveries in a row while other endpoints wait for a place in the lane. */
 const MAX_IN_A_ROW = 10;
@@ -38,8 +35,8 @@ interface DeliveriesParts {
 }
 
 /**
- * The deliveries of one node: in order, and one at a time for each endpoint. Endpoints that failed or were slow have places of their own,
- * so that they delay no others.
+ * The deliveries of one node: in order, and one at a time for each endpoint. Endpoints that failed or were slow have a lane of their own,
+ * so that they do not delay others.
  */
 export class Deliveries {
   readonly #parts: DeliveriesParts;
@@ -55,7 +52,7 @@ export class Deliveries {
     this.#parts = parts;
   }
 
-  /** Whether there is nothing that could be sent. */
+  /** Whether this node has no webhook to deliver. */
   get isEmpty(): boolean {
     return this.#endpoints.size === 0;
   }
@@ -73,7 +70,7 @@ export class Deliveries {
     const ids = new Set(sendable.map(({ id }) => id));
     for (const [id, endpoint] of this.#endpoints) {
       endpoint.isRemoved = !ids.has(id);
-      // One with a delivery in flight stays, so that there is no second one if it is resumed meanwhile.
+      // An endpoint with a delivery in flight stays: if its webhook is resumed before the answer, it must not get a second one.
       if (endpoint.isRemoved && !endpoint.isBusy) this.#endpoints.delete(id);
     }
     for (const webhook of sendable) {
@@ -105,7 +102,7 @@ export class Deliveries {
         continue;
       }
       places[endpoint.lane] -= 1;
-      // Behind all others.
+      // Behind all others, so that each gets its turn.
       this.#endpoints.delete(id);
       this.#endpoints.set(id, endpoint);
       this.#track(endpoint);
@@ -123,12 +120,11 @@ export class Deliveries {
     endpoint.isBusy = true;
     const running = this.#deliver(endpoint)
       .then(
-        () => endpoint.continued(),
+        () => endpoint.ended(),
         (error) => {
-          if (endpoint.isInterrupted) return endpoint.interrupted(RETRY_MS);
+          if (!endpoint.interrupted(RETRY_MS)) return;
           const details = { webhook: endpoint.webhook.id, err: error };
           this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
-          endpoint.interrupted(RETRY_MS);
         },
       )
       .finally(() => {
@@ -146,7 +142,7 @@ export class Deliveries {
       const { webhook } = endpoint;
       const page = await nextPage(this.#parts.feed, webhook);
       if (page === undefined) {
-        if (!endpoint.placeIsMissing()) return;
+        if (!endpoint.positionIsMissing()) return;
         this.#parts.logger.error({ webhook: webhook.id }, PAUSED.changes_gone);
         endpoint.advance({ pausedFor: 'changes_gone' });
         break;
@@ -163,10 +159,10 @@ export class Deliveries {
       if (end === undefined || !isSamePosition(end, page.position)) {
         endpoint.advance({ sendingTo: page.position });
       }
-      // Stored before it is sent, so that each repetition, by whichever node, is the same, and that nothing is sent to a webhook that was
-      // paused, rotated or changed meanwhile.
+      // Stored before it is sent: then every node repeats the same delivery, and nothing is sent to a webhook that was paused, rotated or
+      // changed since it was read.
       if (!(await this.#save(endpoint, webhook.generation))) {
-        // The delivery before this one was accepted, and its place is not that of the webhook yet.
+        // The delivery before this one was accepted, and the store does not have its position yet.
         if (reached !== undefined) await this.#parts.save(reached);
         return;
       }
@@ -186,7 +182,7 @@ export class Deliveries {
     const { signal } = this.#ending;
     const key = this.#key;
     if (key?.name !== keyName) return false;
-    // After its place or filter was set, what is sent again is not a repetition.
+    // The version is part of the series: after the cursor or filter of a webhook was set, the same changes are no repetition.
     const delivery = await deliveryOf(`${id} ${version}`, position, page);
     const headers = headersOf(delivery, signingSecrets(key, webhook, Date.now()));
     const { allowed } = this.#parts;

@@ -2,30 +2,44 @@ import type { Position } from '../../../protocol/history.ts';
 import type { DeliveryState, Webhook } from '../../domain/webhook.ts';
 import type { RecordedDelivery } from '../../store/commands.ts';
 
-/** An endpoint that takes longer to answer is in the lane of slow ones, as is one that has failed. */
+/** An endpoint that takes longer to answer is in the slow lane, as is one that has failed. */
 const SLOW_MS = 1_000;
-/** How often the place of a webhook is stored that is sent nothing, since no change is wanted. */
+/** How often the position of a webhook is saved while it only passes changes that it does not want. */
 const EXAMINED_SAVED_MS = 2_000;
 
-/** A webhook in the memory of the node that delivers it: its state is ahead of the one in the store while it is not saved. */
+/**
+ * A webhook in the memory of the node that delivers it. The copy is in one of these states:
+ *
+ *     current    as in the store, except for what is unsaved
+ *     outdated   another node or a client has changed the webhook: nothing is sent until it is read again
+ *     lost       outdated, because the feed does not have the position of the copy
+ *     reread     read again after it was lost: if the feed does not have this position either, the webhook is paused
+ *
+ * and has one of these to be saved:
+ *
+ *     nothing
+ *     examined   only that changes were passed that are not wanted; saved EXAMINED_SAVED_MS after the last save
+ *     progress   a delivery began or was answered, or the webhook was paused; saved at once
+ */
 export class Endpoint {
   #webhook: Webhook;
-  /** The place in the store, as this node knows it. */
+  #copy: 'current' | 'outdated' | 'lost' | 'reread' = 'current';
+  #unsaved: 'nothing' | 'examined' | 'progress' = 'nothing';
+  /** The position in the store, as far as this node knows. */
   #known: RecordedDelivery['known'];
-  /** Set when a save was refused: the webhook in the store is another than this one. By performance.now(). */
-  #overtakenAt: number | undefined;
+  /** By performance.now(), as the other times here. */
+  #outdatedAt = Number.NEGATIVE_INFINITY;
   #savedAt = performance.now();
-  /** Set after an error of the store, by performance.now(). */
+  /** Undefined unless the last attempt was interrupted by an error of the store. */
   #retryAt: number | undefined;
-  #unsaved: 'nothing' | 'examined' | 'state' = 'nothing';
-  /** Whether the feed does not have its place, and whether that was read from the store since. */
-  #missing: 'no' | 'in memory' | 'in the store' = 'no';
+  /** When the delivery was sent that is not answered yet. */
+  #sentAt: number | undefined;
+  /** Whether the last delivery failed or took long, or a long history is read. */
+  #isSlow: boolean;
+  /** Whether an attempt to deliver is running. */
   isBusy = false;
   /** Whether it was deleted or paused, or is no longer for this node. */
   isRemoved = false;
-  #isSlow: boolean;
-  /** When the delivery that is not answered yet was sent, by performance.now(). */
-  #sentAt: number | undefined;
 
   constructor(webhook: Webhook) {
     this.#webhook = webhook;
@@ -37,12 +51,12 @@ export class Endpoint {
     return this.#webhook;
   }
 
-  /** What is to be stored. */
+  /** The command that saves it. */
   get recorded(): RecordedDelivery {
     return { id: this.#webhook.id, known: this.#known, state: this.#webhook };
   }
 
-  /** The lane in which it has a place, or gets one. It changes lanes while it takes long to answer. */
+  /** An endpoint changes to the slow lane as soon as its answer takes longer than SLOW_MS. */
   get lane(): 'fast' | 'slow' {
     return this.#isSlow || this.#hasTakenLong() ? 'slow' : 'fast';
   }
@@ -51,12 +65,10 @@ export class Endpoint {
     return this.#sentAt !== undefined && performance.now() - this.#sentAt > SLOW_MS;
   }
 
-  /** A delivery was sent to it. */
   sent(): void {
     this.#sentAt = performance.now();
   }
 
-  /** It has accepted the delivery, or not. */
   answered(isAccepted: boolean): void {
     this.#isSlow = !isAccepted || this.#hasTakenLong();
     this.#sentAt = undefined;
@@ -65,31 +77,34 @@ export class Endpoint {
   /** Whether deliveries may be sent. */
   get isActive(): boolean {
     const isPaused = this.#webhook.pausedFor !== undefined;
-    return !this.isRemoved && !isPaused && this.#overtakenAt === undefined;
+    return !this.isRemoved && !isPaused && this.#isReliable();
+  }
+
+  #isReliable(): boolean {
+    return this.#copy === 'current' || this.#copy === 'reread';
   }
 
   get mayRetry(): boolean {
     return this.#retryAt === undefined || performance.now() >= this.#retryAt;
   }
 
-  /** Whether the last attempt to deliver has ended with an error of the store. */
-  get isInterrupted(): boolean {
-    return this.#retryAt !== undefined;
-  }
-
-  interrupted(retryMs: number): void {
+  /** An error of the store has ended the attempt. @returns whether it is the first error in a row */
+  interrupted(retryMs: number): boolean {
+    const isFirst = this.#retryAt === undefined;
     this.#retryAt = performance.now() + retryMs;
+    return isFirst;
   }
 
-  continued(): void {
+  /** The attempt has ended without an error of the store. */
+  ended(): void {
     this.#retryAt = undefined;
   }
 
-  /** Takes over what clients, or other nodes, have changed. @param readAt when the read of the webhook began, by performance.now() */
+  /** Takes over the changes of clients and of other nodes. @param readAt when the read of the webhook began, by performance.now() */
   offer(read: Webhook, readAt: number): void {
-    if (this.#overtakenAt !== undefined) {
-      // Only what was read afterwards is sure to be newer.
-      if (!this.isBusy && readAt >= this.#overtakenAt) this.#replace(read);
+    if (!this.#isReliable()) {
+      // An earlier read can have found the same outdated webhook.
+      if (!this.isBusy && readAt >= this.#outdatedAt) this.#replace(read);
       return;
     }
     const isAhead =
@@ -104,47 +119,51 @@ export class Endpoint {
   #replace(read: Webhook): void {
     this.#webhook = read;
     this.#known = read;
-    this.#overtakenAt = undefined;
     this.#unsaved = 'nothing';
-    if (this.#missing === 'in memory') this.#missing = 'in the store';
+    if (this.#copy === 'lost') this.#copy = 'reread';
+    else if (this.#copy === 'outdated') this.#copy = 'current';
   }
 
-  /** Whether nothing is sent before the webhook is read again. */
+  /** Whether the webhook is to be read again before anything is sent. */
   get isOutdated(): boolean {
-    return this.#overtakenAt !== undefined && !this.isBusy;
+    return !this.#isReliable() && !this.isBusy;
   }
 
-  /** Another node may have delivered meanwhile: the webhook is to be read again. */
+  /** Another node may have delivered, or a client has changed the webhook. */
   overtaken(): void {
-    this.#overtakenAt = performance.now();
+    this.#copy = 'outdated';
+    this.#outdatedAt = performance.now();
     this.#unsaved = 'nothing';
   }
 
   /**
-   * The feed does not have its place. A failover may have lost the history of a place that is only in memory, so the webhook is read again.
-   * @returns whether that was done, and the place in the store is missing too
+   * The feed does not have the position. A failover may have lost the history of a position that is only in memory, so the webhook is read again.
+   * @returns whether that was done, and the position in the store is missing too
    */
-  placeIsMissing(): boolean {
-    if (this.#missing === 'in the store') return true;
+  positionIsMissing(): boolean {
+    if (this.#copy === 'reread') return true;
     this.overtaken();
-    this.#missing = 'in memory';
+    this.#copy = 'lost';
     return false;
   }
 
   /** No change up to a position is wanted, so there is nothing to send up to there. @param isMore whether there are further changes to examine */
   examinedUpTo(examined: Position, isMore: boolean): void {
-    this.#webhook = { ...this.#webhook, examined, sendingTo: undefined };
-    this.#missing = 'no';
+    this.#change({ examined, sendingTo: undefined });
     if (this.#unsaved === 'nothing') this.#unsaved = 'examined';
-    // Reading a long history takes a place for long, too.
+    // A long history also counts as slow.
     if (isMore) this.#isSlow = true;
   }
 
   /** Changes the state in memory. */
   advance(state: Partial<DeliveryState>): void {
+    this.#change(state);
+    this.#unsaved = 'progress';
+  }
+
+  #change(state: Partial<DeliveryState>): void {
     this.#webhook = { ...this.#webhook, ...state };
-    this.#missing = 'no';
-    this.#unsaved = 'state';
+    if (this.#copy === 'reread') this.#copy = 'current';
   }
 
   /** The state was stored. */
@@ -154,9 +173,8 @@ export class Endpoint {
     this.#known = { version: this.#webhook.version, position, sendingTo };
   }
 
-  /** Whether the state is to be stored now; what was only examined can wait. */
   get isToBeSaved(): boolean {
     if (this.#unsaved === 'examined') return performance.now() - this.#savedAt >= EXAMINED_SAVED_MS;
-    return this.#unsaved === 'state';
+    return this.#unsaved === 'progress';
   }
 }
