@@ -20,21 +20,21 @@ const STYLES = [
   'narrow',
 ].map((name) => new URL(`./styles/${name}.css`, import.meta.url));
 const SCRIPTS = new URL('./browser/', import.meta.url);
-/** The client library, and what it shares with the service; their files find each other in the same places as here. */
+/** The client library, and protocol/; the paths between their files are the same as here. */
 const CLIENT = new URL('../client/src/', import.meta.url);
 const PROTOCOL = new URL('../protocol/', import.meta.url);
-/** The package is resolved to its files for Node.js, in a folder of their own. */
+/** The package resolves to its files for Node.js, in a subfolder. */
 const LIT_HTML_FOLDER = new URL('../', import.meta.resolve('lit-html'));
-/** The files of lit-html that the page uses; each imports only others of them. */
+/** The files of lit-html that the page uses; they import only each other. */
 const LIT_HTML = ['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'];
 
 /** Of the scripts: .ts in a clone, .js in the npm package. */
 const EXTENSION = extname(import.meta.filename);
 
 /**
- * Adds the staff console. Its scripts are sent as they are written, without their types; the npm package has them so. Their paths
- * have a digest of all of them, so that browsers need not ask whether they have changed.
- * @param rootPath what precedes /v2 in the paths of the service
+ * Adds the staff console. Its scripts are sent as written, with their types removed, as in the npm package. Their paths have a digest of all of
+ * them, so that browsers can keep them.
+ * @param rootPath the part of the service's paths before /v2
  */
 export function addConsole(
   router: Router,
@@ -79,7 +79,7 @@ export function addConsole(
   addFiles(router, files, securityHeaders([hash], ['lit-html']));
 }
 
-/** A script as it is written, and its path below the folder of the console. */
+/** A script, and its path below the folder of the console. */
 interface Script {
   readonly path: string;
   readonly source: string;

@@ -24,14 +24,14 @@ export type JsonValue =
 /** A parsed JSON text. */
 export interface ExactJson {
   readonly value: JsonValue;
-  /** A name that an object of the text has twice; JSON.parse keeps the last value. */
+  /** A name that occurs twice in an object of the text; JSON.parse keeps the last value. */
   readonly repeatedName: string | undefined;
 }
 
 /** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not declare yet. */
 type Reviver = (this: unknown, key: string, value: unknown, context: { source: string }) => unknown;
 
-/** Makes the value of a number that is no integer. */
+/** Returns the value for a number that is not an integer. */
 type OtherNumberOf = (source: string) => unknown;
 
 function parsed(text: string, otherNumber: OtherNumberOf) {
@@ -62,10 +62,10 @@ export function parseExactJson(
 }
 
 declare const VALUE: unique symbol;
-/** A JSON text, with the type of its value: the compiler compares the answers of operations with the contract. */
+/** A JSON text, with the type of its value, so that the compiler can compare replies with the contract. */
 export type Json<T> = string & { readonly [VALUE]: T };
 
-/** A record as the service has it: integers may be numbers, which JSON writes in the same way. */
+/** A record as the service sends it: integers may be bigint or number, since JSON writes both in the same way. */
 export type Sent<T> = T extends string
   ? T
   : T extends bigint
@@ -81,7 +81,7 @@ export type Sent<T> = T extends string
  * @param space as of JSON.stringify
  */
 export function toJson<T>(value: T, space?: number | string): Json<T> {
-  // The item itself: `given` is what a toJSON of BigInt.prototype, which some programs add, has made of it.
+  // The item itself: some programs add a toJSON to BigInt.prototype, and `given` is its result.
   function replacer(this: Record<string, unknown>, key: string, given: unknown): unknown {
     const item = this[key];
     return typeof item === 'bigint' ? rawJson(String(item)) : given;
@@ -104,7 +104,7 @@ export function hasExactIntegers(): boolean {
 
 /** Whether a valid JSON text names more members than its objects have. */
 function repeatsName(text: string, members: number): boolean {
-  // Most programs write a name right before its colon; then counting those is enough.
+  // Most programs write no blank between a name and its colon; then counting `":` is enough.
   let count = 0;
   for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) count += 1;
   if (count === members && !/"[ \t\r\n]+:/.test(text)) return false;

@@ -1,5 +1,5 @@
-// The history of a store is a chain of hashes (format 1, decision 045). The head of a revision is SHA-256 of the head before and of
-// the digest of the revision; the digest is SHA-256 of the lines of its events.
+// The history of a store is a chain of hashes (format 1, decision 045). A revision's head is the SHA-256 of the head before and the revision's
+// digest; the digest is the SHA-256 of the lines of its events.
 
 /** A point in the history of a store: everything up to a revision. */
 export interface Position {

@@ -51,7 +51,7 @@ export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Ref>>;
   readonly content?: Readonly<Record<string, Media>>;
-  /** Error codes of the response's status; or each with its status, if there are several. */
+  /** The error codes of the response; with statuses, if the response stands for several. */
   readonly 'x-error-codes'?: readonly string[] | Readonly<Record<string, number>>;
 }
 

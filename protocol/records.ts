@@ -259,7 +259,7 @@ export interface Key {
   readonly now: string;
 }
 
-/** An endpoint that changes are sent to, and its place in the feed. */
+/** An endpoint that changes are sent to, and its position in the feed. */
 export interface Webhook {
   /** Unique identifier. */
   readonly id: string;
@@ -273,9 +273,9 @@ export interface Webhook {
   readonly petIds?: readonly bigint[];
   /** `failing`: the last delivery was not accepted and will be repeated. */
   readonly state: 'active' | 'failing' | 'paused' | (string & {});
-  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its place is in no history of the store any more, after a restore, so that `after` must be set. */
+  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its position is in no history of the store any more, after a restore, so that `after` must be set. */
   readonly pausedFor?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
-  /** Its place in the feed: everything up to this cursor was delivered. */
+  /** Its position in the feed: everything up to this cursor was delivered. */
   readonly cursor: string;
   /** What it has not delivered yet. */
   readonly lag: {

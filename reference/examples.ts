@@ -51,7 +51,7 @@ const DECLARATIONS: Readonly<Record<string, string>> = {
   now: 'const now = Date.now();',
 };
 
-/** Returns a call with the client library, with all that it needs. */
+/** Returns a call with the client library, with its imports and variables. */
 export function clientLines(
   { operationId }: Operation,
   { version, rootUrl }: { readonly version: string; readonly rootUrl: string },
@@ -69,7 +69,7 @@ const store = new StoreOrders({
 ${declared.join('')}${call}`;
 }
 
-/** The variables that stand for the ids in the example of a body, in their order. */
+/** The variables for the ids in the example of a body, in order. */
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;
 
 /** The variables of the environment that a sample needs besides KEY: ids, so that a copied line changes no order by accident. */
@@ -79,10 +79,10 @@ function variablesIn(operation: Operation, url: string): string[] {
   return [...inPath, ...IDS_IN_BODY.slice(0, inBody)];
 }
 
-/** An order that a body names, with conditions that hold for the order of the example only. */
+/** An order in a body, with conditions that only the example's order meets. */
 const ORDER = /\{\s*"id":[^}]*\}/g;
 
-/** The example of a body that is required. */
+/** Returns the example of a required body. */
 const bodyOf = ({ requestBody }: Operation): unknown =>
   requestBody?.required === true ? requestBody.content['application/json']?.example : undefined;
 
@@ -92,7 +92,7 @@ function withVariables(text: string, idOf: (name: string) => string): string {
   return text.replaceAll(ORDER, () => `{"id":${idOf(IDS_IN_BODY[index++]!)}}`);
 }
 
-/** The example of a body as the forms begin with it: an optional one is empty, and so are ids. */
+/** Returns the body that a form begins with: the example without ids; empty if the body is optional. */
 export function bodyToEdit(operation: Operation): string {
   const body = bodyOf(operation);
   return body === undefined ? '' : toJson(body, 2).replaceAll(ORDER, '{ "id":  }');

@@ -38,7 +38,7 @@ export function fieldLines(
 `;
 }
 
-/** Writes the fields of a record, or of the items of a list; nothing for other values. */
+/** Writes the fields of a record, or of a list's items; nothing for other values. */
 export function children(document: OpenApi, schema: Schema, id?: string): Html {
   const { name, record } = recordIn(document, schema);
   if (record?.properties === undefined) return html``;

@@ -4,7 +4,7 @@ import { type Html, html } from '../src/http/pages/html.ts';
 import { errorLink } from './error-guide.ts';
 import { responseExample, sampleTabs } from './samples.ts';
 
-/** What each scope permits. */
+/** The permissions of each scope. */
 const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'orders:read': 'list, find and count orders, and read their histories',
   'orders:place': 'place orders',

@@ -127,7 +127,7 @@ function bodyLines(document: OpenApi, { requestBody }: Operation, id: string): H
 ${children(document, media.schema, `${id}-body`)}`;
 }
 
-/** The response to a request that is carried out for the first time. */
+/** Returns the response to the first request, not to a repetition. */
 const successOf = ({ responses }: Operation) =>
   Object.entries(responses).find(([status]) => status === '201') ??
   Object.entries(responses).find(([status]) => /^2\d\d$/.test(status));

@@ -11,19 +11,19 @@ export interface Documented {
   readonly document: OpenApi;
 }
 
-/** What the page has besides the contracts. */
+/** The parts of the page besides the contracts. */
 interface PageParts {
   /** The URL of the service, such as https://api.store.example */
   readonly rootUrl: string;
   /** In the head: styles and, where "try it" is wanted, its script. */
   readonly head: Html;
-  /** Precedes links to other pages of the service: empty for a page that it serves. */
+  /** The beginning of links to other pages of the service; empty for a page that it serves. */
   readonly linkRoot: string;
   /** For "try it"; undefined for a page without it. */
   readonly live?: Live | undefined;
 }
 
-/** What scripts need to send requests. */
+/** The data that scripts need to send requests. */
 export interface Live {
   /** Precedes /v1 in the paths of the service. */
   readonly rootPath: string;

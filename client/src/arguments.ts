@@ -4,7 +4,7 @@ const IDEMPOTENCY_KEY = /^(?:"[\x21\x23-\x5b\x5d-\x7e]{1,255}"|[\x21\x23-\x7e][\
 const STRONG_ETAG = /^"[\x21\x23-\x7e]*"$/;
 const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
 
-// Each of these functions throws a TypeError unless the value is valid; some also accept undefined.
+// Each of these functions throws a TypeError for an invalid value; some also accept undefined.
 
 export function int64Text(value: bigint, name: string): string {
   if (typeof value !== 'bigint') {
@@ -109,7 +109,7 @@ export function idempotencyKeyOf(key: string | undefined): string {
   throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
 }
 
-/** Not by crypto.randomUUID, which browsers provide only over HTTPS. */
+/** crypto.randomUUID is not used, since browsers provide it only over HTTPS. */
 export function randomHex(length: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(length));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -13,10 +13,10 @@ import { repeatedChange } from './retries.ts';
 import { type CallOptions, harmless, type Settings } from './settings.ts';
 import { isChangeResults } from './shapes.ts';
 
-/** An order that is to be changed, under conditions. */
+/** An order to change, under conditions. */
 export interface OrderToChange {
   readonly id: bigint;
-  /** The ETag that the order must still have. */
+  /** The ETag that the order must have. */
   readonly etag?: string | undefined;
   /** The reference that the order must have. */
   readonly reference?: string | undefined;
@@ -30,7 +30,7 @@ export interface ChangeOrdersOptions extends CallOptions {
    * same orders.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Called after each request, with the results so far, of which there are as many as orders were tried. */
+  /** Called after each request, with the results so far: one for each order that was tried. */
   readonly onProgress?: ((results: readonly ChangeResult[]) => void) | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function changeOrders(
       path: OPERATIONS[operation],
       expects: [200],
       body: `{${[`"orders":[${bodies.slice(from, to).join()}]`, ...rest].join()}}`,
-      // Parts are requests of their own.
+      // Each part is a request of its own.
       headers: { 'idempotency-key': keyOfPart(key, index) },
     } as const;
     const part = all.slice(from, to).map(({ id }) => id);
@@ -90,7 +90,7 @@ export async function changeOrders(
   return results;
 }
 
-/** Divides orders into requests, by their number and by the size of the bodies in UTF-16, of which a unit has up to 3 bytes. */
+/** Divides orders into requests, by their number and by the length of the bodies in UTF-16 units; one unit takes up to 3 bytes. */
 function partsOf(bodies: readonly string[]): { readonly from: number; readonly to: number }[] {
   const parts: { from: number; to: number }[] = [];
   let length = 0;
@@ -116,7 +116,7 @@ const FIELDS = ['id', 'etag', 'reference'];
 
 function orderJson(order: OrderToChange): string {
   plainObject(order, 'an order');
-  // A condition with a wrong name must not be lost.
+  // A misspelt condition must not be ignored.
   const unknown = Object.keys(order).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined) throw new TypeError(`an order to change has no field ${unknown}`);
   const etag = text(order.etag, 'etag');

@@ -17,8 +17,8 @@ export function timer(run: () => void, ms: number): ReturnType<typeof setTimeout
 }
 
 /**
- * One call of a method: what its requests have in common. `end` must be called when the call is over; it releases the
- * signal and the timer.
+ * One call of a method, with the state that its requests share. `end` must be called when the call is over; it releases the signal and the
+ * timer.
  */
 export class Call {
   readonly settings: Settings;
@@ -30,7 +30,7 @@ export class Call {
   last: SentRequest | undefined;
   /** Whether no request can have reached the service. */
   nothingSent = true;
-  /** X-Request-Id of all its requests begin with this. */
+  /** The beginning of the X-Request-Id of all its requests. */
   readonly #id = randomHex(8);
   readonly #release: () => void;
 
@@ -66,7 +66,7 @@ export class Call {
     return this.last?.requestId;
   }
 
-  /** Describes the next request, which is sent now. */
+  /** Describes the next request, immediately before it is sent. */
   next({
     operation,
     method,

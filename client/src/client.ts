@@ -160,14 +160,14 @@ export type { RotationOptions, WebhookSettings } from './webhooks.ts';
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };
 
 interface IfNoneMatch {
-  /** The ETag that was read before; the call resolves to undefined while it is current. */
+  /** An ETag of an earlier read; the call resolves to undefined while it is current. */
   readonly ifNoneMatch: string;
 }
 
 interface IfMatch {
-  /** The ETag that the order must still have; otherwise the call rejects with OrderChangedError. */
+  /** The ETag that the order must have; otherwise the call rejects with OrderChangedError. */
   readonly ifMatch?: string | undefined;
-  /** The reference that the order must have; otherwise the call rejects with OrderChangedError: it is another order. */
+  /** The reference that the order must have; otherwise it is another order, and the call rejects with OrderChangedError. */
   readonly ifReferenceMatch?: string | undefined;
 }
 
@@ -190,7 +190,7 @@ export class StoreOrders {
     this.v1 = new StoreOrdersV1(this.#settings);
   }
 
-  /** Reads one page of orders: the first one, or the one of a cursor. */
+  /** Reads one page of orders: the first page, or the page after a cursor. */
   listOrders(
     query: PageQuery,
     options: CallOptions & IfNoneMatch,
@@ -206,7 +206,7 @@ export class StoreOrders {
     );
   }
 
-  /** Reads all pages of orders, one at a time. `timeoutMs` and `retries` are those of each page. */
+  /** Reads all pages of orders, one at a time. `timeoutMs` and `retries` apply to each page. */
   pages(
     query: OrderQuery = {},
     options: CallOptions = {},
@@ -224,7 +224,7 @@ export class StoreOrders {
     } while (cursor !== undefined);
   }
 
-  /** Reads all orders, a page at a time. `timeoutMs` and `retries` are those of each page. */
+  /** Reads all orders, a page at a time. `timeoutMs` and `retries` apply to each page. */
   orders(query: OrderQuery = {}, options: CallOptions = {}): AsyncGenerator<OrderRecord, void> {
     return stoppable(options, (following) => this.#orders(query, following));
   }
@@ -272,7 +272,7 @@ export class StoreOrders {
       record.petId === petId &&
       record.quantity === quantity &&
       record.reference === reference &&
-      // An order that was found by its reference may have shipped since, which changes its date.
+      // An order that was found by its reference may have been shipped since, with another date.
       (isMoment(record.shipDate, shipDate) ||
         (reference !== undefined && record.status === 'shipped'));
     return calling(this.#settings, options, (call) =>
@@ -338,10 +338,10 @@ export class StoreOrders {
   }
 
   /**
-   * Cancels several orders, in requests of up to 1,000; each request is one transaction. Resolves to the result of each order: the
-   * `order`, or the `error` that prevented the change. `timeoutMs` and `retries` are those of each request.
-   * @throws ConflictError (`orders_not_changed`) if `atomic` and some orders cannot be cancelled; LimitError, UnknownOutcomeError:
-   *   earlier requests, whose results `onProgress` has got, have taken effect
+   * Cancels several orders, in requests of up to 1,000; each request is one transaction. Resolves to the result of each order: the `order`, or
+   * the `error` that prevented the change. `timeoutMs` and `retries` apply to each request.
+   * @throws ConflictError (`orders_not_changed`) if `atomic` and some orders cannot be cancelled; LimitError, UnknownOutcomeError: earlier
+   * requests, whose results `onProgress` has got, have taken effect
    */
   async cancelOrders(
     orders: Iterable<bigint | OrderToChange>,
@@ -358,7 +358,7 @@ export class StoreOrders {
     return changeOrders(this.#settings, 'shipOrders', orders, options);
   }
 
-  /** Reads one page of changes: those after a cursor, or from the `start`. @throws GoneError */
+  /** Reads one page of changes, after a cursor or from the `start`. @throws GoneError */
   listChanges(
     query: ChangesQuery,
     options: CallOptions & IfNoneMatch,
@@ -375,19 +375,19 @@ export class StoreOrders {
   }
 
   /**
-   * Follows the changes of the store without gaps, until it is stopped: reads the changes after a cursor, then the stream.
-   * Continues after outages of any length, and can start before the service is available.
-   * @throws GoneError if the cursor is no longer valid, since the store was restored or lost changes; and other errors of the
-   *   service that a retry cannot resolve; HistoryMismatchError if the changes are not those to which a cursor commits
+   * Follows the changes of the store without gaps, until it is stopped: reads the changes after a cursor, then the stream. Continues after
+   * outages of any length, and can start before the service is available.
+   * @throws GoneError if the cursor is no longer valid, since the store was restored or lost changes; other errors of the service that a retry
+   * cannot resolve; HistoryMismatchError if the changes do not lead to the head in their cursor
    */
   changes(options: FollowOptions = {}): AsyncGenerator<Batch, void> {
     return stoppable(options, (following) => followChanges(this.#settings, following));
   }
 
   /**
-   * Keeps an exact copy of all orders: yields it once it is complete, and again after each change. Continues after outages of
-   * any length, and rebuilds the copy after the store was restored.
-   * @param options.store where the copy is kept; in memory by default
+   * Keeps an exact copy of all orders: yields it once it is complete, and again after each change. Continues after outages of any length, and
+   * rebuilds the copy after the store was restored.
+   * @param options.store keeps the copy; memory by default
    * @throws the errors of `changes`, except GoneError; and the errors of `store`
    */
   replica(
@@ -405,7 +405,7 @@ export class StoreOrders {
   }
 
   /**
-   * Brings a copy up to date, once: makes it if there is none, or if the store was restored. For receivers of webhooks after a
+   * Brings a copy up to date once, and makes it anew if there is none or the store was restored. For receivers of webhooks after a
    * WebhookGapError.
    * @throws the errors of `replica`
    */
@@ -436,7 +436,7 @@ export class StoreOrders {
     );
   }
 
-  /** Reads what the API key of this client may do, and the time of the service. */
+  /** Reads the scopes and limits of this client's API key, and the time of the service. */
   async getKey(options: CallOptions = {}): Promise<Key> {
     const { etag: _, ...key } = (await this.#read<Key>('getKey', '/v2/key', isKey, options))!;
     return key;
@@ -450,10 +450,10 @@ export class StoreOrders {
   }
 
   /**
-   * Counts the orders placed, cancelled and shipped in each period, and the cancels of each key. A busy store responds in
-   * parts; the result is their sum.
+   * Counts the orders placed, cancelled and shipped in each period, and the cancels of each key. A busy store responds in parts; the result is
+   * their sum.
    * @param boundaries where the periods begin and end, ascending, 2 to 100: N + 1 for N periods
-   * @throws GoneError if the store was replaced meanwhile
+   * @throws GoneError if the store was replaced between two parts
    */
   async getActivity(
     boundaries: readonly (Date | string)[],
@@ -515,7 +515,7 @@ export class StoreOrders {
   }
 
   /**
-   * Gives a webhook a new secret; the one before is valid for 24 hours more. Repeated safely, like a placement.
+   * Gives a webhook a new secret; the old one stays valid for 24 hours. Repeated safely, like a placement.
    * @throws NotFoundError, ForbiddenError, UnknownOutcomeError with the `idempotencyKey`
    */
   async rotateWebhookSecret(id: string, options: RotationOptions = {}): Promise<WebhookSecret> {
@@ -590,8 +590,8 @@ const SHIP = {
 } as const;
 
 /**
- * Whether a time in a response can be the requested one; both may be missing. The service stores milliseconds, and accepts
- * forms of RFC 3339 that Date does not.
+ * Whether a time in a response can be the requested time; both may be missing. The service stores milliseconds, and accepts forms of RFC 3339
+ * that Date does not.
  */
 function isMoment(found: string | undefined, asked: string | undefined): boolean {
   if (found === undefined || asked === undefined) return found === asked;

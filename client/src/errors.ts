@@ -12,9 +12,7 @@ interface ErrorDetails {
  */
 export class StoreOrdersError extends Error {
   override readonly name: string = 'StoreOrdersError';
-  /**
-   * X-Request-Id of the last request, by which the operators find it in their logs; undefined if nothing was sent.
-   */
+  /** X-Request-Id of the last request, for finding it in the logs of the service; undefined if nothing was sent. */
   readonly requestId: string | undefined;
 
   constructor(message: string, { requestId, ...options }: ErrorDetails = {}) {
@@ -36,7 +34,7 @@ export class ConnectionError extends StoreOrdersError {
    * could be made.
    */
   readonly nothingSent: boolean;
-  /** Whether a repetition is of no use: the certificate of the host is not valid, it has no TLS, or the response is a permanent redirect. */
+  /** Whether repeating is useless: the certificate of the host is not valid, the host has no TLS, or the response is a permanent redirect. */
   readonly isFinal: boolean;
 
   constructor(
@@ -55,8 +53,8 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an
- * error that the operation does not have. Whether the service has carried out the request is unknown.
+ * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an error that the
+ * operation does not have. It is unknown whether the service has carried out the request.
  */
 export class ForeignResponseError extends ConnectionError {
   override readonly name: string = 'ForeignResponseError';
@@ -79,8 +77,8 @@ export class ForeignResponseError extends ConnectionError {
 }
 
 /**
- * The changes that were read are not those to which the cursor after them commits: the history of the store was altered, or
- * the response was on its way. No retry resolves this. Nothing of these changes was yielded or stored.
+ * The changes do not lead to the head in the cursor after them: the history of the store was altered, or the response was altered on its way. No
+ * retry resolves this. None of these changes was yielded or stored.
  */
 export class HistoryMismatchError extends StoreOrdersError {
   override readonly name = 'HistoryMismatchError';

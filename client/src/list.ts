@@ -42,7 +42,7 @@ function lastElement(text: string): { end: number; closesList: boolean } {
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') {
       if (depth === 0) {
-        // Besides the elements, which are objects, there is nothing but white space in a list.
+        // Between the elements, which are objects, only white space is valid.
         if (text.slice(end, index).trim() !== '') throw new SyntaxError('this is not a list');
         return { end, closesList: true };
       }

@@ -12,7 +12,7 @@ const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 /** The statuses that orders have in this release of the contract. */
 export type OrderStatus = (typeof STATUSES)[number];
 
-/** Which orders to read; without any field, all orders. */
+/** Conditions on the orders to read; without any, all orders. */
 export interface OrderFilter {
   readonly status?: OrderStatus | readonly OrderStatus[] | undefined;
   readonly petId?: bigint | undefined;
@@ -34,7 +34,7 @@ export interface OrderQuery extends OrderFilter {
   readonly limit?: number | undefined;
 }
 
-/** Which page of orders to read. */
+/** The page of orders to read. */
 export interface PageQuery extends OrderQuery {
   /** The `next` of the previous page; without it, the first page is read. */
   readonly cursor?: string | undefined;

@@ -24,13 +24,13 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** JSON. */
   readonly body?: string | undefined;
-  /** Whether the order of an Error record can be the one that the request changes. */
+  /** Whether the order in an Error record can be the order that the request changes. */
   readonly isSubject?: (order: OrderRecord) => boolean;
 }
 
-/** Statuses of redirects that stay: a repetition would get the same. */
+/** Statuses of permanent redirects: a repetition would get the same. */
 const PERMANENT = [301, 308];
-/** Longest target of a redirect that is repeated in an error. */
+/** Maximum length of a redirect's target in an error. */
 const MAX_LOCATION = 500;
 
 /** Maximum size of a record or a page; a page of changes has at most about 1 MB. */
@@ -92,7 +92,7 @@ export async function open(call: Call, request: Request): Promise<Reply> {
     const from = performance.now();
     const init = initOf(call, request, sent.requestId, connection.signal);
     const { headersTimeoutMs } = settings;
-    // Also for a fetch that throws at once.
+    // In a promise even if `fetch` throws synchronously.
     const responding = (async () => settings.fetch(urlOf(call, request), init))();
     // If `fetch` ignores the signal, a response that arrives too late is discarded.
     const letGo = ({ body }: Response) => (connection.signal.aborted ? body?.cancel() : undefined);
@@ -203,7 +203,7 @@ export class Reply {
     this.#leftMs = this.#call.settings.gapTimeoutMs;
   }
 
-  /** From now on, whatever arrives is progress. */
+  /** From now on, all data counts as progress. */
   keepAlive(): void {
     this.#isAlive = true;
   }
@@ -256,7 +256,7 @@ export class Reply {
     return { ...record, etag: this.headers.get('etag') ?? '' };
   }
 
-  /** A success without a body. @throws ForeignResponseError for that of a proxy, which only this header distinguishes */
+  /** A success without a body. @throws ForeignResponseError for a proxy's success; only this header shows the difference */
   empty(): true {
     if (this.headers.get('x-request-id') !== null) return true;
     throw this.foreign('has no X-Request-Id');
@@ -275,7 +275,7 @@ export class Reply {
     );
   }
 
-  /** The error for a redirect. A proxy may have sent it after it has forwarded the request, so the outcome of that is unknown. */
+  /** The error for a redirect. A proxy may have forwarded the request before, so its outcome is unknown. */
   redirect(): ForeignResponseError {
     const { status, requestId } = this;
     const location = this.headers.get('location')?.slice(0, MAX_LOCATION) ?? 'another URL';
@@ -285,7 +285,7 @@ export class Reply {
     );
   }
 
-  /** What a parser of the body has thrown: the response is foreign if it could not be parsed. */
+  /** Converts an error of reading the body: if it could not be parsed, the response is foreign. */
   failure(error: unknown, reason: string): unknown {
     const isForeign = error instanceof SyntaxError || error instanceof RangeError;
     return isForeign && !this.#call.isAbort(error) ? this.foreign(reason, error) : error;
@@ -300,13 +300,13 @@ export class Reply {
   }
 }
 
-/** The error for a page whose `next` is the requested cursor: reading all pages would never end. */
+/** Returns the error for a page whose `next` is the requested cursor: reading all pages would never end. */
 export function pageBefore({ requestId }: Call): ForeignResponseError {
   const details = { status: 200, requestId };
   return new ForeignResponseError('a proxy has returned the previous page again', details);
 }
 
-/** An ETag without the mark of a weak one, which proxies add. */
+/** Returns an ETag without W/, the mark of weak ETags, which proxies add. */
 function opaqueTag(etag: string): string {
   return etag.replace(/^W\//, '');
 }
@@ -386,13 +386,13 @@ function retryAfterOf(headers: Headers): number | undefined {
   if (seconds !== undefined) return Number(seconds) * 1000;
   const at = Date.parse(value);
   if (Number.isNaN(at)) return undefined;
-  // By the clock of the server if possible.
+  // By the clock of the server, if it sends one.
   const sentAt = Date.parse(headers.get('date') ?? '');
   return Math.max(0, at - (Number.isNaN(sentAt) ? Date.now() : sentAt));
 }
 
 function urlOf({ settings: { root } }: Call, { path, query = {} }: Request): string {
-  // Not "+" for a space, which is an encoding of forms.
+  // "%20" rather than "+" for a space: "+" is an encoding of forms.
   const search = new URLSearchParams(given(query)).toString().replaceAll('+', '%20');
   return `${root}${path}${search === '' ? '' : `?${search}`}`;
 }
@@ -423,7 +423,7 @@ function initOf(
   };
 }
 
-/** Only where the runtime has a cache and cookies: Cloudflare Workers reject options that they do not support. */
+/** Only for runtimes with a cache and cookies: Cloudflare Workers reject options that they do not support. */
 const BROWSER_INIT: RequestInit = {
   ...(has('cache') && { cache: 'no-store' }),
   ...(has('credentials') && { credentials: 'omit' }),
@@ -456,10 +456,13 @@ function isNotConnected(error: unknown): boolean {
   return isNotConnected(cause);
 }
 
-/** Errors of a handshake, before anything of a request is sent: of OpenSSL's verification, and of a server without TLS or with another one. */
+/**
+ * Errors of a TLS handshake, before any part of a request is sent: failed verification, a server without TLS, or one with an unsupported
+ * version.
+ */
 const TLS =
   /^(?:CERT_|ERR_TLS_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|HOSTNAME_MISMATCH|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNSUPPORTED_PROTOCOL|HTTP_REQUEST|TLSV1_ALERT_PROTOCOL_VERSION|TLSV1_UNRECOGNIZED_NAME|SSLV3_ALERT_HANDSHAKE_FAILURE)$)/;
-/** Of Deno, which has no codes. */
+/** The same errors in Deno, which has no codes. */
 const TLS_MESSAGE = /invalid peer certificate|received corrupt message of type InvalidContentType/;
 
 /** Returns why no TLS connection can be made; undefined if an error of fetch has another cause. Browsers do not report this. */

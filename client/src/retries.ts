@@ -13,7 +13,7 @@ import {
 const FIRST_WAIT_MS = 200;
 const LONGEST_BACKOFF_MS = 5_000;
 
-/** Errors that determine the outcome, even if an earlier attempt got no response. */
+/** Errors that show the outcome even if an earlier attempt got no response. */
 const SETTLING = [
   'order_not_found',
   'invalid_order_id',
@@ -85,7 +85,7 @@ export async function repeatedChange<T>(
       try {
         return await attempt();
       } catch (error) {
-        // The reason of an abort can be any error, also one of another call.
+        // The reason of an abort can be any error, even an error of another call.
         const isRefused = !call.isAbort(error) && isRefusal(error);
         const result = isUnknown && isRefused ? resultIn(error) : undefined;
         if (result !== undefined) return result;

@@ -19,7 +19,7 @@ export interface SentRequest {
   readonly attempt: number;
 }
 
-/** A response of which the head has arrived, from the service or not. */
+/** A response whose head has arrived, from the service or another program. */
 export interface ReceivedResponse extends SentRequest {
   readonly status: number;
   /** From the request to the head of the response. */
@@ -56,7 +56,7 @@ export interface StoreOrdersOptions {
    * page to arrive.
    */
   readonly gapTimeoutMs?: number | undefined;
-  /** Headers of every request, besides those that the library sets itself. */
+  /** Headers of every request, in addition to the library's own. */
   readonly headers?: HeaderValues | undefined;
   /** Called for every response, for logs and metrics. Errors that it throws are printed, and do not affect the call. */
   readonly onResponse?: ((response: ReceivedResponse) => void) | undefined;
@@ -119,7 +119,7 @@ export function settingsOf(options: StoreOrdersOptions): Settings {
   expectExactIntegers();
   plainObject(options, 'the argument of StoreOrders');
   const { apiKey } = options;
-  // A header with other characters would fail with an error that shows the key.
+  // Other characters would make `fetch` fail with an error that shows the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be an API key, such as so_live_…');
   }
@@ -168,7 +168,7 @@ export function extraHeaders(headers: HeaderValues = {}): HeaderValues {
   return Object.fromEntries(new Headers(headers));
 }
 
-/** Returns a hook whose errors, also later ones, do not change the result of a call. */
+/** Returns a hook whose errors, synchronous or not, do not change the result of a call. */
 export function harmless<T>(hook: ((event: T) => unknown) | undefined): (event: T) => void {
   return (event) => {
     const calling = async () => hook?.(event);

@@ -17,8 +17,8 @@ import type {
   WebhookTest,
 } from '../../protocol/records.ts';
 
-// Whether a JSON value has what a record of the service has, so that another program's JSON is not taken for one. Fields
-// that a later release adds are ignored.
+// Each function returns whether a JSON value has the fields of a record, so that another program's JSON is not taken for it. Fields that a later
+// release adds are ignored.
 
 /** A record whose fields have not been validated. */
 type Unknown<T> = { readonly [K in keyof T]?: unknown };

@@ -2,7 +2,7 @@ import type { OrderRecord } from '../../protocol/records.ts';
 import { randomHex } from './arguments.ts';
 import type { ReplicaPosition, ReplicaStore } from './feed/replica.ts';
 
-/** What a replica needs of a database; DatabaseSync of node:sqlite is one. */
+/** The part of a database that a replica needs; DatabaseSync of node:sqlite conforms to it. */
 interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
@@ -22,7 +22,7 @@ interface ReplicaRow {
   readonly run: string;
 }
 
-/** How long a step waits for readers in other processes; in WAL mode, readers do not block it. */
+/** How long a step waits for readers in other processes. In WAL mode they do not block it. */
 const BUSY_MS = 5_000;
 
 const COLUMNS = `
@@ -49,7 +49,7 @@ const SCHEMA = `
 
 const HAS_REFERENCE = `SELECT 1 FROM pragma_table_info('orders') WHERE name = 'reference'`;
 
-/** For a replica of a release without references: its orders are copied again. */
+/** For a replica made by a release without references: its orders are copied again. */
 const ADD_REFERENCE = `ALTER TABLE orders ADD COLUMN reference TEXT;
   UPDATE replica SET cursor = NULL, revision = NULL;`;
 
@@ -97,7 +97,7 @@ export class SqliteReplica implements ReplicaStore {
       this.#write(isNew ? 'orders_next' : 'orders', orders);
       if (position === undefined) return;
       if (isNew) {
-        // The table stays, with the indexes and triggers that it may have.
+        // The table is kept, since users may have added indexes and triggers.
         this.#database.exec(`DELETE FROM orders;
           INSERT INTO orders SELECT * FROM orders_next;
           DROP TABLE orders_next;`);

@@ -31,7 +31,7 @@ export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
 
   generator.next = () => {
     if (isEnded) return Promise.resolve({ done: true, value: undefined });
-    // Not before, so that a generator that is never used holds nothing.
+    // Started at the first `next`, so that an unused generator holds no resources.
     if (!isStarted) {
       isStarted = true;
       if (outer?.aborted) abort();
@@ -58,7 +58,7 @@ export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
     end();
     for (const resolve of waiting) resolve({ done: true, value: undefined });
     controller.abort();
-    // Immediate, since the generator respects the signal; only a replica's store completes the step that it is writing.
+    // This takes no time, since the generator respects the signal. Only a replica's store completes its current step.
     await finish().catch(() => {});
     return { done: true, value: undefined };
   };

@@ -7,7 +7,7 @@ import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { stoppable } from './stoppable.ts';
 
-/** An order of the list; all of them have an id. */
+/** An order of the list, always with an id. */
 export type ListedOrder = Order & { readonly id: bigint };
 
 /** Version 1 of the API: all orders that are not cancelled, and cancelling. */

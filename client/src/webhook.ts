@@ -4,9 +4,9 @@ import { StoreOrdersError } from './errors.ts';
 import { parse } from './exact-json.ts';
 import { isChangePage } from './shapes.ts';
 
-/** A page of changes that the service has sent: the same as `listChanges` returns. */
+/** A page of changes that the service has sent, as `listChanges` returns it. */
 export interface WebhookDelivery extends ChangePage {
-  /** The cursor that the changes continue from: the `next` of the delivery before. */
+  /** The cursor before the changes: the `next` of the delivery before. */
   readonly after: string;
 }
 
@@ -75,7 +75,7 @@ function isFetchHeaders(headers: WebhookHeaders): headers is { get(name: string)
   return typeof headers.get === 'function';
 }
 
-/** Decodes Base64; the text is not valid Base64 if it cannot be a signature. */
+/** Decodes Base64; returns no bytes for a text that cannot be a signature. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

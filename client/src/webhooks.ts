@@ -8,7 +8,7 @@ import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { isWebhook, isWebhookList, isWebhookSecret, isWebhookTest } from './shapes.ts';
 
-/** What can be set in a webhook; absent fields stay as they are. */
+/** Settings of a webhook; absent fields stay as they are. */
 export interface WebhookSettings {
   readonly url?: string | undefined;
   /** For people; "" for none. */
@@ -92,7 +92,7 @@ export async function deleteWebhook(
 
 /** A call that can be repeated. */
 export interface RotationOptions extends CallOptions {
-  /** Identifies the rotation; a new key by default. A repetition with the same key returns the same secret, and replaces none. */
+  /** Identifies the rotation; a new key by default. A repetition with the same key returns the same secret. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -155,7 +155,7 @@ const FIELDS = ['url', 'description', 'events', 'petIds', 'after', 'state'];
 
 function bodyOf(webhook: WebhookSettings): string {
   plainObject(webhook, 'a webhook');
-  // A filter with a wrong name must not be lost.
+  // A misspelt filter must not be ignored.
   const unknown = Object.keys(webhook).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
     throw new TypeError(`a webhook has no field ${unknown} that can be set`);

@@ -4,20 +4,20 @@ import type { Action, Dialog } from './state.ts';
 
 export type Handler = (event: Event) => void;
 
-/** What a reader can do, as handlers of events. */
+/** The actions of a user, as event handlers. */
 export interface Actions {
   readonly signIn: Handler;
   readonly signOut: Handler;
-  /** Shows or hides what is typed as the key. */
+  /** Shows or hides the typed key. */
   readonly showKey: Handler;
   readonly search: Handler;
-  /** Opens the order that is typed, or lists what has the reference that is typed. */
+  /** Opens the order whose id is typed, or lists the orders with the typed reference. */
   readonly submitSearch: Handler;
-  /** Goes to another view, as its link says. */
+  /** Goes to the view of a link. */
   readonly follow: (view: View) => Handler;
   /** Applies the form of a filter. */
   readonly filter: (name: 'pet' | 'reference' | 'ships' | 'placed') => Handler;
-  /** Counts what the form of a range would show. */
+  /** Counts the orders of the range in the form. */
   readonly preview: (name: 'ships' | 'placed') => Handler;
   readonly openRange: (name: 'ships' | 'placed') => Handler;
   readonly toggleColumn: (column: Column) => Handler;
@@ -25,7 +25,7 @@ export interface Actions {
   readonly setShortcuts: Handler;
   readonly exportCsv: Handler;
   readonly stopExport: Handler;
-  /** Reads the next page, or the one that failed. */
+  /** Reads the next page, or repeats the read that failed. */
   readonly more: Handler;
   /** Reads the list from its beginning. */
   readonly reload: Handler;
@@ -34,15 +34,15 @@ export interface Actions {
   readonly open: (id: bigint) => Handler;
   readonly copy: (text: string, what: string) => Handler;
   readonly select: (id: bigint) => Handler;
-  /** Selects all orders shown that can be acted upon, or none if all are selected. */
+  /** Selects all pending orders shown, or none if all are selected. */
   readonly selectAll: Handler;
   /** Selects all pending orders that match the filters, shown or not. */
   readonly selectMatching: Handler;
   readonly clearSelection: Handler;
-  /** Cancels or ships the open order; a cancel is asked for. */
+  /** Cancels or ships the open order; before a cancel, the dialog asks. */
   readonly act: (action: Action) => Handler;
   readonly actOnSelected: (action: Action) => Handler;
-  /** Does what the dialog has asked for. */
+  /** Confirms the dialog. */
   readonly confirm: Handler;
   readonly showDialog: (dialog: Dialog) => Handler;
   readonly closeDialog: Handler;
@@ -51,7 +51,7 @@ export interface Actions {
   readonly closeBulk: Handler;
   readonly closeDetails: Handler;
   readonly readDetails: Handler;
-  /** Tries the key that is known again. */
+  /** Tries the known key again. */
   readonly resume: Handler;
   readonly readActivity: Handler;
   readonly markDay: (index: number | undefined) => Handler;

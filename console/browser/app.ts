@@ -27,18 +27,18 @@ import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
 import { type Dialog, initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks/watched-webhooks.ts';
 
-/** A text that is shown where it cannot be copied. */
+/** Maximum length of a text that is shown if it cannot be copied. */
 const LONGEST_SHOWN = 60;
-/** How long to wait before a key that is known is tried again. */
+/** How long to wait before the known key is tried again. */
 const RESUME_MS = 5_000;
-/** How often times relative to now are drawn again; a new day is noticed as late. */
+/** How often relative times are drawn again, and a new day is detected. */
 const TICK_MS = 15_000;
-/** Details are beside the list from this width on. */
+/** From this width on, details are beside the list. */
 const WIDE = '(min-width: 1100px)';
-/** Orders are lines of two rows up to this width. */
+/** Up to this width, an order takes two rows. */
 const NARROW = '(max-width: 40rem)';
 
-/** The console: signing in, going from view to view, and what the reader can do there. */
+/** The console: signing in, navigation, and the user's actions. */
 export class App {
   readonly #root: string;
   readonly #screen: Screen;
@@ -46,10 +46,10 @@ export class App {
   readonly #changing: Changing;
   readonly #tabs: OtherTabs;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The day, where the reader is, of which "today" in the view is. */
+  /** The day that is "today" in the view, in the user's time zone. */
   #day = today().getTime();
 
-  /** @param root what precedes /v2 in the URLs of the service */
+  /** @param root the part of the service's URLs before /v2 */
   constructor(element: HTMLElement, root: string) {
     this.#root = root;
     const onSignedOut = () => this.#signOut('This key is no longer valid.');
@@ -75,7 +75,7 @@ export class App {
     for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
     onWidth();
     setInterval(() => this.#tick(), TICK_MS);
-    // Browsers hold back the timers of tabs in the background.
+    // Browsers delay the timers of background tabs.
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#tick();
     });
@@ -86,7 +86,7 @@ export class App {
     await this.#resume();
   }
 
-  /** Times relative to now change by themselves, and "today" with the day. */
+  /** Draws again when relative times change, and when a new day begins. */
   #tick(): void {
     const { session, view } = this.#screen.state;
     this.#screen.draw();
@@ -98,7 +98,7 @@ export class App {
     if (isOther && session.may.read) void this.#list.read();
   }
 
-  /** Signs in with a key that is known, until the service can be reached. */
+  /** Signs in with the known key, and retries until the service can be reached. */
   async #resume(): Promise<void> {
     const screen = this.#screen;
     clearTimeout(this.#resumeTimer);
@@ -136,7 +136,7 @@ export class App {
       if (this.#screen.state.search.trim() !== '') void this.#search(this.#screen.state.search);
     },
     follow: (view) => (event) => {
-      // The browser opens the link elsewhere.
+      // The browser opens the link in another tab or window.
       const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
       event.stopPropagation();
       if (ctrlKey || metaKey || shiftKey) return;
@@ -227,7 +227,7 @@ export class App {
     webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
   };
 
-  /** Whether the list is in sight. */
+  /** Whether the list is visible. */
   get #hasList(): boolean {
     const { view, session } = this.#screen.state;
     return view.page === 'orders' && session?.may.read === true;
@@ -267,7 +267,7 @@ export class App {
     if (screen.state.isSigningIn) return;
     screen.change((state) => {
       state.isSigningIn = true;
-      // While a known key is tried, the reason why it was not possible stays in sight.
+      // While the known key is tried, the reason of the last failure stays visible.
       if (!state.isResuming) state.signInProblem = undefined;
     });
     try {
@@ -297,7 +297,7 @@ export class App {
     );
   }
 
-  /** Goes to what a search means: an order by its id, orders of a pet, or orders by their reference. */
+  /** Goes to the result of a search: an order by its id, orders of a pet, or orders by their reference. */
   async #search(text: string): Promise<void> {
     const { view } = this.#screen.state;
     const id = parseWrittenId(text);
@@ -338,7 +338,7 @@ export class App {
     const isOther = isFirst || listOf(before) !== listOf(view);
     const reading = isOther ? this.#list.read() : undefined;
     if (isFirst || before.order !== view.order) {
-      // A question about another order is over.
+      // A dialog about another order is closed.
       this.#screen.change((state) => (state.dialog = undefined));
       await showDetails(this.#screen, before.order);
     }
@@ -347,7 +347,7 @@ export class App {
     if (isSorted) await this.#screen.focus('th[aria-sort$="scending"] a');
   }
 
-  /** Reads the next page, or the list from its beginning if that is what failed; the focus goes to the first new order. */
+  /** Reads the next page, or the list from its beginning if that read failed; moves the focus to the first new order. */
   async #readMore(): Promise<void> {
     const { length } = this.#screen.state.orders;
     await (length === 0 ? this.#list.read() : this.#list.readPage());
@@ -398,7 +398,7 @@ export class App {
     });
   }
 
-  /** Closes what is open, then clears the selection. */
+  /** Closes the details, then clears the selection. */
   #close(): void {
     const { detail, view, search, selected, selecting, bulk } = this.#screen.state;
     if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));

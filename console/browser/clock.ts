@@ -1,7 +1,7 @@
-/** How far the clock of the service is ahead of the one of this computer, in milliseconds. */
+/** How far the clock of the service is ahead of this computer's, in milliseconds. */
 let ahead = 0;
 
-/** Differences below this are those of the network. */
+/** Smaller differences can come from the network. */
 const TOLERATED_MS = 5_000;
 
 /** Compares the clocks. @param text the time of the service, RFC 3339 */
@@ -13,7 +13,7 @@ export function compareClocks(text: string): void {
 /** The time of the service. */
 export const now = (): Date => new Date(Date.now() + ahead);
 
-/** How far the clock of this computer is wrong, in words; undefined if it is right. */
+/** Describes the error of this computer's clock; undefined if it is right. */
 export function clockProblem(): string | undefined {
   if (ahead === 0) return undefined;
   const minutes = Math.round(Math.abs(ahead) / 60_000);

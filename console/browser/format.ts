@@ -30,13 +30,13 @@ export const orders = (value: bigint | number, more = ''): string =>
 /** The time of day of a moment. */
 export const clockTime = (at: Date): string => TIME.format(at);
 
-/** The day of a time, where the reader is, with its year if that is another one. */
+/** The day of a time in the user's time zone, with the year unless it is the current one. */
 export function day(text: string | Date): string {
   const at = new Date(text);
   return (at.getFullYear() === now().getFullYear() ? DAY : DAY_YEAR).format(at);
 }
 
-/** A time where the reader is, with its year if that is another one; the exact one is its title. */
+/** A time in the user's time zone, with the year unless it is the current one; its title is the exact time. */
 export function time(text: string | undefined) {
   if (text === undefined) return html`<span class="none">none</span>`;
   const at = new Date(text);
@@ -53,7 +53,7 @@ export function ago(text: string): string {
   return daysFrom(text);
 }
 
-/** How many days a time is from today, where the reader is: "in 8 days", "yesterday". */
+/** The distance of a time from today, in the user's time zone: "in 8 days", "yesterday". */
 export function daysFrom(text: string): string {
   const days = dayDifference(text);
   if (days === 0) return 'today';
@@ -88,7 +88,7 @@ export function shipHint(order: Shipping) {
   return html`<span class="late">${count(days)} ${days === 1 ? 'day' : 'days'} overdue</span>`;
 }
 
-/** The time zone of the reader: "Europe/Berlin, UTC+1". */
+/** The user's time zone: "Europe/Berlin, UTC+1". */
 export function timeZone(): string {
   const { timeZone: name } = Intl.DateTimeFormat().resolvedOptions();
   const offset = -now().getTimezoneOffset();
@@ -107,10 +107,10 @@ const CODES: Readonly<Record<string, string>> = {
   cancel_limit_reached: 'this key has reached its limit of cancels in an hour',
 };
 
-/** Why an order was not changed, in words for the staff of the store. */
+/** Describes why an order was not changed, for the staff of the store. */
 export const codeInWords = (code: string): string => CODES[code] ?? code;
 
-/** What went wrong, in words for the staff of the store, as a sentence. */
+/** Describes an error for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
   const isRefusal =
     error instanceof ConflictError ||

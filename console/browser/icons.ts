@@ -29,7 +29,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** An icon, which a text beside it explains. */
+/** An icon; a text beside it explains it. */
 export const icon = (name: IconName) =>
   html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${PATHS[name]}></path></svg>`;
 

@@ -1,4 +1,4 @@
-/** What keys do; letters only where nothing is typed and no dialog is open. */
+/** The actions of keys. Letters have an action only outside of text fields and dialogs. */
 export interface Shortcuts {
   readonly move: (by: 1 | -1) => void;
   readonly open: () => void;
@@ -13,7 +13,7 @@ export interface Shortcuts {
   readonly help: () => void;
 }
 
-/** How long the second key of two may take. */
+/** Time limit for the second key of a sequence of two. */
 const SECOND_KEY_MS = 1_500;
 
 /** @param areOn whether letters are shortcuts now */
@@ -40,7 +40,7 @@ export function listenForKeys(shortcuts: Shortcuts, areOn: () => boolean): void 
 }
 
 function first(shortcuts: Shortcuts, { key, target }: KeyboardEvent): (() => void) | undefined {
-  // Links and buttons have a meaning of their own for it.
+  // The key activates links and buttons.
   const isOnControl = target instanceof Element && target.closest('a, button, summary') !== null;
   if (key === 'Enter') return isOnControl ? undefined : shortcuts.open;
   const actions: Readonly<Record<string, () => void>> = {

@@ -2,7 +2,7 @@
 export const COLUMNS = ['pet', 'quantity', 'ships', 'placed', 'changed'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** How a reader wants the page; kept in this browser. */
+/** The user's preferences, kept in this browser. */
 export interface Preferences {
   readonly hidden: readonly Column[];
   readonly isCompact: boolean;
@@ -17,7 +17,7 @@ export function storedPreferences(): Preferences {
   try {
     stored = JSON.parse(localStorage.getItem(STORED) ?? '{}') ?? {};
   } catch {
-    // Another program's text.
+    // The stored text comes from another program.
   }
   const hidden = Array.isArray(stored.hidden) ? stored.hidden : [];
   return {

@@ -4,10 +4,10 @@ import type { View } from './list/view.ts';
 import { isSignedOut, type Session } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 
-/** How long a success is reported. */
+/** How long a message is shown. */
 const TOAST_MS = 6_000;
 
-/** What is shown: the state, drawn again after each change. */
+/** Draws the state again after each change. */
 export class Screen {
   readonly state: State;
   readonly element: HTMLElement;
@@ -15,7 +15,7 @@ export class Screen {
   readonly #onSignedOut: () => void;
   readonly #page: (state: State) => TemplateResult;
   #isDrawing = false;
-  /** What had the focus before the modal dialog was shown. */
+  /** The element that had the focus before the modal dialog. */
   #opener: Element | null = null;
   #toastTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -60,12 +60,12 @@ export class Screen {
       if (dialog.open) continue;
       this.#opener = focused;
       dialog.showModal();
-      // Browsers close a dialog after several Escapes, whatever its handlers do: while it is wanted, it is opened again.
+      // Browsers close a dialog after several Escapes, whatever its handlers do. If the state still has it, it is opened again.
       dialog.addEventListener('close', () => this.draw(), { once: true });
     }
   }
 
-  /** What had the focus is gone: moves it to what opened the dialog, or to the nearest place of the same task. */
+  /** Moves the focus if its element is gone: to the element that opened the dialog, or to the nearest element of the same task. */
   #keepFocus(): void {
     const opener = this.#opener?.isConnected === true ? (this.#opener as HTMLElement) : undefined;
     opener?.focus();
@@ -77,13 +77,13 @@ export class Screen {
     }
   }
 
-  /** Moves the focus, once what has changed is drawn. */
+  /** Moves the focus after the next drawing. */
   async focus(selector: string): Promise<void> {
     await Promise.resolve();
     this.element.querySelector<HTMLElement>(selector)?.focus();
   }
 
-  /** Reports what has happened for some seconds. */
+  /** Shows a message for some seconds. */
   toast(text: string, isProblem = false): void {
     clearTimeout(this.#toastTimer);
     this.change((state) => Object.assign(state, { toast: { text, isProblem } }));

@@ -27,7 +27,7 @@ export function signInPage({ signInProblem, isSigningIn, isResuming }: State, ac
   </main>`;
 }
 
-/** While a key that is known is tried. */
+/** The page while the known key is tried. */
 function resumingPage(problem: string | undefined, actions: Actions) {
   return html`<main class="sign-in">${mark()}
     <div class="card"><h1 tabindex="-1">Connecting…</h1>

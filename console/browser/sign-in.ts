@@ -1,16 +1,16 @@
 import { AuthenticationError, type Key, StoreOrders } from '@store-orders/client';
 import { compareClocks } from './clock.ts';
 
-/** A valid key, and what it may do. */
+/** A valid key with its scopes. */
 export interface Session {
   readonly client: StoreOrders;
   readonly key: Key;
   readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow' | 'webhooks', boolean>>;
-  /** Aborted when the session ends, and with it what is under way. */
+  /** Aborted when the session ends; ends its requests. */
   readonly ending: AbortController;
 }
 
-/** For this tab, and other tabs of the console while one is open; forgotten when the last one is closed. */
+/** The key in this tab's storage. Other tabs of the console can ask for it while one is open; closing the last one forgets it. */
 const STORED = 'store-orders-key';
 /** How long another tab has to answer. */
 const ASK_MS = 200;
@@ -63,7 +63,7 @@ export function keyIn(text: string): string {
     .replaceAll(/^["']|["']$/g, '');
 }
 
-/** @throws AuthenticationError, TypeError for a key with characters that no key has, or what prevents asking */
+/** @throws AuthenticationError; TypeError for a key with characters that no key has; errors of the connection */
 export async function signIn(apiKey: string, root: string): Promise<Session> {
   const client = new StoreOrders({ baseUrl: root, apiKey });
   const key = await client.getKey();
@@ -84,7 +84,7 @@ export function forgetKey(): void {
   sessionStorage.removeItem(STORED);
 }
 
-/** Whether the key has been revoked or has expired meanwhile. */
+/** Whether an error means that the key has been revoked or has expired. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof AuthenticationError;
 }

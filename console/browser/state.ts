@@ -20,15 +20,15 @@ export interface State {
   /** Why signing in failed, or why the session ended. */
   signInProblem: string | undefined;
   isSigningIn: boolean;
-  /** Whether a key that is known is tried until the service can be reached. */
+  /** Whether the known key is tried until the service can be reached. */
   isResuming: boolean;
   view: View;
   preferences: Preferences;
   /** Whether the window has room for details beside the list. */
   isWide: boolean;
-  /** Whether it is as narrow as that of a phone. */
+  /** Whether it is as narrow as on a phone. */
   isNarrow: boolean;
-  /** What is typed in the search box. */
+  /** The text in the search box. */
   search: string;
   /** In the order of the view; rows stay where they are when they change. */
   orders: TaggedOrder[];
@@ -38,25 +38,25 @@ export interface State {
   /** Whether loading takes so long that it is shown. */
   isSlow: boolean;
   problem: string | undefined;
-  /** Ids of orders that match the filters since the list was read, and are not in it. */
+  /** Ids of orders that have come to match the filters since the list was read. */
   newer: Set<bigint>;
   /** Changes that arrived while a page was read; they are applied to it. */
   waiting: Change[];
   summary: Summary | undefined;
   /** Of the orders that match the filters, in any status. */
   counts: OrderCounts | undefined;
-  /** How many pending orders a range would show, by what it filters and the range. */
+  /** Numbers of pending orders, by filter and range. */
   rangeCounts: Map<string, OrderCounts>;
   /** off: the key may not read changes. */
   live: 'starting' | 'live' | 'lost' | 'off';
-  /** When the list was known to be current last. */
+  /** The last time at which the list was current. */
   liveUntil: Date | undefined;
   selected: Set<bigint>;
-  /** The order that the keyboard is at. */
+  /** The current order of the keyboard. */
   current: bigint | undefined;
   /** Orders that another key has changed just now. */
   changed: Set<bigint>;
-  /** The reading of all orders that match, to select them. */
+  /** The progress of selecting all orders that match. */
   selecting: { readonly count: number; readonly ending: AbortController } | undefined;
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
@@ -64,7 +64,7 @@ export interface State {
   /** Orders written to a file so far; undefined if none is being written. */
   exported: number | undefined;
   detail: Detail | undefined;
-  /** Undefined unless the view shows it. */
+  /** Undefined unless the view shows the activity. */
   activity: ActivityState | undefined;
   webhooks: WebhooksState | undefined;
 }
@@ -78,12 +78,12 @@ export interface Detail {
   readonly others: OrderCounts | undefined;
   /** Why the order could not be read. */
   readonly problem: string | undefined;
-  /** What became of the last action, unless it succeeded. */
+  /** The failure of the last action; undefined after a success. */
   readonly failure: Failure | undefined;
   readonly isActing: boolean;
 }
 
-/** What is reported for some seconds. */
+/** A message that is shown for some seconds. */
 interface Toast {
   readonly text: string;
   readonly isProblem: boolean;
@@ -97,7 +97,7 @@ export interface Failure {
   readonly isRetryable: boolean;
 }
 
-/** What became of an order in an action on several. */
+/** The result for one order of an action on several. */
 export interface Result {
   readonly id: bigint;
   /** done; fact: the order was in a final state already; failed, or untried after a stop: can be tried again. */
@@ -114,7 +114,7 @@ export interface Bulk {
   readonly isStopping: boolean;
 }
 
-/** What is asked or shown above the page. */
+/** A dialog above the page. */
 export type Dialog =
   | {
       readonly kind: 'one';
@@ -128,13 +128,13 @@ export type Dialog =
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | { readonly kind: 'keys' };
 
-/** What happened on each of the last days. */
+/** The activity of the last days. */
 export interface ActivityState {
   /** One of DAY_COUNTS. */
   readonly days: number;
-  /** What was counted last; undefined before. */
+  /** The latest counts; undefined before the first. */
   readonly found: Activity | undefined;
-  /** Ends the count that is under way; undefined if none is. */
+  /** Ends the current count; undefined if there is none. */
   readonly reading: AbortController | undefined;
   /** Changes that arrived while it was read. */
   readonly waiting: Change[];
@@ -146,7 +146,7 @@ export interface ActivityState {
 interface WebhooksState {
   readonly found: readonly Webhook[] | undefined;
   readonly problem: string | undefined;
-  /** What became of the last action on a webhook, by id. */
+  /** The result of the last action on a webhook, by its id. */
   readonly notes: ReadonlyMap<string, string>;
 }
 

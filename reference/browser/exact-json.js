@@ -1,4 +1,4 @@
-// Plain JavaScript, since it is sent to browsers unchanged; its types are checked nevertheless.
+// Plain JavaScript, sent to browsers unchanged; its types are checked.
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 

@@ -4,7 +4,7 @@ const MOST_FOUND = 40;
 
 /** @typedef {{ readonly name: string, readonly where: string, readonly href: string }} Place */
 
-/** Shows the search box, and what is found in place of the contents. */
+/** Shows the search box; results replace the contents. */
 export function addFind() {
   const form = /** @type {HTMLFormElement} */ (document.querySelector('.find'));
   const input = /** @type {HTMLInputElement} */ (form.querySelector('input'));
@@ -31,7 +31,7 @@ export function addFind() {
   });
   found.addEventListener('click', () => {
     input.value = '';
-    // After the browser has followed the link.
+    // Runs after the browser has followed the link.
     setTimeout(show);
   });
   addEventListener('keydown', (event) => {
@@ -57,7 +57,7 @@ function matchesOf(places, words) {
     const text = `${name} ${where}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  // First what has the most of the words in its name.
+  // Names with the most words of the search come first.
   const rank = (/** @type {Place} */ { name }) =>
     words.filter((word) => !name.toLowerCase().includes(word)).length;
   return matches.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_FOUND);

@@ -1,4 +1,4 @@
-// What scripts add to the reference: search, the current place, copying, one language for the whole page, "try it".
+// The scripts of the reference: search, the current section, copying, one language for the whole page, "try it".
 
 import { addFind } from './find.js';
 import { addTryIt } from './try-it.js';
@@ -16,7 +16,7 @@ markCurrent();
 openTarget();
 addEventListener('hashchange', openTarget);
 foldContents();
-/** Where there is no room for the contents beside the text, they are open only while a place is chosen. */
+/** If there is no room for the contents beside the text, they open only for a choice. */
 function foldContents() {
   const contents = /** @type {HTMLDetailsElement} */ (document.querySelector('.contents'));
   const narrow = matchMedia('(max-width: 58rem)');
@@ -30,7 +30,7 @@ function foldContents() {
   });
 }
 
-/** Opens what contains the target of the address. */
+/** Opens the elements that contain the target of the address. */
 function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let each = target?.parentElement; each; each = each.parentElement) {
@@ -74,7 +74,7 @@ function addCopyButtons() {
   }
 }
 
-/** A language that is chosen once is that of all samples. */
+/** A choice of language applies to all samples. */
 function addLanguages() {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || !target.name.endsWith('-language')) return;
@@ -82,7 +82,7 @@ function addLanguages() {
     for (const each of document.querySelectorAll(`.samples input[value="${target.value}"]`)) {
       /** @type {HTMLInputElement} */ (each).checked = true;
     }
-    // Samples above have become longer or shorter.
+    // Samples above may have become longer or shorter.
     scrollBy(0, target.getBoundingClientRect().top - top);
   });
 }

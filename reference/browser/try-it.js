@@ -2,7 +2,7 @@
 
 import { indented } from './exact-json.js';
 
-/** Longest text that is shown of an answer. */
+/** Maximum length of a shown response. */
 const MAX_SHOWN = 100_000;
 
 /** Requests so far. */
@@ -29,7 +29,7 @@ function addForm(box) {
     if (generated !== null) generated.value = randomKey();
   };
   generate();
-  // What was asked is no longer what would be sent.
+  // The confirmation was for other input.
   form.addEventListener('input', () => {
     if (confirm !== null) confirm.hidden = true;
   });
@@ -69,7 +69,7 @@ function isMissing(form) {
   return isWithoutKey;
 }
 
-/** Not by crypto.randomUUID, which browsers have only over HTTPS. */
+/** crypto.randomUUID is not used, since browsers provide it only over HTTPS. */
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -85,12 +85,12 @@ async function send(box, form) {
   const answer = /** @type {HTMLElement} */ (result.querySelector('.answer'));
   const headers = /** @type {HTMLElement} */ (result.querySelector('.headers'));
   const { url, init } = requestOf(form);
-  // The answer to an earlier request, which may come later, is not shown.
+  // A response to an earlier request may arrive later, and is not shown.
   sent += 1;
   const request = String(sent);
   form.dataset.request = request;
   result.hidden = false;
-  // The body alone is what is copied, so that it can be parsed.
+  // Only the body is copied, so that it can be parsed.
   const show = (/** @type {string} */ line, body = '', lines = '') => {
     if (form.dataset.request !== request) return;
     title.textContent = line;
@@ -151,10 +151,7 @@ function curlOf(url, { method, headers, body }) {
   ].join(' \\\n  ');
 }
 
-/**
- * Reads no more than is shown: a list may be long.
- * @param {Response} response
- */
+/** Reads only the part that is shown: a list may be long. @param {Response} response */
 async function beginningOf(response) {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();

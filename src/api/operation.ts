@@ -14,7 +14,7 @@ import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts
 import type { Store } from '../store/store.ts';
 import type { Submit, SubmitInTurn } from './submit.ts';
 
-/** What operations need of the service. */
+/** The parts of the service that operations use. */
 export interface Services {
   readonly store: Store;
   readonly submit: Submit;
@@ -33,7 +33,7 @@ export interface Services {
   };
 }
 
-/** What became of a test of a webhook. */
+/** The outcome of a test of a webhook. */
 interface TestOutcome {
   readonly accepted: boolean;
   readonly status: number | undefined;
@@ -51,7 +51,7 @@ export interface Call<Id extends keyof Operations = keyof Operations>
   readonly answerBy: number;
 }
 
-/** What an operation answers: a reply with its record, checked by the compiler, or an Error record. */
+/** The reply of an operation: its record, checked by the compiler, or an Error record. */
 export type Answer<Id extends keyof Operations> =
   | Reply<Sent<Operations[Id]['answer']>>
   | ErrorReply;
@@ -69,7 +69,7 @@ export interface Operation {
 }
 
 /**
- * Defines an operation: its input is validated by the contract, its answer sent, and its time limited.
+ * Defines an operation: validates its input against the contract, limits its time, and sends its reply.
  * @param extraMs time beyond that of other operations
  */
 export function operation<Id extends keyof Operations>(
@@ -92,7 +92,7 @@ export function operation<Id extends keyof Operations>(
   };
 }
 
-/** Sends what `work` answers, within the deadline of the request. */
+/** Sends the reply of `work`, within the deadline of the request. */
 export async function answer(
   exchange: Exchange,
   work: () => Reply | ErrorReply | Promise<Reply | ErrorReply>,
@@ -100,10 +100,10 @@ export async function answer(
   sendReply(exchange, await inTime(exchange, async () => work()));
 }
 
-/** For records in JSON: what Content-Type names. */
+/** Content-Type of records in JSON. */
 export const JSON_TYPE = ['content-type', 'application/json'] as const;
 
-/** Answers with JSON. */
+/** Returns a reply with a JSON body. */
 export function jsonReply<T>(
   status: 200 | 201,
   headers: readonly string[],

@@ -9,16 +9,16 @@ export const NO_REVISION = -1n;
 
 /** If-Match and If-None-Match of a request that changes an order: RFC 9110, sections 13.1.1 and 13.1.2. */
 type Preconditions =
-  /** `ifRevision`: the revision that the order must still have, which the writer compares again in its transaction. */
+  /** `ifRevision`: the revision that the order must have; the writer compares it again in its transaction. */
   | { readonly refusal?: undefined; readonly ifRevision?: bigint }
   | { readonly refusal: 'precondition_failed' };
 
 const NONE: Preconditions = {};
 
 /**
- * Returns undefined, without a promise that would delay the command, if the request has no precondition; otherwise the order is read.
- * A request that would be refused without it is refused for that reason, so the writer decides on an order that is not pending, and
- * evaluates If-Match last (RFC 9110, section 13.2.1).
+ * Evaluates the preconditions of a request, for which the order is read; returns undefined, and no promise that would delay the command, if it
+ * has none. If-Match is evaluated last (RFC 9110, section 13.2.1): a request that would be refused without it is refused for that reason, so if
+ * the order is not pending, the writer decides.
  */
 export function preconditionsOf(
   request: IncomingMessage,
@@ -45,14 +45,14 @@ async function readPreconditions(
   return namesState(request) ? { ifRevision: order!.revision } : NONE;
 }
 
-/** Whether If-Match names a state, not any. */
+/** Whether If-Match names a state; "*" names any. */
 export function namesState({ headers }: IncomingMessage): boolean {
   return headers['if-match'] !== undefined && headers['if-match'].trim() !== '*';
 }
 
 /**
- * Returns the precondition of a request that fails for a resource, If-Match first. A malformed If-None-Match might name the present
- * state, so it fails, too.
+ * Returns the precondition of a request that fails for a resource, If-Match first. A malformed If-None-Match fails too, since it might name the
+ * current state.
  * @param etag undefined if there is no such resource
  */
 export function failedPrecondition(
@@ -68,8 +68,7 @@ export function failedPrecondition(
 }
 
 /**
- * Returns whether a request to a resource fails a precondition that names no order: what is sent there has no state of its own that If-Match
- * could name, but "*" names any.
+ * Returns whether a request to a resource without ETags fails a precondition: If-Match can only be met by "*".
  * @param exists whether the resource can be read
  */
 export function failsPrecondition({ headers }: IncomingMessage, exists: boolean): boolean {

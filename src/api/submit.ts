@@ -28,8 +28,8 @@ export function submitting(
 }
 
 /**
- * Returns a function that submits commands for many orders one after another: more of them in a batch, or waiting for one, would leave no
- * room for the commands of other requests.
+ * Returns a function that submits commands for many orders one after another. Several of them at once would leave no room in the batches for the
+ * commands of other requests.
  */
 export function oneAtATime(submit: Submit): SubmitInTurn {
   const mutex = new Mutex();

@@ -109,7 +109,7 @@ export async function applyRecorded<C extends StoreCommand>(
   return outcomes as OutcomeOf<C>[];
 }
 
-/** Orders 1, 2, 3; or the first ones and how many there are. */
+/** "orders 1, 2, 3", or the first ones and the number of all. */
 export function namesOf(ids: readonly bigint[]): string {
   const shown = ids.slice(0, 20).join(', ');
   return ids.length > 20 ? `${shown}, … (${counted(ids.length, 'order')})` : shown;

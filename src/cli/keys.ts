@@ -97,7 +97,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const now = Date.now();
   const { name } = flags;
   const expiresAt = flags.expires === undefined ? undefined : expiryOf(flags.expires, now);
-  // Not a required option of Commander, which checks those before it reports unknown flags.
+  // Checked here, since Commander checks required options before it reports unknown flags.
   if (name === undefined) throw new UsageError('--name is required');
   if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');

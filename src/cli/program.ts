@@ -33,7 +33,7 @@ import { webhooksCommand } from './webhooks/webhooks.ts';
 
 export const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-/** As of a process that SIGPIPE has ended. */
+/** The exit code that a shell reports for a process that SIGPIPE has ended. */
 const EXIT_UNREAD = 141;
 
 /** The commands, in the groups of the help. */

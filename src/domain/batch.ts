@@ -31,8 +31,8 @@ import {
 export type BatchCommand = OrderCommand | PlaceOrderCommand | BulkCommand;
 
 /**
- * Maximum number of commands in one transaction, and so of changes in one revision; stated in the contract of v2. A full
- * batch delays the next ones by about 20 ms.
+ * Maximum number of commands in one transaction, and so of changes in one revision; stated in the contract of v2. The batch after a full one
+ * waits about 20 ms.
  */
 export const MAX_BATCH = 2_000;
 
@@ -253,7 +253,7 @@ export class Batch {
     const allowance = first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
     if (allowance === undefined || allowance.has(changes.length)) return undefined;
     if (changes.length > allowance.limit) {
-      // No time will do.
+      // However long the key waits.
       const tooMany = results.fill('cancel_limit_reached', allowance.limit);
       return { refusal: 'orders_not_changed', results: tooMany };
     }

@@ -24,7 +24,7 @@ export interface BulkName {
   readonly digest: string;
 }
 
-/** What became of one of the orders. */
+/** The result for one of the orders. */
 export type ChangeResult =
   | 'cancelled'
   | 'shipped'
@@ -45,11 +45,11 @@ export type BulkOutcome =
       /** In the order of the command. */
       readonly results: readonly ChangeResult[];
       readonly isReplay: boolean;
-      /** When the key may cancel again, in milliseconds since the epoch, if that is why an order was not cancelled. */
+      /** Set if the key's limit refused a cancel: when it may cancel again, in milliseconds since the epoch. */
       readonly retryAt?: number | undefined;
     }
   | { readonly refusal: 'idempotency_key_reused' }
-  /** Of an atomic command: `results` has what would have become of each order. */
+  /** The refusal of an atomic command; `results` has the result that each order would have had. */
   | { readonly refusal: 'orders_not_changed'; readonly results: readonly ChangeResult[] }
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
 

@@ -45,14 +45,14 @@ export class CancelAllowance {
     return true;
   }
 
-  /** Whether so many cancels are left. */
+  /** Whether `count` cancels are left. */
   has(count: number): boolean {
     return this.#used + count <= this.limit;
   }
 
   /**
-   * When so many cancels at once will be possible, in milliseconds since the epoch, if there are no others until then; more than the
-   * limit never are.
+   * Returns when `wanted` cancels at once will be possible, in milliseconds since the epoch, unless the key makes others before. `wanted` must
+   * not exceed the limit.
    */
   retryAt(wanted = 1): number {
     let used = this.#used;

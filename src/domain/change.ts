@@ -15,7 +15,7 @@ export interface OrderChange {
 /** The event after the first one of an order: an order that is not pending never changes again. */
 export interface LaterEvent {
   readonly type: OrderEventType;
-  /** What a shipment has overwritten; undefined without a value, and if it was not recorded. */
+  /** The ship date that a shipment has overwritten; undefined if the order had none, or if it was not recorded. */
   readonly shipDateBefore: number | undefined;
   readonly completeBefore: boolean | undefined;
 }

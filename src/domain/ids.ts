@@ -23,9 +23,9 @@ export function idsLeft({ highest, last }: FreeIds): bigint {
 }
 
 /**
- * Returns the last id that is skipped by a store that starts a new history, if ids up to `highest` may have been assigned in
- * the other history: the id before the next multiple of LEAP, or before the multiple after that if fewer than LEAST_SKIPPED ids
- * would be skipped. The trigger `leap` of migration 010 has the same rule.
+ * Returns the last id that a store skips when it starts a new history, and the other history may have assigned ids up to `highest`. It is the id
+ * before the next multiple of LEAP, or before the multiple after it if fewer than LEAST_SKIPPED ids would be skipped. The trigger `leap` of
+ * migration 010 has the same rule.
  */
 export function leapAbove({ highest, last }: FreeIds): OrderId {
   const end = ((highest + LEAST_SKIPPED) / LEAP + 1n) * LEAP - 1n;

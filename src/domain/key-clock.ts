@@ -25,7 +25,7 @@ export class KeyClock {
     return this.#latest;
   }
 
-  /** Returns by how many milliseconds the system clock is behind this clock. */
+  /** Returns how many milliseconds the system clock is behind this clock. */
   behindMs(): number {
     return this.now() - this.#timeOfDay();
   }

@@ -48,8 +48,8 @@ export interface KnownOrder {
 }
 
 /**
- * The transition table: the effect of `command`, given at `now`, on the order as it is known (undefined if it does not
- * exist). A pure function. An order that is not pending never changes again.
+ * The transition table: the effect of `command`, given at `now`, on the order as it is known (undefined if it does not exist). A pure function.
+ * An order that is not pending never changes again.
  *
  * |           | insertOrder             | cancel                  | ship                    |
  * | --------- | ----------------------- | ----------------------- | ----------------------- |
@@ -58,10 +58,9 @@ export interface KnownOrder {
  * | shipped   | unchanged/order_differs | order_already_shipped   | unchanged               |
  * | cancelled | unchanged/order_differs | order_already_cancelled | order_already_cancelled |
  *
- * The outcome of a cancel or ship is reference_differs, whatever the status, if the order does not have the reference
- * `ifReference`: it is another order than the client means.
- * The outcome of one that would change the order is order_changed if the revision of the order is not
- * `ifRevision`: a precondition is evaluated last (RFC 9110, section 13.2.1).
+ * A cancel or ship results in reference_differs, whatever the status, if the order does not have the reference `ifReference`: the client means
+ * another order. If it would change the order, but the order's revision is not `ifRevision`, it results in order_changed: a precondition is
+ * evaluated last (RFC 9110, section 13.2.1).
  */
 export function decide(
   known: KnownOrder | undefined,

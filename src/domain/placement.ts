@@ -1,9 +1,8 @@
 import type { Order, OrderDraft, OrderId } from './order.ts';
 
 /**
- * How long the store keeps the placement of an idempotency key; expired placements are deleted by later ones. The contract promises a
- * day. Two more cover clocks that are a day wrong: that of the node that placed the order, which may be behind, and that of the node that
- * deletes, which may be ahead.
+ * How long the store keeps the placement of an idempotency key; expired placements are deleted by later ones. The contract promises a day. Two
+ * more days allow for clocks that are a day wrong: the node that placed the order may be a day behind, and the node that deletes a day ahead.
  */
 export const PLACEMENT_KEPT_MS = 3 * 24 * 3_600_000;
 
@@ -19,7 +18,7 @@ export interface PlaceOrderCommand {
   readonly digest: string;
 }
 
-/** The revision of a placement that has found an order by its reference, and placed none. */
+/** The revision of a placement that found an order with its reference, and placed none. */
 export const NOT_PLACED = 0n;
 
 /** A placement as stored. */
@@ -28,7 +27,7 @@ export interface Placement {
   readonly idempotencyKey: string;
   readonly digest: string;
   readonly id: OrderId;
-  /** In which the order was placed, or NOT_PLACED. */
+  /** The revision that placed the order, or NOT_PLACED. */
   readonly revision: bigint;
   /** Milliseconds since the epoch. */
   readonly at: number;

@@ -1,4 +1,4 @@
-/** What a key can be allowed to do, as in the contract. */
+/** The scopes of the contract: each allows a key some operations. */
 export const SCOPES = [
   'orders:read',
   'orders:place',
@@ -10,7 +10,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The scopes of a key that was created without any: all but those that concern the webhooks of other keys. */
+/** The scopes of a key that was created without any: all except access to the webhooks of other keys. */
 export const IMPLIED_SCOPES: readonly Scope[] = SCOPES.filter(
   (scope) => scope !== 'webhooks:manage-all',
 );

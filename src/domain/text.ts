@@ -1,4 +1,4 @@
-/** Control characters, and those that have no width or look like a blank: Unicode's categories, and what fonts leave out. */
+/** Control characters, and characters without a width or with the look of a blank: by Unicode's categories, and those that fonts leave out. */
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! |\u3000)\p{Zs}/u;
 /** Joiners and variation selectors, with which Persian, Indic scripts and emoji are written. */

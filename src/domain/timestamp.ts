@@ -50,7 +50,7 @@ export function timestampProblem(text: string): string {
 }
 
 const MAX_DAY_TEXTS = 1_000;
-/** Texts of recent days, by days since the epoch: a list has many times of few days. */
+/** Texts of recent days, by days since the epoch: a list has many times, but few days. */
 const dayTexts = new Map<number, string>();
 
 /** Formats a time as RFC 3339 in UTC with milliseconds: 2026-11-20T05:18:56.000Z */

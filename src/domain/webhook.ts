@@ -28,11 +28,11 @@ export interface WebhookFilter {
 
 /** How far the deliveries of a webhook are. Times are in milliseconds since the epoch. */
 export interface DeliveryState {
-  /** Up to here everything has been delivered: deliveries continue after it. */
+  /** Delivered up to here. */
   readonly position: Position;
-  /** No change from `position` to here is wanted; undefined if the next one may be. */
+  /** The webhook wants no change between `position` and here. Undefined if the change after `position` has not been examined. */
   readonly examined: Position | undefined;
-  /** The end of the delivery that is being sent, so that repetitions by any node are the same. */
+  /** The end of the delivery that is being sent, so that every node repeats the same one. */
   readonly sendingTo: Position | undefined;
   /** Failures since the last success. */
   readonly failures: number;
@@ -46,7 +46,7 @@ export interface DeliveryState {
 interface WebhookFailure {
   /** When the delivery was sent. */
   readonly at: number;
-  /** What the endpoint has answered; undefined if it has not. */
+  /** The status of its answer; undefined without one. */
   readonly status: number | undefined;
   /** Why there was no answer. */
   readonly problem: string | undefined;
@@ -67,7 +67,7 @@ export interface Webhook extends WebhookFilter, DeliveryState {
   readonly generation: number;
   /** When its secret was rotated last. */
   readonly rotatedAt: number | undefined;
-  /** Increases when position or filter are set: the outcome of a delivery that began before is not recorded. */
+  /** Increases when the position or the filter is set. The outcome of a delivery with an earlier version is not recorded. */
   readonly version: bigint;
 }
 
@@ -81,7 +81,7 @@ export function webhookState({
   return failures > 0 ? 'failing' : 'active';
 }
 
-/** What a client sets when it creates a webhook. */
+/** The fields that a client sets when it creates a webhook. */
 export type NewWebhook = WebhookFilter &
   Pick<Webhook, 'url' | 'description' | 'createdAt' | 'createdBy' | 'keyName' | 'position'>;
 
@@ -108,7 +108,7 @@ const STARTED = {
   nextAttemptAt: undefined,
 } as const;
 
-/** What is set in a webhook; absent fields stay as they are. */
+/** Fields to set in a webhook; absent ones stay as they are. */
 export interface WebhookChanges {
   readonly url?: string | undefined;
   /** "" for none. */
@@ -144,7 +144,7 @@ export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webho
     ...webhook,
     ...{ url, description },
     ...(isRedirected && { events, petIds, position, examined: undefined, sendingTo: undefined }),
-    // The answer to a delivery that was sent before does not count any more.
+    // Outcomes of deliveries that were sent before this change are ignored.
     ...((hasMoved || isRedirected) && { version: webhook.version + 1n }),
     ...((isResumed || hasMoved) && {
       ...{ failures: 0, failingSince: undefined, nextAttemptAt: undefined },
@@ -167,7 +167,7 @@ function isSameSet<T>(one: readonly T[] | undefined, other: readonly T[] | undef
   return first.size === second.size && [...first].every((each) => second.has(each));
 }
 
-/** Identifies what clients have set in a webhook, and whether it is paused; deliveries do not change it. */
+/** Identifies the settings of a webhook, and whether it is paused; deliveries do not change it. */
 export function webhookTag(webhook: Webhook): string {
   const { id, url, description, events, petIds, keyName, generation, version, pausedFor } = webhook;
   const set = [id, url, description, events, petIds?.map(String), keyName, generation];
@@ -180,13 +180,13 @@ export function rotatedWebhook(webhook: Webhook, keyName: string, now: number): 
   return {
     ...webhook,
     generation: webhook.generation + 1,
-    // Secrets of another webhook key cannot be derived any more, so none of them signs.
+    // A secret of another webhook key cannot be derived any more, so it does not sign beside the new one.
     rotatedAt: keyName === webhook.keyName ? now : undefined,
     keyName,
   };
 }
 
-/** What a webhook has not delivered yet. */
+/** The changes that a webhook has not delivered yet. */
 export interface WebhookLag {
   /** Changes, wanted or not, up to MAX_LAG. */
   readonly changes: number;

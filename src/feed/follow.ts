@@ -3,14 +3,14 @@ import { Mutex } from '../concurrency.ts';
 import { type ChangePage, type FeedStart, MAX_CHANGES } from '../store/feed.ts';
 import type { Store } from '../store/store.ts';
 
-/** See Store.feed. @param wanted the page is not read if it is aborted by then */
+/** See Store.feed. @param wanted if it is aborted before the read begins, the page is not read */
 export type ReadFeed = (
   after: FeedStart,
   limit: number,
   wanted?: { readonly aborted: boolean },
 ) => Promise<ChangePage | undefined>;
 
-/** A position that is no longer valid: the store was restored or lost changes. The message is for the operator. */
+/** The position is no longer valid: the store was restored or lost changes. The message is for the operator. */
 export class PositionLost extends Error {
   override readonly name = 'PositionLost';
 
@@ -45,14 +45,14 @@ export async function* follow(
   }
 }
 
-/** How long a page is used again: followers that keep up read the same pages. */
+/** How long a page is reused: followers that keep up read the same pages. */
 const USED_AGAIN_MS = 100;
 /** Maximum number of pages that are kept. */
 const MAX_KEPT = 64;
 
 /**
- * Reads of the feed that followers at the same position share. Pages are read one at a time, so that many followers that catch up leave room
- * for the reads of clients, which are limited.
+ * Reads of the feed that followers at the same position share. Pages are read one at a time: the number of concurrent reads is limited, and
+ * followers that catch up must leave room for clients.
  */
 export class SharedReads {
   readonly #feed: Store['feed'];
@@ -90,7 +90,7 @@ function nameOf(start: FeedStart, limit: number): string {
   return `${typeof start === 'string' ? start : positionText(start)} ${limit}`;
 }
 
-/** How often the store is asked for new changes while a follower waits for them. */
+/** How often new changes are read while a follower waits for them. */
 const POLL_MS = 100;
 
 interface LiveFeedParts {
@@ -101,12 +101,12 @@ interface LiveFeedParts {
   readonly onError: (error: unknown) => boolean;
 }
 
-/** The feed as the followers of a process read it: new changes are read once for all that have caught up. */
+/** The feed for the followers of a process: new changes are read once for all that have caught up. */
 export class LiveFeed implements Followed {
   readonly #parts: LiveFeedParts;
   readonly #reads: SharedReads;
   readonly #waiting = new Set<PromiseWithResolvers<void>>();
-  /** Up to where new changes have been read; undefined while no follower waits for them. */
+  /** New changes have been read up to here; undefined while no follower waits for them. */
   #position: Position | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isReading = false;
@@ -172,7 +172,7 @@ export class LiveFeed implements Followed {
     for (const { reject } of this.#waiting) reject(error);
   }
 
-  /** Asks for no changes until a follower waits for them again. */
+  /** Stops reading until a follower waits again. */
   #restUnlessAwaited(): void {
     if (this.#isReading || this.#waiting.size > 0) return;
     clearInterval(this.#timer);

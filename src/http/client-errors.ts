@@ -46,7 +46,7 @@ export function clientErrorListeners(
   };
 
   const clientError = (error: ClientError, socket: Socket): void => {
-    // The connection is destroyed, in a lingering close, or discards what follows its last request.
+    // The connection is destroyed, in a lingering close, or discards its further input.
     if (!socket.writable || isDiscarding(socket)) return;
     const code = refusalOf(error);
     if (bodies.fail(socket, code)) return;
@@ -71,7 +71,7 @@ export function clientErrorListeners(
   return { clientError, checkExpectation };
 }
 
-/** Connections that are closed after their pending response. */
+/** Connections that close after their pending response. */
 const ending = new WeakSet<Socket>();
 
 /** Closes the connection after the pending response; the malformed bytes after that request get no response. */
@@ -105,7 +105,7 @@ function refusalOf({ code, rawPacket }: ClientError): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'body_too_large';
   if (code !== 'HPE_HEADER_OVERFLOW') return BY_PARSER[code ?? ''] ?? 'bad_request';
-  // llhttp counts the request line as a header. The packet begins with that line, or has its end if it came in several.
+  // llhttp counts the request line as a header. The packet has that line, or its end if it came in several packets.
   const [line] = textOf(rawPacket).split('\n', 1);
   const isUrl = /^[A-Z-]+ \S/.test(line!)
     ? line!.length > MAX_URL_BYTES

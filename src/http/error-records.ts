@@ -3,8 +3,8 @@ import type { Refusal as StoreRefusal } from '../domain/refusal.ts';
 type Entry = readonly [status: number, message: string, code?: string];
 
 /**
- * Why requests are refused: the status and the message of the Error record, and its code if that is not the name. The name is in the log.
- * Documented in docs/errors.md.
+ * The refusals of requests: status and message of the Error record, and its code if it differs from the name. The log has the name. Documented
+ * in docs/errors.md.
  */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
@@ -82,7 +82,7 @@ const ERRORS = {
   no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
   too_many_streams: [503, 'There are too many open streams for this API key or the service.'],
   http_version_not_supported: [505, 'This HTTP version is not supported; use HTTP/1.1.'],
-  // In v2; v1, which is frozen, has another status or message.
+  // Of v2. In v1, which is frozen, they have another status or message.
   cancel_already_cancelled: [
     409,
     'This order has already been cancelled.',
@@ -182,7 +182,7 @@ const REALM = 'Bearer realm="store-orders"';
 /** Retry-After of a 503 response, in seconds. */
 const RETRY_AFTER_S = '1';
 
-/** Precomputed, so that rejecting a request costs no more than serving it. */
+/** Precomputed, so that refusing a request costs no more than serving it. */
 const RESPONSES = Object.fromEntries(
   REFUSALS.map((refusal) => [refusal, responseOf(recordOf(refusal))]),
 ) as Readonly<Record<Refusal, ErrorResponse>>;
@@ -191,7 +191,7 @@ export function errorResponse(refusal: Refusal): ErrorResponse {
   return RESPONSES[refusal];
 }
 
-/** Returns a response whose record also lists what is wrong with the input. */
+/** Returns a response whose record also lists the problems of the input. */
 export function problemsResponse(
   code: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
   errors: readonly RequestProblem[],

@@ -23,8 +23,8 @@ export const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Time from complete receipt of a request to a 503, if the store does not respond; keeps responses within 2 s. */
 export const ANSWER_WITHIN_MS = 1_800;
 /**
- * Timeout of a connection without traffic, and of one whose client does not read pending output, even if it sends
- * data. Longer than the keep-alive timeouts of common proxies, so that the proxy closes first.
+ * Timeout of a connection without traffic, and of a connection whose client does not read pending output, even if it sends data. Longer than the
+ * keep-alive timeouts of common proxies, so that the proxy closes first.
  */
 export const IDLE_TIMEOUT_MS = 72_000;
 /** Keep-Alive timeout sent to clients; below IDLE_TIMEOUT_MS, so that no request meets a connection being closed. */
@@ -48,7 +48,10 @@ export const MAX_STREAMS_PER_KEY = 100;
  * been sent.
  */
 export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
-/** Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most are closed; clients resume. */
+/**
+ * Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most waiting bytes are closed, and their clients
+ * resume.
+ */
 export const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
 /** How long a stream that ends waits for its client to read the rest. */
 export const STREAM_END_MS = 500;

@@ -115,7 +115,7 @@ function createHttpServer(): Server {
     insecureHTTPParser: false,
   });
   server.timeout = IDLE_TIMEOUT_MS;
-  // A client may half-close the connection after its last request and still expects the response.
+  // A client may half-close the connection after its last request, and still expects the response.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   // Node silently drops headers beyond this count; MAX_HEADER_BYTES bounds them instead.
   server.maxHeadersCount = 0;
@@ -123,9 +123,8 @@ function createHttpServer(): Server {
 }
 
 /**
- * A request that never takes over its connection. For CONNECT, Node would detach the socket while earlier responses
- * are still pending, and remove its listeners for errors, timeouts and writing. With `upgrade` always false, CONNECT
- * is an ordinary request, which is rejected in order.
+ * A request that never takes over its connection: with `upgrade` always false, CONNECT is an ordinary request, and is rejected in order. Node
+ * would detach the socket of a CONNECT while earlier responses are pending, and remove its listeners for errors, timeouts and writing.
  */
 export class Request extends IncomingMessage {
   get upgrade(): boolean {

@@ -186,7 +186,7 @@ class BlockBuilder {
   /** Builds a block of everything added and kept, and resets the builder. */
   build(): Block {
     this.#endText();
-    // Not from Node's shared pool, where a block would keep unrelated buffers alive.
+    // Not from Node's shared pool: a block would keep unrelated buffers alive there.
     const bytes = Buffer.allocUnsafeSlow(this.#byteLength);
     let offset = 0;
     for (const part of this.#parts) {

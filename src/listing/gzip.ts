@@ -20,7 +20,7 @@ interface Piece {
   readonly crc: number;
 }
 
-/** zlib level: well under a second of one core per million orders; higher levels save at most a tenth. */
+/** zlib level: a million orders take well under a second of one core; higher levels save at most a tenth of the size. */
 const LEVEL = 6;
 /** Blocks compressed concurrently, in libuv's thread pool. */
 const CONCURRENCY = 2;
@@ -61,7 +61,7 @@ export class GzipLists {
    */
   async get(snapshot: Snapshot, ms = MAX_COMPRESSION_MS): Promise<EncodedList | undefined> {
     if (snapshot.byteLength < MIN_COMPRESSED_BYTES) return undefined;
-    // After a timeout, compression continues for later requests.
+    // After a timeout, the compression continues, for later requests.
     return withTimeout(Math.min(ms, MAX_COMPRESSION_MS), () => this.#list(snapshot)).catch(
       () => undefined,
     );

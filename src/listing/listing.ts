@@ -13,7 +13,7 @@ export interface Snapshot {
   /** Bytes of blocks replaced since the beginning; an upper bound for the difference between two snapshots. */
   readonly replacedBytes: number;
   readonly chunks: readonly Buffer[];
-  /** The blocks that the chunks between the first and the last one are made from. */
+  /** The blocks; all chunks except the first and the last are made from them. */
   readonly blocks: readonly Block[];
 }
 
@@ -75,8 +75,8 @@ export class Listing {
   }
 
   /**
-   * Returns `known` with all changes since applied. If the source fails meanwhile, nothing is applied. Returns
-   * undefined if `known` is not in the source's past.
+   * Returns `known` with all changes since applied. If the source fails, nothing is applied. Returns undefined if `known` is not in the source's
+   * past.
    */
   async #catchUp(
     known: Snapshot | undefined,

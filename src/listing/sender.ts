@@ -17,7 +17,7 @@ const BYTES_AT_A_TIME = 256 * 1024;
 export class ListSender {
   readonly #maxSupersededBytes: number;
   readonly #onBytes: (count: number) => void;
-  /** Writes of responses that have room for more, in the order in which they got it. */
+  /** Writes of responses that have room for more, in order. */
   readonly #writes: (() => void)[] = [];
   /** Responses in progress, oldest snapshot first. */
   readonly #readers = new Map<Snapshot, Set<ServerResponse>>();

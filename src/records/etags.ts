@@ -10,8 +10,9 @@ export function etagName({ revision, head }: Position): string {
 }
 
 /**
- * Identifies a state of an order, even across restores of the store. One revision can place an order and change it.
- * @param variant of what is shown of it
+ * Identifies a state of an order, even across restores of the store. The status is part of it, since one revision can place an order and change
+ * it.
+ * @param variant distinguishes representations of the same state
  */
 export function orderEtag({ revision, updatedAt, status }: OrderRecord, variant = ''): string {
   return `"${revision}-${updatedAt.toString(36)}-${status}${variant}"`;

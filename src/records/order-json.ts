@@ -8,7 +8,7 @@ import { asciiJson } from '../domain/text.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import type { ChangePage } from '../store/feed.ts';
 
-/** Formats an order as v2's Order record: the fields of v1, then what the store has recorded. Pure ASCII. */
+/** Formats an order as v2's Order record: the fields of v1, then those that the store records. Pure ASCII. */
 export function orderRecordJson(record: OrderRecord): Json<Contract.OrderRecord> {
   const { reference, status, placedAt, updatedAt, revision } = record;
   const placed = formatTimestamp(placedAt);
@@ -21,10 +21,7 @@ export function orderRecordJson(record: OrderRecord): Json<Contract.OrderRecord>
 
 const CHANGES_PER_TURN = 100;
 
-/**
- * Formats changes, each as by `changeJson`. One revision can have thousands of them, so this takes several turns of the
- * event loop.
- */
+/** Formats changes with `changeJson`, in several turns of the event loop, since one revision can have thousands. */
 export async function changesJson(changes: readonly OrderChange[]): Promise<string[]> {
   const records: string[] = [];
   for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {

@@ -3,7 +3,7 @@ import { type OrderId, parseInt64 } from '../domain/order.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
 import type { PagePlace, PageQuery } from '../store/pages.ts';
 
-/** What a cursor of a page belongs to. */
+/** The query that a page cursor belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
 
 /** Returns the cursor of the page after a place. It depends only on filters and order, so it never expires. */
@@ -49,7 +49,7 @@ export function parseActivityCursor(
   return activityCursor(position, boundaries) === cursor ? position : undefined;
 }
 
-/** Names what a cursor belongs to. */
+/** Identifies the query of a cursor. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }

@@ -7,7 +7,7 @@ import type { LaggingWebhook } from '../store/store.ts';
 
 /**
  * Returns v2's Webhook record.
- * @param hasAnswers whether to include what the endpoint has answered: for operators, and the API key that created the webhook
+ * @param hasAnswers whether to include the endpoint's answers: for operators, and the API key that created the webhook
  */
 export function webhookRecord(
   { webhook, lag }: LaggingWebhook,

@@ -31,7 +31,7 @@ export class Backups {
     return this.#latest;
   }
 
-  /** Makes a backup whenever one is due. Returns a function that stops that. */
+  /** Makes a backup whenever one is due, until the returned function is called. */
   start(): () => void {
     void this.#check();
     return () => {

@@ -10,8 +10,8 @@ import { urlHost } from './settings/parsers.ts';
 const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 
 /**
- * Creates and prints an API key if the store has none for this environment, so that the service can be tried. If it cannot be written, as
- * to a full disk, it is revoked.
+ * Creates and prints an API key if the store has none for this environment, so that the service can be tried. If it cannot be printed, for
+ * example to a full disk, it is revoked.
  */
 export async function printFirstKey(
   store: Store,

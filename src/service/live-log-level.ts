@@ -30,7 +30,7 @@ export class LiveLogLevel {
     const configured = this.#configured;
     const other = configured === 'debug' || configured === 'trace' ? 'info' : 'debug';
     const level = this.#logger.level === configured ? other : configured;
-    // Log the change even if neither level includes info.
+    // The change is logged even if neither level includes info.
     this.#logger.level = 'debug';
     this.#logger.info({ logLevel: level }, 'changed the log level');
     this.#logger.level = level;

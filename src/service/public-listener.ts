@@ -45,7 +45,7 @@ interface ListenerParts {
   readonly logger: Logger;
   /** Determines when keys expire. */
   readonly clock: KeyClock;
-  /** By default for the origins of `config`, unchangeably. */
+  /** By default the fixed origins of `config`. */
   readonly cors?: Cors;
   /** Undefined unless requests are traced. */
   readonly traces?: Traces | undefined;
@@ -151,7 +151,7 @@ function servicesOf(
   parts: Pick<Services, 'submit' | 'streams' | 'basePath'>,
 ): Services {
   const { keyFile, allowed } = config.webhooks;
-  /** The file may have become unreadable. */
+  /** Returns undefined if the file has become unreadable. */
   const orNone = (read: () => WebhookKey | undefined) => {
     try {
       return read();

@@ -13,10 +13,10 @@ interface RereadParts {
 }
 
 /**
- * Rereads, on SIGHUP, what can change while the service runs: the log level, the origins of browsers, the log file (after it
- * was renamed, as logrotate does), and the files of passwords and certificates, which new connections use. Logs what was reread,
- * and which changed settings need a restart. If a setting is not valid, the service continues with the previous settings.
- * Does nothing on Windows, where a closed console sends this signal.
+ * Rereads, on SIGHUP, what can change while the service runs: the log level, the origins of browsers, the log file (after it was renamed, as
+ * logrotate does), and the files of passwords and certificates, which new connections use. Logs the result, and which changed settings need a
+ * restart. If a setting is not valid, the service continues with the previous settings. Does nothing on Windows, where a closed console sends
+ * this signal.
  */
 export function rereadOnSignal(started: Config, parts: RereadParts): void {
   if (process.platform === 'win32') return;

@@ -32,7 +32,7 @@ const TRACES_WITHIN_MS = 2_000;
 /** Delay between attempts to reach the database at startup. */
 const RETRY_MS = 500;
 
-/** What a service does. While it starts, `reason` names the step, or what the start waits for. */
+/** The state of a service. While it starts, `reason` names the step, or the reason for waiting. */
 type State =
   | { readonly name: 'starting'; readonly reason: string }
   | { readonly name: 'serving' }
@@ -229,7 +229,7 @@ export class Service {
     this.#state = { name: 'stopping' };
     for (const end of this.#endings.toReversed()) end();
     const { stopLimitMs } = this.#config;
-    // Deliveries that are not answered by then are repeated by the node that continues.
+    // Another node repeats deliveries that are not answered by then.
     await Promise.all([
       this.#server?.close(),
       this.#deliverer?.close(Math.min(DELIVERIES_WITHIN_MS, stopLimitMs / 2)),

@@ -55,8 +55,8 @@ class Shutdown {
 }
 
 /**
- * Calls `then` when the parent process exits, if npm started the process. npm start and npx run it in a shell and do
- * not forward SIGTERM: they and the shell exit, and the process would keep running and hold the port.
+ * Calls `then` when the parent process exits, if npm started the process. npm start and npx run it in a shell and do not forward SIGTERM. They
+ * and the shell would exit, and the process would keep running and hold the port.
  */
 function whenNpmIsGone(then: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -13,9 +13,9 @@ import { misspelt } from './settings/similar-names.ts';
 import { shutdownOnSignal } from './shutdown.ts';
 
 interface StartOptions {
-  /** The variables of the process; those of OpenTelemetry are read from nowhere else. */
+  /** The variables of the process, the only source of OpenTelemetry's settings. */
   readonly environment: Settings;
-  /** The variables that `config` was read from: those of the process and, above them, of SETTINGS_FILE. */
+  /** The variables that `config` was read from: of the process, overridden by SETTINGS_FILE. */
   readonly settings: Settings;
   /** Reads the configuration again, on SIGHUP. @throws ConfigError */
   readonly read: () => Config;
@@ -30,8 +30,8 @@ interface StartOptions {
 }
 
 /**
- * Starts the service: the admin listener, so that probes and metrics are answered while the store is opened; the store; the
- * list; the public listener. Resolves once requests are served, or if the process is stopped before.
+ * Starts the service: the admin listener, which answers probes and metrics while the store is opened; the store; the list; the public listener.
+ * Resolves once requests are served, or when the process is stopped before that.
  * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
  */
 export async function start(config: Config, log: Log, options: StartOptions): Promise<void> {
@@ -55,7 +55,7 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
   const shutdown = handleSignals(config, log, { service, admin, read });
   try {
     logger.info(`Admin listening at ${urlOf(await admin.listen(config.admin))}`);
-    // Reported, since a mistyped path yields a new, empty store.
+    // Logged, since a mistyped path results in a new, empty store.
     const store = await service.open(() => writeErr(`Created the store ${database}.`));
     await prepare(store);
     const listening = await service.listen();
@@ -86,7 +86,7 @@ function handleSignals(config: Config, log: Log, { service, admin, read }: Runni
   const shutdown = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
   const level = new LiveLogLevel(log.logger, config.logLevel);
   level.toggleOnSignal();
-  // Closing the terminal of a service that runs in one stops it.
+  // Closing its terminal stops a service.
   if (process.stdout.isTTY) process.on('SIGHUP', () => shutdown.begin('SIGHUP'));
   else {
     rereadOnSignal(config, {

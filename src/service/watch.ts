@@ -7,8 +7,8 @@ import { type Fault, needsOperator, StoreUnavailable } from '../store/store.ts';
 const INTERVAL_MS = 1_000;
 
 /**
- * Refreshes the list periodically, so that no single request bears the cost of a large import or of a database that
- * has become available again. Logs when the store becomes unavailable, and when it is available again.
+ * Refreshes the list periodically, so that no request has to wait for a large import, or for a database that is available again. Logs when the
+ * store becomes unavailable and available again.
  * @param onFault called after each failed refresh with the reason
  * @returns a function that stops the refreshes
  */

@@ -7,7 +7,7 @@ import { MAX_ROWS_READ } from './pages.ts';
 export interface ActivityQuery {
   /** Milliseconds since the epoch, ascending. A period is from each one, inclusive, to the next one, exclusive. */
   readonly boundaries: readonly number[];
-  /** Where an earlier call with the same boundaries stopped. */
+  /** The cursor of an earlier call with the same boundaries. */
   readonly after?: ActivityCursor | undefined;
 }
 
@@ -56,10 +56,10 @@ export const MAX_EVENTS_COUNTED = MAX_ROWS_READ;
 
 /** Counts that run at the same time. */
 export const MAX_COUNTS_AT_ONCE = 8;
-/** Further counts wait, as long as their clients do. */
+/** Further counts wait, at most as long as their clients do. */
 export const COUNTS_WAITING = { max: 200, limitMs: 2_000 };
 
-/** Returns the position that `after` counts up to, which must be in the past of the store; undefined at the begin of a count. */
+/** Returns the position that `after` counts up to, which must be in the past of the store; undefined when a count begins. */
 export function countedPosition({ after }: ActivityQuery): Position | undefined {
   return after && { revision: after.upTo, head: after.head };
 }
@@ -95,7 +95,7 @@ export class ActivityCount {
     this.add({ type, by, period: this.#boundaries.findLastIndex((each) => each <= at), count: 1 });
   }
 
-  /** Adds alike events; in no period if `period` is not the index of one. */
+  /** Adds events of one type, period and key; ignores them if `period` is not the index of a period. */
   add(events: {
     readonly type: OrderEventType;
     readonly by: string | undefined;
@@ -121,7 +121,7 @@ export class ActivityCount {
       cancelled,
       name: by === undefined ? undefined : names.get(by),
     }));
-    // The same on every node: the response has an ETag.
+    // Every node must sort them alike: the response has an ETag.
     cancels.sort((one, other) => other.cancelled - one.cancelled || order(one.by, other.by));
     return { periods: this.#periods, cancels };
   }

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { cut } from '../domain/text.ts';
 
-/** What an operator does by a command. */
+/** An operator's command. */
 export interface Action {
   /** The command, such as "keys revoke". */
   readonly command: string;

@@ -5,7 +5,7 @@ import type { Findings } from './tables/consistency.ts';
 /** A backup that was made. */
 export interface Backup {
   readonly bytes: number;
-  /** What a check of the backup has found; without problems, unless they were allowed. */
+  /** The result of checking the backup; without problems, unless they were allowed. */
   readonly findings: Findings;
   /** Temporary files in its folder that an interrupted backup has left, or one that is running now. */
   readonly leftovers: readonly string[];
@@ -31,7 +31,7 @@ export interface LatestBackup {
 export interface Rotated {
   /** Undefined if there is none. */
   readonly latest: LatestBackup | undefined;
-  /** What `latest` is, if it was made now. */
+  /** Set if `latest` was made now. */
   readonly made?: Backup;
 }
 

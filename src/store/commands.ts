@@ -18,20 +18,20 @@ export type StoreCommand =
   | { readonly type: 'recordEnvironment'; readonly environment: Environment }
   /** Marks the store as moved if it is still at `revision`. Afterwards the store accepts only `reactivate`. */
   | { readonly type: 'moveAway'; readonly to: string; readonly revision: bigint }
-  /** Undoes `moveAway`. Ids leap, since the other database may have given some. */
+  /** Undoes `moveAway`. The ids leap, since the store may have assigned ids in the other database. */
   | { readonly type: 'reactivate' }
   /**
-   * Computes the heads of all revisions from `from` on again, after rows were changed or deleted by hand. Every moment from there on is in no
-   * store's past any more.
+   * Computes the heads of all revisions from `from` on again, after rows were changed or deleted by hand. Cursors and ETags from there on stop
+   * being valid.
    */
   | { readonly type: 'rechain'; readonly from: bigint }
-  /** Sets the last id that is given to an order. Ids that are reserved above it stay reserved by a leap. */
+  /** Sets the last id that the store assigns. Ids reserved above it by a leap stay reserved. */
   | { readonly type: 'limitIds'; readonly last: OrderId }
-  /** Skips ids, for a store that begins another history in a way that it cannot detect. */
+  /** Skips ids, for a store that starts another history without being able to detect it. */
   | { readonly type: 'skipIds' }
   /**
-   * Records an action, in one transaction with the commands after it. The revisions that these make are recorded as made by it.
-   * Returns the id of the record; undefined if the commands were refused, which leave no record.
+   * Records an action, and the revisions that the commands after it make, in one transaction with them. Returns the id of the record; undefined,
+   * without a record, if the commands were refused.
    */
   | { readonly type: 'audit'; readonly action: Action }
   | { readonly type: 'createKey'; readonly key: ApiKey }
@@ -43,9 +43,9 @@ export type StoreCommand =
   /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
   | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
   /**
-   * Starts an import, or resumes one of which `from` rows have been placed. From then on only `run` may continue it.
-   * Ids up to `highestId` are reserved: orders without an id are assigned ids above them. Content that was imported before is
-   * refused unless `isAgain`. `source` is a digest of the file's content.
+   * Starts an import, or resumes it after `from` rows. From then on only `run` may continue it. Ids up to `highestId` are reserved: orders
+   * without an id are assigned ids above them. Content that was imported before is refused unless `isAgain`. `source` is a digest of the file's
+   * content.
    */
   | {
       readonly type: 'beginImport';
@@ -70,12 +70,12 @@ export type StoreCommand =
       /** Id of the record of the import. */
       readonly auditId: bigint;
     }
-  /** Records that an import is finished. Until then repeating it is harmless, and from then on it is refused. */
+  /** Records that an import is finished: a repetition is refused from then on. Before, it was harmless. */
   | { readonly type: 'endImport'; readonly source: string; readonly run: string }
   /** Deletes the record of an import: its content may be imported again, from the beginning. */
   | { readonly type: 'forgetImport'; readonly source: string }
   | { readonly type: 'createWebhook'; readonly webhook: Webhook }
-  /** `ifTag`, here and below: the `webhookTag` that the webhook must still have; absent for any. */
+  /** `ifTag`, here and below: the `webhookTag` that the webhook must have; absent for any. */
   | {
       readonly type: 'changeWebhook';
       readonly id: string;
@@ -83,8 +83,8 @@ export type StoreCommand =
       readonly ifTag?: string | undefined;
     }
   /**
-   * Gives a webhook the next secret. `keyName` is that of the service's webhook key. A repetition with the same `name` has the outcome of the
-   * first.
+   * Gives a webhook the next secret. `keyName` names the service's webhook key. A repetition with the same `name` has the outcome of the first
+   * request.
    */
   | {
       readonly type: 'rotateWebhook';
@@ -96,13 +96,13 @@ export type StoreCommand =
       readonly ifTag?: string | undefined;
     }
   | { readonly type: 'deleteWebhook'; readonly id: string; readonly ifTag?: string | undefined }
-  /** Lets a node send the deliveries of all webhooks for LEASE_MS, unless another node may. */
+  /** Lets a node send the deliveries of all webhooks for LEASE_MS, unless another node has the lease. */
   | { readonly type: 'leaseWebhooks'; readonly node: string }
-  /** Lets other nodes send deliveries from now on. */
+  /** Ends the lease, so that another node can take it. */
   | { readonly type: 'releaseWebhooks'; readonly node: string }
   /**
-   * Records how far deliveries are. Returns the ids of the webhooks for which this was recorded: none unless the node has the lease, and
-   * none of those that are not as the node knows them any more.
+   * Records how far deliveries are. Returns the ids of the webhooks that were recorded: none without the lease, and only those that are still as
+   * the node knows them.
    */
   | {
       readonly type: 'recordDeliveries';
@@ -110,7 +110,7 @@ export type StoreCommand =
       readonly deliveries: readonly RecordedDelivery[];
     };
 
-/** Names a request that can be repeated among those of an API key. */
+/** Identifies a repeatable request by its API key and idempotency key. */
 export interface RequestName {
   /** Id of the API key. */
   readonly by: string;
@@ -120,12 +120,12 @@ export interface RequestName {
 /** How far the deliveries of a webhook are. */
 export interface RecordedDelivery {
   readonly id: string;
-  /** Version and place that the webhook still has in the store. */
+  /** The version and position that the webhook must have in the store. */
   readonly known: Pick<Webhook, 'version' | 'position' | 'sendingTo'>;
   readonly state: DeliveryState;
   /**
-   * Set before a delivery is sent: the generation of the secret that signs it. Nothing is recorded if the webhook has another one or is paused, so
-   * that nothing is sent either.
+   * Set before a delivery is sent: the generation of the secret that signs it. If the webhook has another generation or is paused, nothing is
+   * recorded, and so nothing is sent.
    */
   readonly beginsWith?: Webhook['generation'] | undefined;
 }

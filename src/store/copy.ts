@@ -13,8 +13,8 @@ import type { Column, Row } from './tables/session.ts';
 
 export interface CopyOptions {
   /**
-   * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of
-   * the source, whatever is written meanwhile.
+   * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of the source, which may be in
+   * use.
    */
   readonly isMove: boolean;
   /** Recorded in the copy and, if it is a move, in the source. */
@@ -24,9 +24,8 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the store in `from` to the database `to`, which must be empty or contain an interrupted copy: orders,
- * histories, keys, pets, unfinished imports, the revision and its head. The copy becomes a usable store only
- * after all of it was read back and found to be the same.
+ * Copies the store in `from` to the database `to`, which must be empty or contain an interrupted copy: orders, histories, keys, pets, unfinished
+ * imports, the revision and its head. The copy becomes a usable store only after it was read back and compared.
  * @returns the status of the copied store
  * @throws StoreNotUsable, StoreUnavailable
  */
@@ -38,7 +37,7 @@ export async function copyStore(
   const source = await from.openSource();
   try {
     if (isMove) refuseMoved(source.status, to);
-    // The first copy may have been used, and be lost: it may have given ids.
+    // A first copy may have been used and lost, so it may have assigned ids.
     const isRepeated = source.status.movedTo !== undefined;
     if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
     const target = await to.openTarget();
@@ -75,8 +74,7 @@ export async function copyStore(
 }
 
 /**
- * Copies the store to an SQLite database at `file`, which must not exist, and checks the copy; the store may be in use
- * meanwhile.
+ * Copies the store, which may be in use, to an SQLite database at `file`, which must not exist, and checks the copy.
  * @throws StoreNotUsable, also if the store does not pass the check
  */
 export async function backupStore(database: Database, file: string): Promise<Backup> {
@@ -99,7 +97,7 @@ function statusOfCopy({ status, isBackup }: Source): StoreStatus {
   return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
-/** The ids of a store that does not give any that another copy of the source may have given. */
+/** Makes the ids leap past all that another copy of the source may have assigned. */
 function leapt({ freeIds }: MovedIds): MovedIds {
   return { freeIds, reservedId: leapAbove(freeIds) };
 }
@@ -141,7 +139,7 @@ async function moveAway(
     const record = action === undefined ? [] : [{ type: 'audit', action } as const];
     const outcome = (await store.apply([...record, command])).at(-1);
     if (outcome === 'changed') throw new StoreNotUsable(changed);
-    // The store now accepts no writes, so tables whose changes do not show in the revision can be compared.
+    // The store no longer accepts writes, so tables without revisions can be compared too.
     if (!(await hasChanged(from, source))) return;
     await store.apply([{ type: 'reactivate' }]);
     throw new StoreNotUsable(changed);
@@ -163,7 +161,7 @@ async function hasChanged(database: Database, before: Source): Promise<boolean> 
   }
 }
 
-/** Excludes the last use of a key, a change that does not justify repeating the copy. */
+/** Leaves out the last use of keys: the copy need not be repeated for it. */
 function withoutKeyUse(table: Table): Table {
   const { last_used_at: _, ...columns } = table.columns;
   return { ...table, columns };

@@ -50,7 +50,7 @@ export interface DatabaseFile {
   readonly path: string;
   /** Copies the store to a new file; it may be in use. */
   copyTo(target: string): void;
-  /** Makes a backup if one is due, in a thread of its own; requests are served meanwhile. */
+  /** Makes a backup if one is due, in a thread of its own, so that requests are served. */
   rotateBackups(rotation: Rotation): Promise<Rotated>;
   /** Returns the latest backup in a folder that was made at intervals. @throws errors of the file system */
   latestBackup(folder: string): LatestBackup | undefined;

@@ -1,11 +1,11 @@
 /** The result of one check. */
 export interface Finding {
-  /** What was checked; stable, for scripts. */
+  /** The subject of the check; stable, for scripts. */
   readonly subject: string;
   /** "problem": the service does not work, or can lose data; "warning": the service works, but may fail soon. */
   readonly level: 'ok' | 'warning' | 'problem';
   readonly found: string;
-  /** What to do; absent if nothing is to be done. */
+  /** What the operator should do; absent if there is nothing to do. */
   readonly advice?: string;
 }
 
@@ -21,7 +21,7 @@ export function problem(subject: string, found: string, advice: string): Finding
   return { subject, level: 'problem', found, advice };
 }
 
-/** How often a cost is measured. */
+/** Number of measurements of a cost. */
 const ROUNDS = 20;
 
 /** Returns the median duration of `work`, in milliseconds. */
@@ -43,7 +43,7 @@ export function inMs(ms: number): string {
 export interface MigrationStep {
   /** Name of its file. */
   readonly name: string;
-  /** What it does and locks, one line each. */
+  /** Its effects and locks, one line each. */
   readonly effects: readonly string[];
 }
 

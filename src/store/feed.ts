@@ -31,15 +31,15 @@ export interface ChangePage {
 /** Maximum `limit` of Store.feed. */
 export const MAX_CHANGES = 500;
 
-/** What an engine has read for a page of the feed. */
+/** The rows that an engine has read for a page of the feed. */
 interface FeedRead {
-  /** Where the page begins. */
+  /** The position at which the page begins. */
   readonly from: Position;
   readonly now: Position;
   readonly changes: readonly OrderChange[];
   /** Whether there may be further changes. */
   readonly isCut: boolean;
-  /** Reads the next changes of a revision, beginning with those of an order, and whether they are cut off too. */
+  /** Reads the next changes of a revision, from an order on, and whether there are further ones. */
   readonly readOn: (
     revision: bigint,
     from: OrderId,
@@ -47,7 +47,8 @@ interface FeedRead {
 }
 
 /**
- * Makes a page of whole revisions: the last one is cut off unless it is the only one, and then completed.
+ * Makes a page of whole revisions. If there are more changes than its limit, the last revision is left for the next page; if it is the only one,
+ * it is read to its end.
  * @throws HistoryIncomplete if rows of the next revision, or its head, were deleted by hand
  */
 export async function changePage(read: FeedRead): Promise<ChangePage> {
@@ -86,8 +87,8 @@ export function matches(
 const MAX_CHANGES_EXAMINED = 5_000;
 
 /**
- * Reads a page of the changes that match a filter. Its position is after all changes that were examined, so it moves on even if
- * none matches. A revision is never split: a page has more than `limit` changes only if they are of one revision.
+ * Reads a page of the changes that match a filter. Its position is after all examined changes, so it advances even if none matches. A revision
+ * is never split: a page has more than `limit` changes only if they are of one revision.
  * @param read see Store.feed
  * @returns undefined if `after` is not in the past of the store
  */
@@ -130,8 +131,8 @@ function wholeRevisions(changes: readonly OrderChange[]): readonly OrderChange[]
 }
 
 /**
- * Reads all changes of a revision, of which the first were read. They are durable, so this needs no snapshot. An order
- * can have two changes in a revision, so each part begins with the last order of the one before.
+ * Reads the rest of a revision. Its changes are durable, so this needs no snapshot. An order can have two changes in a revision, so each part
+ * begins with the last order of the one before.
  */
 async function completed({ changes: first, readOn }: FeedRead): Promise<readonly OrderChange[]> {
   const changes = [...first];
@@ -146,7 +147,7 @@ async function completed({ changes: first, readOn }: FeedRead): Promise<readonly
 }
 
 /**
- * Returns whether a position is in the past of a store: everything up to it happened there too.
+ * Returns whether a position is in the past of a store: the store's history up to that revision has the same head.
  * @param now the current position of the store
  * @param head of the position's revision, in that store; undefined if it has no such revision
  */
@@ -165,7 +166,7 @@ export function positionAfter({ order: { revision }, head }: OrderChange): Posit
   throw new HistoryIncomplete(revision);
 }
 
-/** Rows of a revision were deleted by hand, so the feed cannot go on. The message is for the operator. */
+/** The feed cannot continue, since rows of a revision were deleted by hand. The message is for the operator. */
 export class HistoryIncomplete extends Error {
   override readonly name = 'HistoryIncomplete';
 

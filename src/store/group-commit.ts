@@ -4,14 +4,14 @@ import { MAX_BATCH } from '../domain/batch.ts';
 /** Maximum number of batches that wait for a commit; further commands are rejected immediately. */
 const MAX_WAITING_BATCHES = 5;
 /**
- * Event loop turns, and time, to wait after a commit, so that its callers can submit their next commands to the same
- * batch instead of splitting into two groups that alternate. The time limit applies if turns are long.
+ * How long the next batch gathers after a commit, in turns of the event loop, and in time if turns are long. Without it, callers would split
+ * into two groups whose commits alternate.
  */
 const GATHERING_TURNS = 3;
 const GATHERING_MS = 1;
 /**
- * Limit from a batch's first command on; callers still waiting are then rejected with NotConfirmed. A little less than
- * ANSWER_WITHIN_MS, so that requests that have just arrived need no limit of their own.
+ * How long a batch may take from its first command on; then its callers get NotConfirmed. A little less than ANSWER_WITHIN_MS, so that new
+ * requests need no limit of their own.
  */
 const GIVE_UP_AFTER_MS = 1_750;
 
@@ -29,14 +29,14 @@ interface Gathering<Command, Outcome> {
 }
 
 /**
- * Group commit: while one batch is committed, the next one gathers, so throughput grows with load and at most one
- * transaction is active. Commands keep their order. Lookups can be batched in the same way.
+ * Group commit: while one batch is committed, the next one gathers. So throughput grows with load, and at most one transaction is active.
+ * Commands keep their order. Lookups can be gathered in the same way.
  */
 export class GroupCommit<Command, Outcome> {
   readonly #apply: (commands: readonly Command[]) => Promise<readonly Outcome[]>;
   readonly #onBatch: (size: number, ms: number) => void;
   readonly #sizeOf: (command: Command) => number;
-  /** The batches that wait, oldest first; all but the last one had no room for the next command. */
+  /** The batches that wait, oldest first; only the last one takes further commands. */
   readonly #waiting: Gathering<Command, Outcome>[] = [];
   #isCommitting = false;
   /** Commands of the batch that is committed. */

@@ -14,7 +14,7 @@ export interface ScanRange {
   readonly at?: bigint | undefined;
 }
 
-/** How far the content of a file was imported before. */
+/** The earlier imports of a file's content. */
 export interface ImportProgress {
   /** Rows that a new run skips, since an unfinished import has placed them. */
   readonly placed: number;
@@ -24,7 +24,7 @@ export interface ImportProgress {
   readonly freeIds: FreeIds;
 }
 
-/** What commands read of a store beyond what requests need: all orders, imports, and what operators have done. */
+/** What commands read and requests do not: all orders, imports, and the record of operators' commands. */
 export interface History {
   /**
    * Calls `visit` with all orders, in any status, in batches of ascending id from one snapshot. Waits for each call
@@ -41,7 +41,7 @@ export interface History {
   /** @param source a digest of the content */
   importProgress(source: string): Promise<ImportProgress>;
 
-  /** Returns the latest records of what operators have done, up to `limit`, the latest first. */
+  /** Returns the latest records of operators' commands, up to `limit`, the latest first. */
   audit(limit: number): Promise<AuditRecord[]>;
 
   /** Returns the audit records of the given revisions, by revision; revisions not made by a command have none. */

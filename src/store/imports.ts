@@ -12,7 +12,7 @@ export interface ImportRecord {
   readonly finishedAt: number | undefined;
 }
 
-/** Digits of `source` that are shown, and that suffice to name an import. */
+/** Digits of `source` that commands show, and that suffice to name an import. */
 export const SHOWN_DIGITS = 12;
 
 /** Maximum number of finished imports in the store; older ones are deleted. */

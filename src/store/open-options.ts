@@ -1,9 +1,9 @@
 /**
  * The purpose that a store is opened for:
  * - "service": to serve it. Lock waits are limited to what HTTP clients wait for.
- * - "migration": to bring its schema to that of this release, which a service does too.
- * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of
- *   the previous release may be running. "read" requires no write permission.
+ * - "migration": to migrate its schema to this release, as a service does too.
+ * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of the previous release may be
+ * running. "read" requires no write permission.
  */
 export type Purpose = 'service' | 'migration' | 'write' | 'read';
 
@@ -18,15 +18,15 @@ export interface OpenOptions {
   readonly create: boolean;
   readonly purpose: Purpose;
   /**
-   * Called with the backup that a service makes before it migrates an SQLite store, and what a check of it has found, which does
-   * not prevent the migration.
+   * Called with the backup that a service makes before it migrates an SQLite store, and the result of its check. Problems do not prevent the
+   * migration.
    */
   readonly onBackup?: (file: string, problems: readonly string[]) => void;
-  /** The folder of that backup; by default that of the database. */
+  /** The folder of that backup; the folder of the database by default. */
   readonly backupFolder?: string;
   /** Called after the schema was migrated, with the number of migrations before and after. */
   readonly onMigrated?: (from: number, to: number) => void;
-  /** Called with what a migration waits for, whenever that changes, and with its progress. */
+  /** Called with the reason why a migration waits, whenever it changes, and with its progress. */
   readonly onWaiting?: (reason: string) => void;
   /** Returns the current URL for each new connection; absent if the URL never changes. */
   readonly currentUrl?: () => string;

@@ -30,7 +30,7 @@ export interface PagePlace {
 /** The ship date by which the index sorts an order without one. Such orders come last, in descending order too. */
 export const UNDATED = INT64_MAX;
 
-/** Whether a walk is divided: orders without a ship date follow the others, although the index has them first in descending order. */
+/** Whether a walk has two parts: orders without a ship date come last, although in descending order the index has them first. */
 export function hasUndatedLast({ filter, sort, isDescending }: Omit<PageQuery, 'limit'>): boolean {
   const { shipDateFrom, shipDateBefore } = filter;
   const isDated = shipDateFrom !== undefined || shipDateBefore !== undefined;
@@ -78,8 +78,8 @@ export const MAX_ROWS_READ = 50_000;
 export const MAX_ROWS_COUNTED = MAX_ROWS_READ;
 
 /**
- * Divides a filter into the conditions that select a range of the index, and those on its rows. Without the latter, only rows that
- * match are read.
+ * Divides a filter into conditions that select a range of the index and conditions on its rows. Without the latter, every row that is read
+ * matches.
  */
 export function dividedFilter(
   { statuses, petId, reference, ...times }: OrderFilter,
@@ -101,8 +101,10 @@ export function dividedFilter(
   return { range, rest, isSelective: Object.values(rest).some((each) => each !== undefined) };
 }
 
-/** Returns the sort order whose index reads the fewest rows for a filter, by a rule of thumb; undefined if there is no
- * condition but on the status, for which there are counters. */
+/**
+ * Returns the sort order whose index reads the fewest rows for a filter, by a rule of thumb; undefined if the filter has no condition except on
+ * the status, which the counters answer.
+ */
 export function narrowestSort(filter: OrderFilter): Sort | undefined {
   const { petId, reference, shipDateFrom, shipDateBefore, placedFrom, placedBefore } = filter;
   if (petId !== undefined || reference !== undefined) return 'id';
@@ -110,7 +112,7 @@ export function narrowestSort(filter: OrderFilter): Sort | undefined {
   return placedFrom !== undefined || placedBefore !== undefined ? 'placedAt' : undefined;
 }
 
-/** Returns the counters of a store, of those statuses that a filter names. */
+/** Returns the counters of a store for the statuses of a filter. */
 export function countsOf(
   { statuses }: OrderFilter,
   counters: OrderCounts['orders'],

@@ -28,10 +28,10 @@ export interface StoreStatus {
   readonly movedTo?: string | undefined;
   /** Time of the latest change of an order, in milliseconds since the epoch; undefined if there was none. */
   readonly latestAt?: number | undefined;
-  /** The head of the history as `headText` writes it; undefined until those of all events have been computed. */
+  /** The head of the history as `headText` writes it; undefined until all heads have been computed. */
   readonly head: string | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
-  /** Ids up to this one are not given to orders; 0 for none. */
+  /** Ids up to this one are not assigned; 0 for none. */
   readonly reservedId: OrderId;
   readonly freeIds: FreeIds;
 }
@@ -100,13 +100,13 @@ export interface StoreSizes {
   readonly log?: number;
   /** Left on the disk of an SQLite database. */
   readonly free?: number;
-  /** PostgreSQL: how many transactions the server cannot forget, by what holds their snapshot. */
+  /** PostgreSQL: how many transactions old snapshots hold back, by the kind of holder. */
   readonly heldBack?: Readonly<Record<SnapshotHolder, number>>;
 }
 
 /**
- * Holders of old snapshots, which keep a PostgreSQL server from removing old versions of rows and make each change of the row of `store` slower: a session
- * (pg_dump, a forgotten transaction), a prepared transaction, or a replication slot.
+ * Kinds of holders of old snapshots: a session (pg_dump, a forgotten transaction), a prepared transaction, or a replication slot. A PostgreSQL
+ * server cannot remove old versions of rows before the oldest snapshot, so each change of the row of `store` becomes slower.
  */
 export const SNAPSHOT_HOLDERS = ['session', 'prepared_transaction', 'replication_slot'] as const;
 type SnapshotHolder = (typeof SNAPSHOT_HOLDERS)[number];
@@ -120,19 +120,19 @@ export interface Engine {
   readonly schema: number;
 }
 
-/** Whether to allow a store that was moved to another database; it is refused by default. */
+/** Whether to read a store that was moved to another database; refused by default. */
 export interface MovedOption {
   readonly evenIfMoved: boolean;
 }
 
 /**
- * The contract of every engine. All methods, and those of `history`, reject with StoreUnavailable when the database is unreachable, stays
- * locked for too long or fails; such failures are never reported as outcomes. So do `apply` and all
- * methods that requests are answered from if the store was moved to another database, which may have changed since.
+ * The contract of every engine. All methods, also those of `history`, reject with StoreUnavailable when the database is unreachable, fails or
+ * stays locked for too long; such failures are never reported as outcomes. `apply`, and the methods for requests, also reject with it once the
+ * store was moved to another database.
  */
 export interface Store {
   readonly engine: Engine;
-  /** What commands read beyond what requests need. */
+  /** Reads for commands. */
   readonly history: History;
 
   /**
@@ -156,7 +156,7 @@ export interface Store {
 
   /**
    * Returns those of the orders that exist, in any status and order, with their recorded metadata, from one snapshot.
-   * @param options whether to read a store that was moved to another database, which requests must not be answered from
+   * @param options whether to read a store that was moved to another database; never for a request
    */
   orders(ids: readonly OrderId[], options?: MovedOption): Promise<OrderRecord[]>;
 
@@ -169,15 +169,12 @@ export interface Store {
    */
   count(filter: OrderFilter): Promise<OrderCounts>;
 
-  /**
-   * Returns what the store has recorded about itself. Costs the same however many orders there are.
-   * @param options see `orders`
-   */
+  /** Returns the store's own record of itself. Costs the same however many orders there are. @param options see `orders` */
   status(options?: MovedOption): Promise<StoreStatus>;
 
   /**
-   * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is
-   * returned whole. Nothing is ever missing between two pages.
+   * Returns the next whole revisions of the feed of changes, about `limit` changes: a revision that alone has more is returned whole. No change
+   * is ever missing between two pages.
    * @param after a position that an earlier call, or `page`, returned
    * @param limit up to MAX_CHANGES
    * @returns undefined if the position is no longer valid: the store was restored or lost changes
@@ -185,8 +182,8 @@ export interface Store {
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
   /**
-   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one,
-   * counts every event once that was recorded before the first call, in the period of its time.
+   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one, counts every event
+   * that was recorded before the first call, once.
    * @returns undefined if `query.after` is no longer valid: the store was restored or lost changes
    * @throws StoreUnavailable also if more than COUNTS_WAITING wait
    */
@@ -198,12 +195,12 @@ export interface Store {
   /** Returns all webhooks, the oldest first. */
   webhooks(): Promise<Webhook[]>;
 
-  /** Returns what is not delivered yet after each of some revisions, up to MAX_LAGS. */
+  /** Returns the lag of webhooks that have delivered up to these revisions, MAX_LAGS at most. */
   webhookLags(revisions: readonly bigint[]): Promise<WebhookLag[]>;
 
   pet(id: bigint): Promise<Pet | undefined>;
 
-  /** Returns the keys with these digests, for requests; or all keys, also of a store that was moved. */
+  /** Returns the keys with these digests, for requests. Without digests, returns all keys, even of a store that was moved. */
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
 
   /** Returns the names of those of the keys that exist, by id. */
@@ -235,17 +232,17 @@ export async function orderWithHistory(
 ): Promise<OrderWithHistory | undefined> {
   const [[order], events] = await Promise.all([store.orders([id], options), store.events(id)]);
   if (order === undefined) return undefined;
-  // The order is read first: an event that comes in between belongs to a later state.
+  // The order is read first: an event that is recorded between the two reads belongs to a later state.
   return { order, events: events.filter(({ revision }) => revision <= order.revision) };
 }
 
-/** A webhook, and what it has not delivered yet. */
+/** A webhook with its lag. */
 export interface LaggingWebhook {
   readonly webhook: Webhook;
   readonly lag: WebhookLag;
 }
 
-/** Reads all webhooks with their lags, of a few webhooks at a time so that other reads need not wait. */
+/** Reads all webhooks with their lags, a few at a time, so that other reads need not wait. */
 export async function lagsOf(
   store: Pick<Store, 'webhooks' | 'webhookLags'>,
 ): Promise<LaggingWebhook[]> {

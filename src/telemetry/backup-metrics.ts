@@ -13,7 +13,7 @@ interface BackupSource {
   readonly latest: () => MeasuredBackup | undefined;
 }
 
-/** Without samples until `observeBackups` is called: in a service that makes no backups. */
+/** They have no samples before `observeBackups` is called, which a service without backups never does. */
 export function registerBackups(registry: Registry) {
   let source: BackupSource | undefined;
   const gauge = (name: string, help: string, value: (from: BackupSource) => number | undefined) =>

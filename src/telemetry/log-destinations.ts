@@ -4,11 +4,11 @@ import type { Socket } from 'node:net';
 /** Destination of log lines. */
 export interface Destination {
   readonly write: (lines: string) => void;
-  /** Flushes buffered lines; does not wait for a stalled reader or a full disk beyond a limit. */
+  /** Flushes buffered lines; waits for a stalled reader or a full disk only up to a limit. */
   readonly end: () => Promise<void>;
   /**
-   * Reopens the log file under its name, after it was renamed. After a failure the log continues in the file that is open.
-   * Undefined if the log is not a file.
+   * Reopens the log file under its name, after it was renamed. After a failure the log continues in the open file. Undefined if the log is not a
+   * file.
    */
   readonly reopen: () => ReopenedLog | undefined;
 }
@@ -35,7 +35,7 @@ export function streamDestination(stdout: Socket): Destination {
   let text = '';
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  // Replaces the listener that exits other commands: the service continues without a log reader.
+  // Replaces the listener that ends other commands: the service continues without a log reader.
   stdout.removeAllListeners('error');
   stdout.on('error', () => {
     isClosed = true;
@@ -64,8 +64,8 @@ export function streamDestination(stdout: Socket): Destination {
 }
 
 /**
- * Writes the log to a file. Failed writes, as on a full disk, are retried until they succeed; the number of lines
- * dropped meanwhile is logged.
+ * Writes the log to a file. Failed writes, for example on a full disk, are retried until they succeed; then the number of dropped lines is
+ * logged.
  */
 export function fileDestination(stdout: number, maxWaitingBytes = MAX_WAITING_BYTES): Destination {
   const path = pathOf(stdout);

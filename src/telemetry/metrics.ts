@@ -6,7 +6,7 @@ import { registerBackups } from './backup-metrics.ts';
 import { registerStore, type StoreSource } from './store-metrics.ts';
 import { registerWebhooks } from './webhook-metrics.ts';
 
-/** Default metrics that are removed: `promtool check metrics` rejects their names, and others have the same data. */
+/** Default metrics that are removed: `promtool check metrics` rejects their names, and other metrics have the same data. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -43,7 +43,7 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
     registers,
   });
 
-  // Initialized to 0; otherwise the first fault of a cause would not register as an increase.
+  // Initialized to 0, so that the first fault of a cause is an increase.
   for (const cause of FAULTS) faults.inc({ cause }, 0);
 
   return {
@@ -106,10 +106,10 @@ function registerRequests(registry: Registry) {
     help: 'Requests by operation and version of the contract ("none": outside the contract) and status ("aborted": no response).',
     labelNames,
     registers: [registry],
-    // Most requests are counted by the histogram. Counting them a second time would be a fiftieth of the time of a small response.
+    // Most requests are counted by the histogram; counting them a second time would add a fiftieth to the time of a small response.
     async collect() {
       const { values } = await durations.get();
-      // From here on in one step: scrapes can overlap.
+      // No `await` from here on, since scrapes can overlap.
       this.reset();
       for (const { metricName, labels, value } of values) {
         if (metricName?.endsWith('_count')) this.inc(labels as RequestLabels, value);

@@ -93,7 +93,7 @@ function sharedRead<T>(
   };
 }
 
-/** Registers a gauge of a size of the store. Where a size does not apply or is unknown, there is no sample. */
+/** Registers a gauge of a size of the store, without a sample if the size is unknown or does not apply. */
 function registerSize(
   registry: Registry,
   sizes: SharedRead<StoreSizes>,
@@ -118,7 +118,7 @@ interface StatusGauge {
   readonly set: (gauge: Gauge<string>, status: StoreStatus) => void;
 }
 
-/** Registers a gauge of the store's status. While that is unknown, there is no sample. */
+/** Registers a gauge of the store's status, without a sample while it is unknown. */
 function registerStatus(
   registry: Registry,
   status: SharedRead<StoreStatus>,

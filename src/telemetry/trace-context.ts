@@ -1,4 +1,4 @@
-/** The caller's span, of which a request is a part. */
+/** The caller's span. */
 interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -9,10 +9,7 @@ interface TraceContext {
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/**
- * Parses the header traceparent; returns undefined for what must be ignored.
- * https://www.w3.org/TR/trace-context-1/#traceparent-header
- */
+/** Parses the header traceparent; returns undefined for a value that must be ignored. https://www.w3.org/TR/trace-context-1/#traceparent-header */
 export function parseTraceparent(
   header: string | readonly string[] | undefined,
 ): TraceContext | undefined {

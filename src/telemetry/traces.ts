@@ -112,7 +112,7 @@ async function newProvider(environment: Environment, warn: (reason: string) => v
   });
 }
 
-/** Returns the context of a span whose parent is that of the caller, if it has sent one. */
+/** Returns the context of a new span: the caller's, if the request has one. */
 function contextOf(
   { ROOT_CONTEXT, trace, TraceFlags }: typeof import('@opentelemetry/api'),
   traceparent: RequestToTrace['traceparent'],
@@ -183,7 +183,7 @@ function lossesTo(logger: Logger, onFailure: () => void): (reason: string) => vo
     onFailure();
     if (performance.now() - saidAt < REPORT_LOST_EVERY_MS) return;
     saidAt = performance.now();
-    // The exporter gives errors as JSON with a stack.
+    // The exporter reports errors as JSON with a stack.
     const reason = /"message":"([^"]*)"/.exec(text)?.[1] ?? text;
     logger.warn({ reason }, 'traces are not exported');
   };

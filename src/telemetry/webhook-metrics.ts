@@ -13,7 +13,7 @@ interface WebhookSource {
   readonly isDelivering: () => boolean;
 }
 
-/** Without samples of webhooks until `observeWebhooks` is called. */
+/** The metrics have no samples before `observeWebhooks` is called. */
 export function registerWebhooks(registry: Registry) {
   let source: WebhookSource | undefined;
   const registers = [registry];

@@ -193,7 +193,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
   );
 
   testDeliveries(
-    'a paused webhook keeps its place; one whose cursor is set continues there',
+    'a paused webhook keeps its position; a webhook whose cursor is set continues there',
     async ({ store, startNode, endpoint, found, set }) => {
       startNode();
       const { accepted, received, id } = await endpoint();
@@ -233,7 +233,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
   );
 
   testDeliveries(
-    'a webhook of which a failover has lost what was delivered last continues at its place in the store',
+    'a webhook whose latest deliveries a failover has lost continues at its position in the store',
     async ({ store, startNode, endpoint, found }) => {
       const failing = failingWrites(store);
       const feed: Store['feed'] = async (after, limit) => {

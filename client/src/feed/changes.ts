@@ -12,7 +12,7 @@ import type { Stoppable } from '../stoppable.ts';
 import { eventsOf } from './event-stream.ts';
 import { type Verify, verifying } from './verify-history.ts';
 
-/** Changes that belong together: those of one revision, or of several. */
+/** The changes of one or several whole revisions. */
 export interface Batch {
   /** In order of revision, then order id. */
   readonly changes: readonly Change[];
@@ -36,7 +36,7 @@ export interface FollowOptions extends ChangesFilter, Pick<CallOptions, 'signal'
   readonly onLive?: ((isLive: boolean) => void) | undefined;
 }
 
-/** Which changes to read; without any field, all. */
+/** Conditions on the changes to read; without any, all changes. */
 export interface ChangesFilter {
   readonly petId?: bigint | undefined;
   readonly type?: ChangeType | readonly ChangeType[] | undefined;
@@ -49,7 +49,7 @@ const TYPES = ['placed', 'cancelled', 'shipped'] as const;
 /** The types that changes have in this release of the contract. */
 export type ChangeType = (typeof TYPES)[number];
 
-/** Which page of changes. */
+/** The page of changes to read. */
 export interface ChangesQuery extends ChangesFilter {
   /** A cursor, `start` (the default) or `now`. */
   readonly after?: string | undefined;
@@ -62,8 +62,8 @@ const STEADY_MS = 10_000;
 /** How often pages are read while there is no stream, in milliseconds. */
 const POLL_MS = 1_000;
 /**
- * Delay before a stream is retried that was refused or stayed silent, for example behind a proxy that buffers responses.
- * The delay doubles each time, up to STREAM_AGAIN_MOST_MS.
+ * Delay before a stream that was refused or stayed silent is retried. Proxies that buffer responses silence streams. The delay doubles each
+ * time, up to STREAM_AGAIN_MOST_MS.
  */
 const STREAM_AGAIN_MS = 15_000;
 const STREAM_AGAIN_MOST_MS = 300_000;
@@ -101,7 +101,7 @@ function filterParameters({ petId, type, by }: ChangesFilter) {
   };
 }
 
-/** Reads a page of changes as often as it takes. @throws HistoryMismatchError, and errors that a retry cannot resolve */
+/** Reads a page of changes, with as many retries as it takes. @throws HistoryMismatchError, and errors that a retry cannot resolve */
 export async function verifiedPage(
   call: Call,
   changes: ChangesQuery & { readonly after: string },
@@ -191,7 +191,7 @@ export async function* followChanges(
   }
 }
 
-/** The changes of one stream, until it ends. It begins with an empty batch; those of one revision are yielded together. */
+/** The changes of one stream, until it ends. It begins with an empty batch; the changes of one revision are yielded together. */
 async function* streamedChanges(
   call: Call,
   after: string,

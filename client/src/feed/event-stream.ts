@@ -1,6 +1,6 @@
 /** An event of https://html.spec.whatwg.org/multipage/server-sent-events.html */
 interface StreamEvent {
-  /** Undefined if the event has none of its own. */
+  /** Undefined if the event has none. */
   readonly id: string | undefined;
   /** Empty if the event has none. */
   readonly data: string;

@@ -10,16 +10,15 @@ import { verifying } from './verify-history.ts';
 
 /** The position of a copy in the changes of the store. */
 export interface ReplicaPosition {
-  /** The cursor to resume from. It names the head of the store's history, so it proves what the copy was made from. */
+  /** The cursor to resume from. It contains the head of the store's history, so it proves which history the copy was made from. */
   readonly cursor: string;
   /** The latest revision in the copy. */
   readonly revision: bigint;
 }
 
 /**
- * Where a copy is kept, such as a database. Each method must be atomic, even if the process is killed. Two replicas must
- * not write the same copy: after `load` of a later replica, the methods of an earlier one should reject. An error ends the
- * replica. `SqliteReplica` is an example.
+ * Keeps a copy, for example in a database. Each method must be atomic, even if the process is killed. Two replicas must not write the same copy:
+ * after `load` of a later replica, the methods of an earlier one should reject. An error ends the replica. `SqliteReplica` is an example.
  */
 export interface ReplicaStore {
   /** Returns the position of the copy; undefined if there is none. Called once, first. */
@@ -142,7 +141,7 @@ export async function* keepCopy(
 
 /**
  * Copies all orders.
- * @returns the position at which the copy is exact
+ * @returns the position of the copy
  * @throws GoneError, ChangesLost if the store was replaced, or has lost changes that the copy has
  */
 async function makeCopy(
@@ -166,7 +165,8 @@ async function makeCopy(
       await store.apply(ordersOf(changes), undefined);
       position = { cursor: next, revision: changes.at(-1)!.revision };
     }
-    // A page may contain a change that the store has since lost: 410. If it is lost later, the position is invalid, too.
+    // A page may contain a change that the store has lost since: then reading from its cursor gets 410. If the store loses it later, the
+    // position becomes invalid.
     if (!isOneMoment) for (const cursor of cursors) await changesAfter(cursor, 1);
     await store.apply([], position);
     return position;
@@ -175,7 +175,7 @@ async function makeCopy(
   }
 }
 
-/** @returns the different cursors of the pages, the first one first, and the revision of the last page */
+/** @returns the distinct cursors of the pages, in order, and the revision of the last page */
 async function copyPages(
   call: Call,
   store: ReplicaStore,

@@ -12,7 +12,7 @@ import { HistoryMismatchError, StoreOrdersError } from '../errors.ts';
 // The history of a store is a chain of hashes, and a cursor is REVISION-HEAD: it commits the service to all changes before
 // it. The form is in "What you can prove" of the service's docs/integrating.md; conformance/heads.json has vectors.
 
-/** Changes that were read after a cursor, and the cursor after them. */
+/** Changes, with the cursors before and after them. */
 interface Step {
   /** A cursor, `start` or `now`. */
   readonly after: string;
@@ -30,7 +30,7 @@ type Sha256 = (data: Uint8Array<ArrayBuffer>) => Uint8Array | Promise<ArrayBuffe
 const UTF8 = new TextEncoder();
 
 /**
- * Returns what verifies changes; undefined if they are not to be verified.
+ * Returns a function that verifies changes; undefined if they are not to be verified.
  * @param wanted by default, changes are verified where the runtime has SHA-256
  * @throws StoreOrdersError if they are to be verified and the runtime has no SHA-256
  */
@@ -53,7 +53,7 @@ function sha256Here(): Sha256 | undefined {
   return subtle && ((data) => subtle.digest('SHA-256', data));
 }
 
-/** What is used of Node.js, whose types the library does not need. */
+/** The part of Node.js's `process` that is used; the library does not depend on its types. */
 interface NodeProcess {
   readonly getBuiltinModule?: (name: string) => NodeCrypto | undefined;
 }
@@ -73,7 +73,7 @@ async function expectProven(
   step: Step,
 ): Promise<void> {
   const { after, changes, cursor } = step;
-  // After "now", the position is the one that the service names, and there are no changes before it.
+  // After "now" the service names the position, and there are no changes.
   const from = after === 'start' ? BEGINNING : parsePosition(after === 'now' ? cursor : after);
   const end = from && (await endOf(sha256, from, changes));
   if (end !== undefined && positionText(end) === cursor) return;

@@ -25,7 +25,7 @@ export class WebhookReplica {
   readonly #verify: Verify | undefined;
   readonly #wanted: boolean | undefined;
   #position: ReplicaPosition | undefined;
-  /** The deliveries before. */
+  /** Resolves when the earlier deliveries are applied. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param options.verify as of `replica()` */
@@ -44,7 +44,7 @@ export class WebhookReplica {
       try {
         return await this.#apply(delivery);
       } catch (error) {
-        // Until the next delivery, something else brings the copy up to date.
+        // Another call, such as `catchUp`, writes the copy before the next delivery.
         if (error instanceof WebhookGapError) this.#position = undefined;
         throw error;
       }
@@ -54,8 +54,7 @@ export class WebhookReplica {
   }
 
   /**
-   * Brings the copy up to date after a WebhookGapError, before the deliveries that arrive meanwhile are applied. Afterwards the copy has the
-   * delivery, too.
+   * Brings the copy up to date after a WebhookGapError, including the changes of that delivery. Deliveries that arrive before it ends wait.
    * @throws the errors of `StoreOrders.catchUp`
    */
   catchUp(client: CatchingUp): Promise<void> {
@@ -95,7 +94,7 @@ export class WebhookReplica {
   ): Promise<number | undefined> {
     const at = revisionOf(own);
     const gap = `the copy is at ${own}, the changes continue ${after}`;
-    // A store that is before the copy, or elsewhere at its revision, was restored, and its changes are others.
+    // The store is behind the copy, or has another head at the same revision: it was restored, and its changes differ.
     const isRestored = revision < at || (revisionOf(next) === at && next !== own);
     if (isRestored) throw new WebhookGapError(gap);
     if (revisionOf(next) <= at) return undefined;
@@ -114,7 +113,7 @@ export class WebhookReplica {
 /** Deliveries are no responses to requests of this client. */
 const NO_REQUEST = { requestId: undefined };
 
-/** The revision of a cursor, which is REVISION-HEAD; a cursor of another form is before all others. */
+/** The revision of a cursor, which is REVISION-HEAD; a cursor of another form counts as earlier than all others. */
 function revisionOf(cursor: string): bigint {
   const [, digits] = /^(\d{1,19})-/.exec(cursor) ?? [];
   return digits === undefined ? -1n : BigInt(digits);

@@ -17,7 +17,7 @@ const LONG_DAY = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
 });
 
-/** What happened on the last days. */
+/** The activity of the last days. */
 export function activityPage({ activity, view }: State, actions: Actions) {
   const link = (days: number) => {
     const to = { ...view, days };
@@ -47,7 +47,7 @@ function cards({ periods, cancels }: Activity, marked: number | undefined, actio
   </div>`;
 }
 
-/** The counts of the marked day, in a place of their own. */
+/** The counts of the marked day. */
 function readout(periods: Periods, marked: number | undefined) {
   const period = marked === undefined ? undefined : periods[marked];
   if (period === undefined) return html`<p class="readout"></p>`;
@@ -139,7 +139,7 @@ export function scaleOf(most: bigint): bigint {
   }
 }
 
-/** Draws a bar for each count, 10 wide, on a scale of 100; the marked one has a ground in full height. */
+/** Draws a bar for each count, 10 wide, on a scale of 100; the marked bar has a background of full height. */
 export function bars(
   counts: readonly bigint[],
   top: bigint,

@@ -6,8 +6,8 @@ import type { ActivityState } from '../state.ts';
 export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
 /**
- * Reads the activity that the view shows, if any. What is shown stays until it is replaced.
- * @param now the time of a change that the store has recorded, which the clock of the reader may be behind
+ * Reads the activity, if the view shows it. The previous one stays on the page until then.
+ * @param now the time of a recorded change; the user's clock may be behind it
  */
 export async function readActivity(screen: Screen, now = serviceTime()): Promise<void> {
   const { session, view, activity: before } = screen.state;
@@ -25,7 +25,7 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
   screen.change((state) => Object.assign(state, { activity: begun }));
   const show = (result: Partial<ActivityState>) =>
     screen.change((state) => {
-      // Another one may have been asked for meanwhile.
+      // A later read may have begun.
       if (state.activity?.reading === reading) {
         state.activity = { ...state.activity, ...result, reading: undefined, waiting: [] };
       }
@@ -43,7 +43,7 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
   }
 }
 
-/** Counts changes as they happen; reads again for a new day, and for the name of a key. */
+/** Counts changes as they happen; reads again on a new day, or if the name of a key is unknown. */
 export function followActivity(screen: Screen, changes: readonly Change[]): void {
   const { activity } = screen.state;
   if (activity === undefined) return;
@@ -61,7 +61,7 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
   }
 }
 
-/** Adds the changes that were not counted. */
+/** Adds the changes that the read did not count. */
 function withChanges(activity: Activity, changes: readonly Change[]): Activity {
   const periods = activity.periods.map((period) => ({ ...period }));
   const cancels = activity.cancels.map((each) => ({ ...each }));
@@ -82,7 +82,7 @@ function withChanges(activity: Activity, changes: readonly Change[]): Activity {
   return { ...activity, periods, cancels, revision };
 }
 
-/** When the last days until `now` began where the reader is, and when the next one begins. */
+/** Returns when each of the last days began in the user's time zone, and when the next one begins. */
 function dayStarts(days: number, now: Date): Date[] {
   return Array.from({ length: days + 1 }, (_, index) => {
     const day = now.getDate() - days + 1 + index;

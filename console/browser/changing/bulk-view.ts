@@ -5,7 +5,7 @@ import { icon } from '../icons.ts';
 import { type Bulk, type State, WORDS } from '../state.ts';
 import { outcomeOf } from './change-in-bulk.ts';
 
-/** What can be done with the selected orders, how far it is, and what has become of it; in sight on every page. */
+/** The bar of the selected orders: actions, progress, and results; visible on every page. */
 export function bulkBar(state: State, actions: Actions) {
   const { bulk, selected, session } = state;
   if (bulk?.isRunning === true) return running(bulk, actions);

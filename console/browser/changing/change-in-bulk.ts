@@ -6,12 +6,12 @@ import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import { type Action, type Bulk, type Result, WORDS } from '../state.ts';
 
-/** Orders of one request. */
+/** Orders per request. */
 const ORDERS_PER_REQUEST = 1_000;
-/** Orders that can be selected at most. */
+/** Maximum number of selected orders. */
 const MOST_SELECTED = 50_000;
 
-/** Codes after which the order is in a final state, whatever is tried. */
+/** Codes of orders in a final state; trying again is useless. */
 const FACTS: readonly string[] = [
   'order_already_shipped',
   'order_already_cancelled',
@@ -47,7 +47,7 @@ export async function selectMatching(screen: Screen): Promise<void> {
   });
 }
 
-/** Cancels or ships orders, a request for each thousand, and shows a result for each; ends with the session. */
+/** Cancels or ships orders, a thousand per request, and shows the result of each order; ends with the session. */
 export async function changeSeveral(
   screen: Screen,
   session: Session,
@@ -77,7 +77,7 @@ export async function changeSeveral(
       for (const id of part) state.selected.delete(id);
     });
     show({});
-    // The others would fail for the same reason.
+    // Further requests would fail for the same reason.
     if (problem !== undefined && !isStopped) show({ isStopping: true });
   }
   show({ isRunning: false, isStopping: false });
@@ -120,7 +120,7 @@ function resultOf({ id, error }: ChangeResult, action: Action): Result {
   return { id, kind, text: sentence(codeInWords(error.code)) };
 }
 
-/** What became of the orders, in words. */
+/** Describes the results. */
 export function outcomeOf({ action, ids, results }: Bulk) {
   const all = [...results.values()];
   const ofKind = (kind: Result['kind']) => all.filter((each) => each.kind === kind);

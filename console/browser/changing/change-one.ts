@@ -7,8 +7,8 @@ import type { Session } from '../sign-in.ts';
 import { type Action, type Failure, type TaggedOrder, WORDS } from '../state.ts';
 
 /**
- * Cancels or ships an order, if it still is as it was shown.
- * @returns why it is not done; undefined if it is, or if the session has ended
+ * Cancels or ships an order, unless it has changed since it was shown.
+ * @returns the reason of a failure; undefined after a success, or if the session has ended
  */
 export async function changeOne(
   screen: Screen,
@@ -38,7 +38,7 @@ export async function changeOne(
   }
 }
 
-/** Reads the order again, to report what became of it. */
+/** Reads the order again, to report its state. */
 async function failureOf(
   screen: Screen,
   { client, ending }: Session,
@@ -60,7 +60,7 @@ async function failureOf(
   if (order !== undefined && order.status !== 'pending') {
     const status = order.status;
     if (`${status}` === done && !wasRefused) {
-      // The change has happened, although its response was lost.
+      // The change took effect, but its response was lost.
       screen.toast(`Order ${id} was ${done}`);
       return undefined;
     }

@@ -7,7 +7,7 @@ import { changeOne } from './change-one.ts';
 /** Asks for changes of orders, and makes them. */
 export class Changing {
   readonly #screen: Screen;
-  /** Reads again what changes with the orders. */
+  /** Reads counts and history again. */
   readonly #afterwards: () => Promise<unknown>;
 
   constructor(screen: Screen, readCounts: () => Promise<void>) {
@@ -43,13 +43,13 @@ export class Changing {
     await this.#afterwards();
   }
 
-  /** The order as it is in the list has no ETag. */
+  /** An order from the list has no ETag. */
   async #readEtag(): Promise<void> {
     const { detail } = this.#screen.state;
     if (detail?.order?.etag === undefined) await readDetails(this.#screen);
   }
 
-  /** Does what the dialog has asked for. */
+  /** Carries out the action of the dialog. */
   async confirm(): Promise<void> {
     const { dialog, session } = this.#screen.state;
     if (dialog?.kind === 'several') {
@@ -60,7 +60,7 @@ export class Changing {
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
     const failure = await changeOne(this.#screen, session, dialog.action, dialog.order);
-    // At once: history and counts can take a while.
+    // Shown before history and counts are read, which can take a while.
     this.#screen.change((state) => {
       if (state.dialog !== asked) return;
       const order = state.detail?.order ?? dialog.order;

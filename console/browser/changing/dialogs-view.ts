@@ -8,7 +8,7 @@ import { type Dialog, type State, WORDS } from '../state.ts';
 /** Ids that are listed; all of them are copied. */
 const MAX_LISTED = 1_000;
 
-/** What is asked or shown above the page. */
+/** The dialog above the page. */
 export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'one') return askOne(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
@@ -24,7 +24,7 @@ const CONSEQUENCES = {
   ship: ['This cannot be undone.', 'This cannot be undone.'],
 } as const;
 
-/** The focus is on the button that changes nothing. */
+/** The focus is on the safe button. */
 function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
   const { action, order, by, isActing, failure } = dialog;
   const { verb, doing, keep } = WORDS[action];

@@ -24,7 +24,7 @@ function csvLine(order: OrderRecord): string {
   return `${COLUMNS.map((column) => cellOf(order[column])).join(',')}\r\n`;
 }
 
-/** A long integer is a formula with a text, so that no digit is lost; a text that begins like a formula follows an apostrophe. */
+/** A long integer becomes a formula with a text, so that no digit is lost. A text that begins like a formula gets an apostrophe before it. */
 function cellOf(value: OrderRecord[(typeof COLUMNS)[number]]): string {
   if (value === undefined) return '';
   if (typeof value === 'bigint') {
@@ -72,6 +72,6 @@ function download(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser reads it after this turn.
+  // The browser reads the URL after this turn.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

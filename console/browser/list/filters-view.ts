@@ -15,7 +15,7 @@ import {
 } from './range.ts';
 import { isFiltered, moreIn, searchOf, totalOf, type View, withoutFilters } from './view.ts';
 
-/** The heading of the list, with everything that decides what it shows. */
+/** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
   const { view, summary } = state;
   const whole = summary && totalOf(summary.orders);
@@ -58,7 +58,7 @@ function segments({ counts, view }: State, actions: Actions) {
   </nav>`;
 }
 
-/** A filter: a button that opens its form, and one that removes it if it is set. */
+/** A filter: a button that opens its form, and a button that removes it if it is set. */
 function chip(
   {
     name,
@@ -150,7 +150,7 @@ function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
   );
 }
 
-/** How many orders of some statuses there are; all if there are none. */
+/** The number of orders with these statuses; of all orders without a status. */
 function shownIn(counts: OrderCounts, statuses: View['statuses'], isNamed = false): string {
   const [total, more] = [totalOf(counts.orders, statuses), moreIn(counts)];
   return isNamed ? orders(total, more) : count(total) + more;

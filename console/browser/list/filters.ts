@@ -2,7 +2,7 @@ import type { Screen } from '../screen.ts';
 import { PLACED_PRESETS, rangeOf, SHIPS_PRESETS } from './range.ts';
 import { filterOf, parseWrittenId, type View } from './view.ts';
 
-/** Returns the view with what a form of a filter has; undefined, with a message in the form, if that is no id. */
+/** Returns the view with the value of a filter's form; undefined, with a message in the form, if it is not an id. */
 export function applyFilter(
   name: 'pet' | 'reference' | 'ships' | 'placed',
   view: View,
@@ -27,10 +27,10 @@ export function applyFilter(
   return isWrong ? undefined : { ...base, petId };
 }
 
-/** Numbers of the counts that were asked for, by range: a later one replaces an earlier one. */
+/** Number of the latest count per range; results of earlier ones are dropped. */
 const asked = new Map<string, number>();
 
-/** Counts what each preset of a range would show. */
+/** Counts the orders of each preset of a range. */
 export async function readPresetCounts(screen: Screen, name: 'ships' | 'placed'): Promise<void> {
   const { view } = screen.state;
   const presets = name === 'ships' ? SHIPS_PRESETS : PLACED_PRESETS;
@@ -39,7 +39,7 @@ export async function readPresetCounts(screen: Screen, name: 'ships' | 'placed')
   );
 }
 
-/** Counts what the days in the form of a range would show. */
+/** Counts the orders of the days in the form of a range. */
 export async function readRangeCount(
   screen: Screen,
   name: 'ships' | 'placed',
@@ -49,7 +49,7 @@ export async function readRangeCount(
   if (view !== undefined) await readCount(screen, `${name} draft`, view);
 }
 
-/** Without a count the page still works. */
+/** Returns undefined after a failure: the page works without the count. */
 async function readCount(screen: Screen, range: string, view: View): Promise<void> {
   const { session } = screen.state;
   if (session === undefined) return;

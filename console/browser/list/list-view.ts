@@ -32,7 +32,7 @@ export function pill(status: TaggedOrder['status']) {
   return html`<span class="pill ${status}">${icon(name)}${word}</span>`;
 }
 
-/** The list, or why there is none. */
+/** The list, or the reason why there is none. */
 export function ordersList(state: State, actions: Actions) {
   const { orders, next, isLoading, isSlow, problem, newer } = state;
   const isEmpty = orders.length === 0 && next === undefined && !isLoading && problem === undefined;
@@ -154,7 +154,7 @@ function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions
   </tr>`;
 }
 
-/** When an order ships; where there is no room for the time, in words alone. */
+/** The time at which an order ships; only in words if there is no room for the time. */
 function shipsCell(order: TaggedOrder, isNarrow: boolean) {
   const { status, shipDate } = order;
   if (shipDate === undefined)
@@ -171,7 +171,7 @@ function skeleton() {
   return html`<div class="skeleton" role="status"><span class="hidden">Loading…</span>${Array.from({ length: 12 }, () => html`<i></i>`)}</div>`;
 }
 
-/** An empty store, and filters that match nothing, are different things. */
+/** The texts for an empty store, and for filters that match no order. */
 function emptyList({ view, summary }: State, actions: Actions) {
   const { petId, reference, ships, placed, statuses } = view;
   const whole = summary === undefined ? 0n : totalOf(summary.orders);

@@ -15,11 +15,11 @@ import { filterOf, isFiltered, orderQuery } from './view.ts';
 const COUNT_DELAY_MS = 300;
 /** A count that takes long is repeated after this many times its duration. */
 const COUNT_PAUSE = 10;
-/** How long to wait after an error that the client library does not repeat. */
+/** How long to wait after an error that the client library does not retry. */
 const AGAIN_MS = 5_000;
-/** A page that is read in less time shows nothing of it. */
+/** Reads that take less time are not shown. */
 const SLOW_MS = 150;
-/** How long a row that another key has changed is tinted. */
+/** How long a row is tinted after another key has changed it. */
 const TINT_MS = 1_000;
 
 /** Reads the list and the counts, and follows their changes. */
@@ -27,17 +27,17 @@ export class OrderList {
   readonly #screen: Screen;
   /** Called when the order whose details are open may have changed. */
   readonly #onOpenChanged: () => void;
-  /** Ends what a list that is no longer shown still reads. */
+  /** Ends the reads of a list that is no longer shown. */
   #reading = new AbortController();
   /** Undefined while changes are not followed. */
   #following: AbortController | undefined;
-  /** Behind the changes that are shown; undefined before the first page. */
+  /** The cursor after the shown changes; undefined before the first page. */
   #cursor: string | undefined;
   #countTimer: ReturnType<typeof setTimeout> | undefined;
   #againTimer: ReturnType<typeof setTimeout> | undefined;
-  /** When the counts may be read again, by performance.now(). */
+  /** The counts may be read again from this time on, by performance.now(). */
   #countAfter = 0;
-  /** Numbers of the counts that were asked for, and of the first one that may be shown. */
+  /** The numbers of the latest count, and of the first count that may be shown. */
   #countsAsked = 0;
   #countShown = 0;
 
@@ -51,7 +51,7 @@ export class OrderList {
     });
   }
 
-  /** Reads the list from its beginning; for another view, without the counts and the selection of the one before. */
+  /** Reads the list from its beginning. For another view, clears counts and selection. */
   async read({ isOther = true } = {}): Promise<void> {
     this.#reading.abort();
     this.#reading = new AbortController();
@@ -62,14 +62,14 @@ export class OrderList {
       state.selecting?.ending.abort();
       state.selected.clear();
       state.counts = undefined;
-      // What was asked for before are the counts of the other view.
+      // Earlier counts belong to the other view.
       this.#countShown = this.#countsAsked + 1;
     });
     void this.readCounts();
     await this.readPage();
   }
 
-  /** Reads the first page, or the one after those that are shown. */
+  /** Reads the first page, or the next one. */
   async readPage(): Promise<void> {
     const { session, view, next } = this.#screen.state;
     if (session === undefined) return;
@@ -83,7 +83,7 @@ export class OrderList {
       this.#screen.change((state) => addPage(state, page));
       this.#cursor ??= page.changes;
       void this.follow();
-      // A filter that matches little can give an empty page.
+      // With a filter that few orders match, a page can be empty.
       if (page.orders.length === 0 && page.next !== undefined) await this.readPage();
     } catch (error) {
       if (signal.aborted) return;
@@ -92,7 +92,7 @@ export class OrderList {
         state.problem = problem;
         endLoading(state);
       });
-      // What is malformed stays so.
+      // A malformed request is not retried.
       if (problem !== undefined && !(error instanceof InvalidRequestError)) {
         this.#againTimer = setTimeout(() => void this.readPage(), AGAIN_MS);
       }
@@ -116,7 +116,7 @@ export class OrderList {
         ? await session.client.countOrders(filterOf(view), options)
         : { orders, revision, head, isExact: true };
       this.#screen.change((state) => {
-        // Responses can overtake each other; what was asked for later is later.
+        // Responses can overtake each other; the latest request counts.
         if (state.session !== session || asked < this.#countShown) return;
         this.#countShown = asked;
         Object.assign(state, { summary, counts });
@@ -127,7 +127,7 @@ export class OrderList {
     this.#countAfter = performance.now() + COUNT_PAUSE * (performance.now() - begun);
   }
 
-  /** Ends everything that is under way. */
+  /** Ends all reads. */
   stop(): void {
     this.#reading.abort();
     this.#pause();
@@ -200,7 +200,7 @@ export class OrderList {
       void this.readCounts();
       this.#onOpenChanged();
     }
-    // What could not be read during an outage.
+    // Reads that failed during an outage are repeated.
     if (isLive && hasFailed) void this.readPage();
   }
 
@@ -230,7 +230,7 @@ export class OrderList {
     }, ms);
   }
 
-  /** After a restore of the store everything may be different. */
+  /** After a restore of the store, all of it may be different. */
   #beginAgain(): void {
     this.#cursor = undefined;
     this.#screen.change((state) => Object.assign(state, { live: 'starting', summary: undefined }));

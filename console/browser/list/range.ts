@@ -1,6 +1,6 @@
 import { now } from '../clock.ts';
 
-/** Days of the reader: a preset, or FROM..TO, both YYYY-MM-DD, inclusive, and possibly empty; empty for any day. */
+/** Days in the user's time zone: a preset, or FROM..TO, both YYYY-MM-DD, inclusive, and possibly empty; empty for any day. */
 export type Range = string;
 
 /** The presets, with their first and last day relative to today; undefined for no limit. */
@@ -22,7 +22,7 @@ export const PRESET_NAMES: Readonly<Record<string, string>> = {
   last30: 'Last 30 days',
 };
 
-/** Which presets each filter offers. */
+/** The presets of each filter. */
 export const SHIPS_PRESETS = ['today', 'overdue', 'next7'] as const;
 export const PLACED_PRESETS = ['today', 'last7', 'last30'] as const;
 
@@ -62,17 +62,17 @@ export function boundsOf(range: Range): {
   return { from: dayStart(from), before: dayStart(to, 1) };
 }
 
-/** The day after one of this year must have four digits, too. */
+/** The day after the last one must have a year of four digits, too. */
 const LAST_YEAR = 9998;
 
-/** The beginning of a day, `later` days later, where the reader is; undefined for an incomplete date. */
+/** The beginning of a day, or of the day `later` days after it, in the user's time zone; undefined for an incomplete date. */
 export function dayStart(day: string, later = 0): Date | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
-  // While a year is typed, it begins with zeros.
+  // A year begins with zeros while it is typed.
   if (year < 1900 || year > LAST_YEAR) return undefined;
   const start = new Date(year, month - 1, date);
-  // Otherwise, month 13 would be the first one of the next year.
+  // Date reads month 13 as the first month of the next year.
   if (start.getMonth() !== month - 1 || start.getDate() !== date) return undefined;
   start.setDate(date + later);
   return start;
@@ -84,7 +84,7 @@ export function today(days = 0): Date {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
 }
 
-/** Writes a day of the reader as YYYY-MM-DD. */
+/** Writes a day as YYYY-MM-DD. */
 function dayText(day: Date): string {
   const two = (part: number) => String(part).padStart(2, '0');
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;

@@ -8,7 +8,7 @@ export function selectable({ orders, selected }: State) {
   return { pending, isAll: pending.length > 0 && pending.every(({ id }) => selected.has(id)) };
 }
 
-/** Shows an order as it is now, if it is in the list and was shown as it was before. */
+/** Shows the new state of an order, if the list shows an earlier one. */
 export function showOrder(state: State, order: OrderRecord): void {
   const index = state.orders.findIndex(({ id }) => id === order.id);
   const shown = state.orders[index];
@@ -18,7 +18,7 @@ export function showOrder(state: State, order: OrderRecord): void {
   if (order.status !== 'pending') state.selected.delete(order.id);
 }
 
-/** Applies changes to what is shown: rows change in place, and orders that come to match are counted. */
+/** Applies changes to the list: rows change in place, and new matches are counted. */
 export function applyChanges(state: State, changes: readonly Change[]): void {
   if (state.isLoading) {
     state.waiting.push(...changes);
@@ -34,7 +34,7 @@ export function applyChanges(state: State, changes: readonly Change[]): void {
   }
 }
 
-/** Whether an order would be among those that are shown, and not on a later page. */
+/** Whether an order belongs to the pages that are shown, not to a later one. */
 function isWithin({ orders, next, view }: State, order: OrderRecord): boolean {
   return next === undefined || comesBefore(order, orders.at(-1)!, view);
 }
@@ -45,7 +45,7 @@ export function addPage(
   { orders, next }: { readonly orders: readonly OrderRecord[]; readonly next?: string },
 ): void {
   const shown = new Set(state.orders.map(({ id }) => id));
-  // Sorted by ship date, an order that has shipped meanwhile can be on two pages.
+  // Sorted by ship date, an order that is shipped between two reads can be on both pages.
   state.orders.push(...orders.filter(({ id }) => !shown.has(id)));
   state.next = next;
   endLoading(state);

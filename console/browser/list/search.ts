@@ -3,7 +3,7 @@ import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import { totalOf } from './view.ts';
 
-/** How long a search waits to find out what is meant; then it goes on without knowing. */
+/** How long a search waits for the lookups below; then it continues without them. */
 const LIMIT_MS = 1_500;
 
 /** Ends with the session, or after the limit. */
@@ -11,8 +11,8 @@ const limitOf = (session: Session) =>
   AbortSignal.any([session.ending.signal, AbortSignal.timeout(LIMIT_MS)]);
 
 /**
- * Returns the reference that a text means: the text with the blanks around it, if an order has them in its reference, or else
- * without, since blanks are pasted along.
+ * Returns the reference that a text means: with the blanks around it if an order has such a reference, otherwise without, since blanks are often
+ * pasted along.
  */
 export async function writtenReference(screen: Screen, text: string): Promise<string> {
   const trimmed = text.trim();
@@ -20,7 +20,7 @@ export async function writtenReference(screen: Screen, text: string): Promise<st
   return (await hasReference(screen, text)) ? text : trimmed;
 }
 
-/** Returns whether a number is the reference of an order, and the id of none. */
+/** Returns whether a number is the reference of an order, and not an id. */
 export async function isOnlyReference(screen: Screen, id: bigint, text: string): Promise<boolean> {
   const { session, orders } = screen.state;
   if (session === undefined || orders.some((each) => each.id === id)) return false;
@@ -32,7 +32,7 @@ export async function isOnlyReference(screen: Screen, id: bigint, text: string):
   }
 }
 
-/** False if that could not be read: the search then goes on without it. */
+/** Returns false if the lookup failed. */
 async function hasReference(screen: Screen, reference: string): Promise<boolean> {
   const { session } = screen.state;
   if (session === undefined) return false;

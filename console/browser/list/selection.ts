@@ -1,14 +1,14 @@
 import type { Screen } from '../screen.ts';
 import { selectable } from './rows.ts';
 
-/** Selects an order, or no longer. */
+/** Selects or deselects an order. */
 export function toggle(screen: Screen, id: bigint): void {
   screen.change(({ selected }) => {
     if (!selected.delete(id)) selected.add(id);
   });
 }
 
-/** Selects all orders shown that can be acted upon, or none if all are selected. */
+/** Selects all pending orders shown, or none if all are selected. */
 export function toggleAll(screen: Screen): void {
   screen.change((state) => {
     const { pending, isAll } = selectable(state);

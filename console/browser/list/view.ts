@@ -9,10 +9,10 @@ import { boundsOf, PLACED_PRESETS, type Range, rangeIn, SHIPS_PRESETS } from './
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export const PAGES = ['orders', 'activity', 'webhooks'] as const;
-/** Of how many days the activity can be shown, today included. */
+/** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 
-/** What orders are sorted by. */
+/** The sort order. */
 export interface Sorting {
   readonly by: 'id' | 'placedAt' | 'shipDate';
   readonly isDescending: boolean;
@@ -20,7 +20,7 @@ export interface Sorting {
 
 const NEWEST_FIRST: Sorting = { by: 'id', isDescending: true };
 
-/** What the page shows, as its URL says. */
+/** The content of the page, as its URL encodes it. */
 export interface View {
   readonly page: (typeof PAGES)[number];
   /** All if empty. */
@@ -31,13 +31,13 @@ export interface View {
   readonly ships: Range;
   readonly placed: Range;
   readonly sorting: Sorting;
-  /** The order whose details are open. */
+  /** The order with open details. */
   readonly order: bigint | undefined;
   /** One of DAY_COUNTS. */
   readonly days: number;
 }
 
-/** Reads a view from the query of a URL; what is malformed is left out. */
+/** Reads a view from the query of a URL; malformed parts are ignored. */
 export function viewOf(search: string): View {
   const query = new URLSearchParams(search);
   const textOf = (name: string) => query.get(name) ?? '';
@@ -90,11 +90,11 @@ export function isFiltered({ petId, reference, ships, placed }: View): boolean {
   return petId !== undefined || [reference, ships, placed].some((each) => each !== '');
 }
 
-/** Returns what makes another list necessary. */
+/** Returns the part of a view that determines the list. */
 export const listOf = (view: View): string =>
   searchOf({ ...view, page: 'orders', order: undefined, days: DAY_COUNTS[0] });
 
-/** Returns the filters of a view, but for the status. */
+/** Returns the filters of a view, except the status. */
 export function filterOf({ petId, reference, ships, placed }: View): OrderFilter {
   const [shipDate, placedAt] = [boundsOf(ships), boundsOf(placed)];
   return {
@@ -120,7 +120,7 @@ export function orderQuery(view: View): OrderQuery {
   };
 }
 
-/** Whether an order is one of those that a view shows. */
+/** Whether an order matches a view. */
 export function isShown(order: OrderRecord, view: View): boolean {
   const { statuses, petId, reference } = view;
   if (statuses.length > 0 && !statuses.some((each) => each === order.status)) return false;
@@ -168,7 +168,7 @@ export function parseWrittenId(text: string): bigint | undefined {
 export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
 
-/** How many orders have one of some statuses; all orders if there are none. */
+/** Returns the number of orders with one of these statuses; of all orders without a status. */
 export function totalOf(
   orders: OrderCounts['orders'],
   statuses: readonly OrderStatus[] = [],
@@ -177,6 +177,6 @@ export function totalOf(
   return each.reduce((sum, status) => sum + orders[status], 0n);
 }
 
-/** What follows a number of orders: a plus if at least as many match. */
+/** The suffix of a number of orders: a plus if more may match. */
 export const moreIn = (counts: OrderCounts | undefined): string =>
   counts?.isExact === false ? '+' : '';

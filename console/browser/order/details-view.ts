@@ -11,7 +11,7 @@ export function detailsPanel(state: State, detail: Detail, actions: Actions) {
   return html`<aside class="details" aria-label="Order ${detail.id}">${contents(state, detail, actions)}</aside>`;
 }
 
-/** The details above the list, where there is no room beside it. */
+/** The details above the list, if there is no room beside it. */
 export function detailsDialog(state: State, detail: Detail, actions: Actions) {
   return html`<dialog class="details sheet" aria-label="Order ${detail.id}" @cancel=${actions.closeDetails}>${contents(state, detail, actions)}</dialog>`;
 }
@@ -50,7 +50,7 @@ function subtitle(order: TaggedOrder) {
   return shipDate === undefined ? 'No ship date' : html`Ships ${shipHint(order)}`;
 }
 
-/** Previous and next order of the list, its place in it, its address, and the way out. */
+/** Links to the previous and next order, the position in the list, the address, and a button that closes the details. */
 function walk(state: State, { id }: Detail, actions: Actions) {
   const { orders, view, counts } = state;
   const index = orders.findIndex((each) => each.id === id);
@@ -70,7 +70,7 @@ function walk(state: State, { id }: Detail, actions: Actions) {
 
 const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
 
-/** To ship is apart from, and unlike, to cancel. */
+/** The buttons for shipping and cancelling are apart and look different. */
 function buttons({ session, detail }: State, { status }: TaggedOrder, actions: Actions) {
   const { may } = session!;
   if (status !== 'pending') return nothing;
@@ -83,7 +83,7 @@ function buttons({ session, detail }: State, { status }: TaggedOrder, actions: A
   </div>`;
 }
 
-/** @param again tries once more what can succeed; without it, the notice has no button */
+/** @param again tries again; without it, the notice has no button */
 export function failureNotice({ title, text, isRetryable }: Failure, again?: Handler) {
   return html`<div class="notice">${icon('warning')}<div><b>${title}</b>${text === '' ? nothing : html`<p>${text}</p>`}</div>
     ${isRetryable && again !== undefined ? html`<button type="button" @click=${again}>Try again</button>` : nothing}</div>`;
@@ -105,13 +105,13 @@ function facts({ view }: State, order: TaggedOrder, { others }: Detail, actions:
   </dl>`;
 }
 
-/** A time that is copied exactly when it is pressed. */
+/** A time; a click copies the exact one. */
 function exact(text: string | undefined, actions: Actions) {
   if (text === undefined) return 'none';
   return html`<button type="button" class="exact" title="Copy ${text}" @click=${actions.copy(text, 'Time')}>${time(text)}</button>`;
 }
 
-/** Newest first, beginning with what is expected. */
+/** Newest first; the expected shipment comes before all. */
 function timeline(order: TaggedOrder | undefined, events: Detail['events']) {
   const icons = { placed: 'plus', shipped: 'truck', cancelled: 'crossed' } as const;
   const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
@@ -131,7 +131,7 @@ function timeline(order: TaggedOrder | undefined, events: Detail['events']) {
   </ol>`;
 }
 
-/** For the dialog: what is going to be cancelled. */
+/** The order that the dialog asks about. */
 export function summaryOf(order: TaggedOrder, by: string | undefined) {
   const { petId, quantity, shipDate, placedAt, reference } = order;
   return html`<dl class="summary">

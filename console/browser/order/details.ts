@@ -8,7 +8,7 @@ import { type Detail, type State, type TaggedOrder, WORDS } from '../state.ts';
 export async function showDetails(screen: Screen, before: bigint | undefined): Promise<void> {
   const { order: id, ...view } = screen.state.view;
   screen.change((state) => {
-    // As it is in the list, until it has been read.
+    // The list's state of the order, until it has been read.
     const order = state.orders.find((each) => each.id === id);
     state.detail = id === undefined ? undefined : newDetail(id, order);
     if (id !== undefined) state.current = id;
@@ -29,7 +29,7 @@ const newDetail = (id: bigint, order: TaggedOrder | undefined): Detail => ({
   isActing: false,
 });
 
-/** A question about an order that has ended meanwhile has an answer. */
+/** Closes the dialog if its order is no longer pending. */
 function endQuestion(state: State, order: TaggedOrder | undefined): void {
   const { dialog } = state;
   if (dialog?.kind !== 'one' || dialog.isActing || order?.status === 'pending') return;
@@ -56,7 +56,7 @@ export async function readDetails(screen: Screen): Promise<void> {
     });
   const { signal } = session.ending;
   try {
-    // First the order: the history then has what has become of it at least.
+    // The order first, so that the history is at least as recent.
     const order = await session.client.getOrder(id, { signal });
     const { events } = await session.client.getOrderHistory(id, { signal });
     show({ order, events, problem: undefined });

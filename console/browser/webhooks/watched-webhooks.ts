@@ -6,7 +6,7 @@ import type { Screen } from '../screen.ts';
 const AGAIN_MS = 5_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the webhooks while the view shows them. What is shown stays until it is replaced. */
+/** Reads the webhooks while the view shows them. The previous ones stay on the page until then. */
 export async function readWebhooks(screen: Screen): Promise<void> {
   const { session, view } = screen.state;
   clearTimeout(timer);
@@ -28,7 +28,7 @@ export async function readWebhooks(screen: Screen): Promise<void> {
   timer = setTimeout(() => void readWebhooks(screen), AGAIN_MS);
 }
 
-/** Pauses or resumes a webhook, or sends a test to it, and shows what became of it. */
+/** Pauses or resumes a webhook, or sends a test to it, and shows the result. */
 export async function changeWebhook(
   screen: Screen,
   id: string,
@@ -57,7 +57,7 @@ export async function changeWebhook(
     }
   } catch (error) {
     if (screen.problemOf(session, error) === undefined) return;
-    // Its scope is known to be sufficient: the webhook is of another key.
+    // The key has the scope, so the webhook belongs to another key.
     const reason =
       error instanceof ForbiddenError
         ? 'Only the key that has created this webhook may do that, or one with webhooks:manage-all.'

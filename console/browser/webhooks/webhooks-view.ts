@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   changes_gone: 'the store was restored; set where it begins',
 };
 
-/** The endpoints of integrators, and how far they are. */
+/** The endpoints of integrators, with their lags. */
 export function webhooksPage({ webhooks }: State, actions: Actions) {
   const found = webhooks?.found;
   return html`<div class="head-row"><h1 tabindex="-1">Webhooks</h1>

@@ -24,7 +24,7 @@ async function cancelled(
   const reading = preconditionsOf(exchange.request, store, id);
   const conditions = reading && (await reading);
   if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
-  // Each field of a command is copied to the writer's thread.
+  // Absent rather than undefined: each field of a command is copied to the writer's thread.
   const asked = conditions === undefined ? command : { ...command, ...conditions };
   const outcome = await submit(exchange, asked);
   if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);

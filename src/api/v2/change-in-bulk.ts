@@ -25,10 +25,10 @@ import { NOT_STORED } from './replies.ts';
 type OrdersToChange = Operations['cancelOrders']['body']['orders'];
 
 /**
- * Carries out commands on several orders in one transaction, and answers the result of each. With an Idempotency-Key, a repetition
- * gets the same results.
+ * Carries out commands on several orders in one transaction, and answers the result of each. With an Idempotency-Key, a repetition gets the same
+ * results.
  * @param changeOf returns the command for an order
- * @param content what the request says beyond its orders, for the digest of a repeatable one
+ * @param content the parameters of the request other than its orders, for the digest of a repeatable one
  */
 export async function changeInBulk(
   call: Call<'cancelOrders' | 'shipOrders'>,
@@ -93,7 +93,7 @@ function repeatedIds(orders: OrdersToChange): RequestProblem[] {
   });
 }
 
-/** Returns the revisions that orders with an ETag must still have. The writer compares them again, in its transaction. */
+/** Returns the revisions that orders with an ETag must have. The writer compares them again in its transaction. */
 async function revisionsOf(store: Store, orders: OrdersToChange): Promise<Map<OrderId, bigint>> {
   const withEtag = orders.filter(({ etag }) => etag !== undefined);
   if (withEtag.length === 0) return new Map();
@@ -139,7 +139,7 @@ async function resultsJson(
   },
 ): Promise<Json<ChangeResults>> {
   const { type, ids, results } = changed;
-  // An order that is not pending never changes again, so these are the orders as the command left them.
+  // Read after the command, and still in the state that it left: an order that is not pending never changes again.
   const found = await recordsById(
     store,
     ids.filter((_, index) => isDone(results[index]!)),

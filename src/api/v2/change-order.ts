@@ -20,7 +20,7 @@ import { preconditionsOf } from '../preconditions.ts';
 import { cancelLimitReached } from '../submit.ts';
 import { changedReply } from './replies.ts';
 
-/** If-Match requires strong comparison (RFC 9110, section 13.1.1), so a weak ETag does not mean that the order has changed. */
+/** If-Match requires strong comparison (RFC 9110, section 13.1.1), so it fails for a weak ETag even if the order has not changed. */
 const WEAK_ETAG = {
   parameter: 'If-Match',
   detail:
@@ -32,7 +32,7 @@ const MALFORMED_REFERENCE = {
   detail: 'must be a reference in UTF-8, percent-encoded (RFC 3986)',
 };
 
-/** Carries out a command on one order under If-Match and If-Reference-Match; answers the order, or the reason why it was not changed. */
+/** Carries out a command on one order under If-Match and If-Reference-Match; replies with the order, or the reason why it was not changed. */
 export async function changeOrder(
   call: Call,
   services: Services,
@@ -53,7 +53,7 @@ export async function changeOrder(
   });
   if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);
   if (outcome === 'cancelled' || outcome === 'shipped') {
-    // An order that is not pending never changes again, so this is the order as the command left it.
+    // Read after the command, and still in the state that it left: an order that is not pending never changes again.
     const [order] = await store.orders([id]);
     return changedReply(200, order!);
   }
@@ -81,8 +81,8 @@ export function refusalOf(type: 'cancel' | 'ship', result: ChangeResult): Refusa
 }
 
 /**
- * The error for a change that was already made. The error includes the order if the same API key made the change, so
- * that a client whose response was lost gets the order, whether or not its key may read orders.
+ * The error for a change that was already made. It includes the order if the same API key made the change, so that a client whose response was
+ * lost gets it, even with a key that may not read orders.
  */
 async function conflict(
   { key }: Call,
@@ -90,7 +90,7 @@ async function conflict(
   { id, refusal }: { readonly id: bigint; readonly refusal: Refusal },
 ): Promise<ErrorReply> {
   const [[order], events] = await Promise.all([store.orders([id]), store.events(id)]);
-  // An order that is not pending never changes again: its last event is the one that ended it.
+  // An order that is not pending never changes again: its last event is the cancellation or shipment.
   const isOwn = events.at(-1)?.by === key.id;
   if (order === undefined || !isOwn) return refuse(refusal);
   return refuseWithOrder(refusal, orderRecordJson(order), ['etag', orderEtag(order)]);

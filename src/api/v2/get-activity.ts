@@ -6,7 +6,7 @@ import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
 import { operation } from '../operation.ts';
 import { pageReply, storeEtags } from './replies.ts';
 
-/** GET /store/activity: how many orders were placed, cancelled and shipped in some periods. */
+/** GET /store/activity: how many orders were placed, cancelled and shipped in each period. */
 export const getActivity = operation('getActivity', async (call, { store }) => {
   const { cursor } = call.parameters;
   const boundaries = call.parameters.boundaries.map((text) => parseTimestamp(text)!);

@@ -7,10 +7,7 @@ import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
 import { operation } from '../operation.ts';
 import { readReply } from './replies.ts';
 
-/**
- * GET /store/orders/{orderId}/history: the events of an order, oldest first. Keys that may read changes, and with them the activity of
- * all keys, get the names of keys.
- */
+/** GET /store/orders/{orderId}/history: the events of an order, oldest first. Only keys that may read changes get the names of keys. */
 export const getOrderHistory = operation('getOrderHistory', async (call, { store }) => {
   const found = await orderWithHistory(store, call.parameters.orderId);
   if (found === undefined) return refuse('order_not_found');

@@ -8,7 +8,7 @@ export const getSummary = operation('getSummary', async (call, { store, canLoseC
   const { orders, revision, head } = await store.status();
   const summary = { revision, head: head!, orders, canLoseChanges };
   const state = etagName(summary);
-  // The setting can change without the store.
+  // The setting can change without a change of the store.
   const etag = canLoseChanges ? `"${state}-can-lose"` : `"${state}"`;
   return readReply(call, etag, () => toJson(summary));
 });

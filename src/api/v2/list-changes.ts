@@ -21,7 +21,7 @@ export const listChanges = operation('listChanges', async (call, { store }) => {
   return pageReply(call, storeEtags(page.now), () => changePageJson(page));
 });
 
-/** Which changes a client wants: parameters of listChanges and streamChanges. */
+/** The parameters of listChanges and streamChanges that select changes. */
 interface FilterParameters {
   readonly petId?: bigint;
   readonly type?: readonly OrderEventType[];

@@ -16,15 +16,15 @@ import { etagName, orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { type Call, JSON_TYPE, jsonReply } from '../operation.ts';
 
-/** A proxy that compresses a response weakens its ETag, which If-Match then never matches. */
+/** A proxy that compresses a response weakens its ETag, and If-Match never matches a weak ETag. */
 const REVALIDATED = ['cache-control', 'private, no-cache, no-transform'] as const;
 export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
 
-/** What a reply depends on besides its content. */
+/** The request, on which a reply depends besides its content. */
 type Asking = Pick<Call, 'request' | 'answerBy'>;
 
 /**
- * Returns the ETags of a response that depends on nothing but the state of the store, and on where a page ends.
+ * Returns the ETags of a response that depends only on the state of the store, and on the end of its page.
  * @param end the last id of a page that is not the last
  */
 export function storeEtags(position: Position, end?: OrderId): CodedEtags {
@@ -46,8 +46,8 @@ export function readReply<T>(
 }
 
 /**
- * A page, compressed if the client accepts that and the page is large; or 304 if If-None-Match names one of its
- * ETags. Proxies that compress responses weaken their ETags; they do not compress what is already compressed.
+ * A page, compressed if the client accepts that and the page is large; or 304 if If-None-Match names one of its ETags. Proxies that compress
+ * responses weaken their ETags; they leave compressed ones alone.
  */
 export async function pageReply<T>(
   call: Asking,

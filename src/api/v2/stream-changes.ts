@@ -9,8 +9,8 @@ import { feedFilterOf } from './list-changes.ts';
 type Parameters = Operations['streamChanges']['parameters'];
 
 /**
- * GET /store/changes/stream: the changes after a cursor, as they happen. Last-Event-ID, which a client sends when it
- * resumes, replaces `after`. It has no reply, since the response ends when the client or the service ends it.
+ * GET /store/changes/stream: the changes after a cursor, as they happen. Last-Event-ID, which a client sends when it resumes, replaces `after`.
+ * It returns no reply: the stream lasts until the client or the service ends it.
  */
 export const streamChanges: Operation = {
   id: 'streamChanges',

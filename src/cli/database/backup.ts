@@ -22,7 +22,7 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   if (invisible !== undefined) {
     throw new UsageError(`the name of the file must not contain ${invisible}`);
   }
-  // Without migration: a new release can back up the store that the old release still serves.
+  // Without a migration, so that a new release can back up a store that the old release serves.
   const { database } = databaseConfig(flags);
   const { bytes, findings, leftovers } = await backupStore(database, file);
   const { pending, shipped, cancelled } = findings.orders;
@@ -36,7 +36,7 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   }
 }
 
-/** Returns the head of a store, to be kept, and what a check has found in its history: lines for the operator. */
+/** Returns lines for the operator: the head, to be kept, and the problems that a check found in the history. */
 export function historyLines({ revision, head, heads }: Findings): string[] {
   const altered = heads?.problems ?? [];
   return [

@@ -53,7 +53,7 @@ function databaseOf(
 async function copy(flags: CopyFlags): Promise<void> {
   const from = databaseOf('--from', flags.from, flags.fromFile);
   const to = databaseOf('--to', flags.to, flags.toFile);
-  // Not compared by label for PostgreSQL, where two URLs may select different schemas of one database.
+  // PostgreSQL is not compared by label: two URLs may select different schemas of one database.
   if (from.url === to.url || (from.file !== undefined && from.label === to.label)) {
     throw new UsageError(`source and target are the same database, ${from.label}`);
   }

@@ -20,7 +20,7 @@ export function restoreCommand(): Command {
 
 async function restore(file: string, flags: DatabaseFlags): Promise<void> {
   const { database, environment } = databaseConfig(flags);
-  // A pipe or a device, whose bytes could be read only once, is refused by the restore.
+  // Other kinds of files, which can be read only once, are refused by the restore.
   const compression = statSync(file, { throwIfNoEntry: false })?.isFile()
     ? compressionOfFile(file)
     : undefined;

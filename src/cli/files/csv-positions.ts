@@ -4,9 +4,8 @@ import { isUtf8 } from 'node:buffer';
 const MAX_PASSED = 10_000;
 
 /**
- * Determines, for a CSV file read in chunks, the line on which each record ends and whether it contains bytes that
- * are not UTF-8. The parser cannot: it counts a CRLF in quotes twice, and replaces invalid bytes by U+FFFD, which may
- * also occur in the file.
+ * Determines, for a CSV file read in chunks, the line on which each record ends, and whether it contains bytes that are not UTF-8. The parser
+ * counts a CRLF in quotes twice, and replaces invalid bytes with U+FFFD, which a file may also contain.
  */
 export class CsvPositions {
   readonly #lineEnd: number;

@@ -32,7 +32,7 @@ export async function* readCsv(
   const parser = parse({
     info: true,
     relax_column_count: true,
-    // By default the parser expects the line ending of the first line for the whole file.
+    // By default the parser takes the line ending of the first line for all lines.
     record_delimiter: endsInCr ? ['\r'] : ['\r\n', '\n'],
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,

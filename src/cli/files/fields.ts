@@ -40,7 +40,7 @@ export function orderOf(fields: Fields): OrderDraft {
     status: reader.status(),
     reference: reader.reference(),
   };
-  // Otherwise the blank rows at the end of a spreadsheet would become orders.
+  // Refused, since the blank rows at the end of a spreadsheet would become orders.
   if (reader.isEmpty) reader.problems.push('has no value in any field');
   reader.finish();
   return order;
@@ -145,7 +145,7 @@ class FieldReader {
 
 function display(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  // As written in the file: 1.0 rather than 1.
+  // As in the file: 1.0 rather than 1.
   if (value instanceof OtherNumber) return value.text;
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   return String(value);

@@ -19,7 +19,7 @@ class ArraySplitter {
   /** Line on which the current element begins; 0 before its first character. */
   #elementLine = 0;
   #item = 0;
-  /** Number of open brackets and braces, including that of the array itself. */
+  /** Number of open brackets and braces, the array's own bracket included. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;

@@ -21,9 +21,7 @@ export async function* readRows(
   else yield* readCsv(all, columns);
 }
 
-/**
- * Detects compressed files and formats that spreadsheets write and that are not supported. Returns advice, or undefined for other content.
- */
+/** Detects compressed files and unsupported formats of spreadsheets. Returns advice, or undefined for other content. */
 function formatProblem(start: string, head: Buffer): string | undefined {
   const compressed = compressionOf(head);
   if (compressed !== undefined) {
@@ -59,7 +57,7 @@ async function peek(
     const chunk: Buffer = seen.length === 0 ? withoutByteOrderMark(value) : value;
     seen.push(chunk);
     start = /[^\s]/.exec(chunk.toString('latin1'))?.[0];
-    // Leading white space is not accumulated, since it may be endless.
+    // Leading white space is not kept: there can be any amount of it.
     if (start === undefined && seen.length > 1) seen.pop();
   }
   async function* again(): AsyncGenerator<Buffer> {

@@ -10,7 +10,7 @@ export class SeenIds {
   readonly #find: StatementSync;
 
   constructor() {
-    // BigInts, because even an INSERT returns the id as lastInsertRowid.
+    // Even an INSERT returns an id: lastInsertRowid.
     this.#db = new DatabaseSync('', { readBigInts: true });
     this.#db.exec('CREATE TABLE seen (id INTEGER PRIMARY KEY, at TEXT) STRICT; BEGIN');
     this.#insert = this.#db.prepare('INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING');

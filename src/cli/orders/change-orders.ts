@@ -43,8 +43,8 @@ interface OrderChanges {
 }
 
 /**
- * Changes the orders that were named, in one transaction, or those that a dry run has selected, in transactions of 1,000; or shows
- * which orders a dry run selects. An order that cannot be changed does not prevent the others.
+ * Changes the named orders in one transaction, or the selected orders in transactions of 1,000. A dry run only shows the selected orders. An
+ * order that cannot be changed does not prevent the others.
  * @throws CommandFailed if any order was not changed
  */
 export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
@@ -74,7 +74,7 @@ export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): P
     const all: Result[] = [];
     for (let from = 0; from < selection.length; from += most) {
       const part = await changePart(store, selection.slice(from, from + most), changes);
-      // At once: a later part may fail.
+      // Printed per part, since a later part may fail.
       if (!flags.json) await print(part, words);
       all.push(...part);
     }

@@ -82,7 +82,10 @@ async function writeChanges({
   });
 }
 
-/** @throws CommandFailed if a page of changes does not lead from one position to the next, or the last one to that of the store */
+/**
+ * @throws CommandFailed if the changes of a page do not lead from its first position to its last, or the last page does not end at the position
+ * of the store
+ */
 function expectProven(from: Position, { changes, position, isMore, now }: ChangePage): void {
   const isEnd = isMore || isSamePosition(position, now);
   if (isEnd && isSamePosition(positionAfterChanges(from, changes), position)) return;
@@ -92,7 +95,7 @@ function expectProven(from: Position, { changes, position, isMore, now }: Change
   );
 }
 
-/** Returns the feed of a store that commands follow; they wait for a database that may become available again. */
+/** Returns the feed for commands that follow a store. It waits for a database that may become available again. */
 export function followed(store: Store): Followed {
   return {
     read: async (after, limit) => {

@@ -44,7 +44,7 @@ async function list({ status, from, limit, format, ...flags }: ListFlags): Promi
     store.history.scan(
       async (orders) => {
         found.push(...orders.filter((order) => status === undefined || order.status === status));
-        // Read one order beyond the limit, to detect whether there are more.
+        // One order beyond the limit is read, to detect whether there are more.
         return found.length <= most;
       },
       { from: first },

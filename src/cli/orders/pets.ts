@@ -18,7 +18,7 @@ import { terminal } from '../terminal/terminal.ts';
 import { refuseProblems } from './import/check-file.ts';
 import { PAUSE_MS } from './import/placer.ts';
 
-/** Pets per transaction, each with its audit record, which delays cancels of a running service by some 10 ms. */
+/** Pets per transaction; one delays the cancels of a running service by some 10 ms. Each has an audit record. */
 const BATCH = 1_000;
 
 export function petsCommand(): Command {

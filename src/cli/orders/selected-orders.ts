@@ -10,7 +10,7 @@ import { InputProblem, openInput } from '../files/input.ts';
 import { counted, UsageError, writeErr, writeOut } from '../terminal/output.ts';
 import { terminal } from '../terminal/terminal.ts';
 
-/** Flags of commands that change orders which are selected by what they have in common. */
+/** Flags that select the orders of a command by a filter, or from a dry run. */
 export interface SelectionFlags {
   readonly pet?: string;
   readonly status?: OrderStatus;
@@ -20,13 +20,13 @@ export interface SelectionFlags {
   readonly orders?: string;
 }
 
-/** An order that a dry run has shown, as it was then. */
+/** An order as a dry run has shown it. */
 export interface SelectedOrder {
   readonly id: OrderId;
   readonly etag: string;
 }
 
-/** Orders that are read at a time. */
+/** Orders per read. */
 const PAGE = 500;
 /** Maximum size of a file of orders; about 250,000 of them. */
 const MAX_SELECTION_BYTES = 64 * 1024 * 1024;
@@ -87,7 +87,7 @@ function filterOf({ pet, status = 'pending', shipsBefore }: SelectionFlags): Ord
   return { petId, shipDateBefore, statuses: [status] };
 }
 
-/** Reads what a dry run has written. @throws UsageError */
+/** Reads the file that a dry run has written. @throws UsageError */
 export async function readSelection(file: string): Promise<SelectedOrder[]> {
   const chunks: Buffer[] = [];
   try {

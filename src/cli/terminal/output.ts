@@ -39,8 +39,8 @@ export function written(stream: Writable, text: string): Promise<void> {
 }
 
 /**
- * Writes the new secret of a key or webhook to stdout, which is shown only here. If that fails, `undo` takes back what was created.
- * @param undo returns what it has done, such as "key_1 was revoked"
+ * Writes the new secret of a key or webhook to stdout, the only place where it is shown. If that fails, calls `undo`.
+ * @param undo reverts the change; returns its effect, such as "key_1 was revoked"
  * @throws CommandFailed if the secret could not be written
  */
 export async function writeSecret(
@@ -80,7 +80,7 @@ export function table(rows: readonly (readonly string[])[]): string {
   return lines.join('\n');
 }
 
-/** How items are shown, a row for each. */
+/** A table with a row for each item. */
 interface Rows<Item> {
   /** By heading. */
   readonly columns: Readonly<Record<string, (item: Item) => string | undefined>>;

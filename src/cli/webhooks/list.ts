@@ -41,7 +41,7 @@ async function list(flags: Flags): Promise<void> {
   await printRows(found, { columns: COLUMNS, record: recordOf, empty }, flags);
 }
 
-/** Operators get what endpoints have answered. */
+/** Operators also get the answers of endpoints. */
 const recordOf = (each: LaggingWebhook) => webhookRecord(each, true);
 
 const COLUMNS = {

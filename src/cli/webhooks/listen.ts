@@ -19,12 +19,12 @@ import { followed } from '../orders/changes.ts';
 import { CommandFailed, counted, UsageError, writeErr } from '../terminal/output.ts';
 import { positionAt } from './manage.ts';
 
-/** Programs under development are restarted often, so they are not waited for longer than this. */
+/** Longest wait for a repetition: programs under development are restarted often. */
 const LONGEST_WAIT_MS = 1_000;
 /** The machine of the developer. */
 const HERE = parseAllowedTargets('127.0.0.0/8,::1,http') as AllowedTargets;
 
-/** A webhook that wants every change, and has none in flight. */
+/** A webhook without a filter, and without a delivery in flight. */
 const ALL_CHANGES = {
   ...{ examined: undefined, sendingTo: undefined },
   ...{ events: undefined, petIds: undefined },
@@ -61,7 +61,7 @@ async function listen({ forwardTo, after, secret, ...flags }: ListenFlags): Prom
     writeErr(`Secret: ${used}`);
     writeErr(`Forwarding the changes after ${positionText(position)} to ${forwardTo}`);
     const { read, changed } = followed(store);
-    // Pages as a webhook is sent them.
+    // The same pages that a webhook gets.
     const readPage = () => nextPage(read, { ...ALL_CHANGES, position });
     const never = new AbortController().signal;
     for await (const page of follow({ read: readPage, changed }, position, never)) {

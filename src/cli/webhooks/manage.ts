@@ -33,7 +33,7 @@ function commandFor(name: string, description: string, example = `${name} ${ID}`
 }
 
 export function pauseCommand(): Command {
-  return commandFor('pause', 'end the deliveries of a webhook; it keeps its place').action(
+  return commandFor('pause', 'end the deliveries of a webhook; it keeps its position').action(
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', (store) => change(store, 'pause', id, { isPaused: true }));
       writeErr(`Paused ${id}.`);
@@ -47,7 +47,7 @@ export function resumeCommand(): Command {
     'continue a paused webhook where it stopped, or try it at once',
   ).action(async (id: string, flags: DatabaseFlags) => {
     await withStore(flags, 'write', async (store) => {
-      // One that is failing is not paused, so resuming it alone would change nothing.
+      // A failing webhook is not paused, so resuming it would change nothing.
       const isFailing = webhookState(await webhookOf(store, id)) === 'failing';
       const steps = isFailing ? [{ isPaused: true }, { isPaused: false }] : [{ isPaused: false }];
       await change(store, 'resume', id, ...steps);
@@ -59,7 +59,7 @@ export function resumeCommand(): Command {
 export function rewindCommand(): Command {
   return commandFor(
     'rewind',
-    'set the place of a webhook in the feed, backward or forward',
+    'set the position of a webhook in the feed, backward or forward',
     `rewind ${ID} --to start`,
   )
     .requiredOption('--to <cursor>', 'a cursor of changes, "start", or "now"')
@@ -100,8 +100,8 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
     if (key === undefined) throw new CommandFailed('the webhook key is missing (WEBHOOK_KEY_FILE)');
     const at = Date.now();
     const after = rotatedWebhook(before, key.name, at);
-    // Before the rotation: after it, a secret that could not be written would have to be replaced by another rotation, which
-    // would end the one that the endpoint has.
+    // Written before the rotation. If it could not be written after it, a further rotation would be needed, and that would end the secret that
+    // the endpoint knows.
     await writeOut(`${secretOf(key.bytes, after)}\n`);
     const command = { type: 'rotateWebhook', id, keyName: key.name, at } as const;
     const [outcome] = await applyRecorded(store, actionOf('webhooks rotate', id), [command]);

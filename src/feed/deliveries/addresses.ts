@@ -7,7 +7,7 @@ import { Mutex } from '../../concurrency.ts';
 /** An address with the length of its network's prefix. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** What an operator permits besides https to public addresses. */
+/** The targets that an operator permits besides https to public addresses. */
 export interface AllowedTargets {
   /** Networks in which endpoints may be, with any port. */
   readonly networks: readonly Network[];
@@ -17,7 +17,7 @@ export interface AllowedTargets {
 
 export const PUBLIC_ONLY: AllowedTargets = { networks: [], http: false };
 
-/** Parses a comma-separated list of networks, addresses and "http"; returns the first item that is none of them. */
+/** Parses a comma-separated list of networks, addresses and "http"; returns the first other item, if there is one. */
 export function parseAllowedTargets(text: string): AllowedTargets | { readonly wrong: string } {
   const networks: Network[] = [];
   let http = false;
@@ -40,14 +40,14 @@ function isAddress(text: string): boolean {
 /** Global unicast: https://www.iana.org/assignments/ipv6-address-space */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** Of the machine below a virtual one in Azure; it looks like a public address. */
+/** The address of the host of a virtual machine in Azure, although it is in a public range. */
 const PLATFORM = '168.63.129.16';
 
 /** Returns whether a connection to an address cannot end in the operator's own network. */
 export function isPublicAddress(text: string): boolean {
   if (!isAddress(text) || text === PLATFORM) return false;
   const address = ipaddr.parse(text);
-  // Ranges for translation and tunnels, such as 2002::/16, are not "unicast"; those with IPv4 addresses are not in 2000::/3.
+  // Ranges for translation and tunnels, such as 2002::/16, are not "unicast"; ranges that embed IPv4 addresses are outside 2000::/3.
   if (address.kind() === 'ipv6' && !address.match(GLOBAL_UNICAST)) return false;
   return address.range() === 'unicast';
 }
@@ -60,22 +60,19 @@ function isAllowed(text: string, { networks }: AllowedTargets): boolean {
   return networks.some((each) => each[0].kind() === address.kind() && address.match(each));
 }
 
-/** Whether a URL is one that may lead to public addresses: https on its own port. Others may only lead to permitted networks. */
+/** Whether a URL may lead to public addresses: https on its own port. Other URLs may only lead to permitted networks. */
 function isStandard({ protocol, port }: URL): boolean {
   return protocol === 'https:' && port === '';
 }
 
 const MAX_URL_LENGTH = 2_000;
 
-/**
- * Returns why webhooks cannot be sent to a URL; undefined if they can. Names are checked when they have been resolved: see
- * `guardedLookup`.
- */
+/** Returns why webhooks cannot be sent to a URL; undefined if they can. Names are checked when they are resolved: see `guardedLookup`. */
 export function urlProblem(text: string, allowed: AllowedTargets): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
-  // Percent-encoding makes it longer.
+  // Percent-encoding makes the URL longer.
   if (url.href.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   const { protocol, username, password, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && allowed.http)) {
@@ -83,7 +80,7 @@ export function urlProblem(text: string, allowed: AllowedTargets): string | unde
   }
   if (username !== '' || password !== '') return 'must not contain a user name or password';
   if (url.href.includes('#')) return 'must not contain a fragment';
-  // The URL parser has brought all spellings of an IPv4 address into the usual one.
+  // The URL parser writes every spelling of an IPv4 address in the usual form.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isAddress(host)) {
     if (isAllowed(host, allowed) || (isStandard(url) && isPublicAddress(host))) return undefined;
@@ -98,8 +95,8 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Returns a `lookup` for connections to a URL that resolves its name only to addresses to which webhooks may be sent, so that a name that
- * changes its address between a check and the connection gains nothing. Addresses in URLs are not resolved: see `urlProblem`.
+ * Returns a `lookup` for connections to a URL: it resolves the name only to addresses to which webhooks may be sent. Checking here covers names
+ * that change their address after an earlier check. Addresses in URLs are not resolved: see `urlProblem`.
  */
 export function guardedLookup(url: URL, allowed: AllowedTargets): LookupFunction {
   const mayBePublic = isStandard(url);
@@ -125,10 +122,10 @@ export function guardedLookup(url: URL, allowed: AllowedTargets): LookupFunction
 }
 
 const DNS = new Resolver({ timeout: 2_000, tries: 2 });
-/** The system's lookups occupy threads that files and compression need, too, and can take long: one at a time. */
+/** One lookup of the system at a time: they can take long, and occupy threads that files and compression need. */
 const SYSTEM_LOOKUPS = new Mutex();
 
-/** Resolves a name by DNS; where the operator permits networks, names that are not in DNS as the system does, which knows hosts files. */
+/** Resolves a name by DNS. If the operator permits networks, a name that is not in DNS is resolved by the system, which reads its hosts file. */
 async function addressesOf(
   hostname: string,
   { networks }: AllowedTargets,

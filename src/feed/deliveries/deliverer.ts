@@ -10,9 +10,9 @@ import type { AllowedTargets } from './addresses.ts';
 import { Deliveries, type DeliveryOutcome } from './deliveries.ts';
 import type { WebhookKey } from './webhook-key.ts';
 
-/** How often the store is asked for new changes. */
+/** How often the position of the store is read. */
 const TICK_MS = 200;
-/** How often webhooks are read again, which clients may have changed. */
+/** How often webhooks are read again: clients may have changed them. */
 const REFRESH_MS = 1_000;
 /** How often the lease is renewed, or asked for. */
 const LEASE_EVERY_MS = 3_000;
@@ -30,8 +30,8 @@ interface DelivererParts {
 }
 
 /**
- * Sends the deliveries of all webhooks, as long as this node has the lease. A lease that ends, such as with the process, is taken over by
- * another node within LEASE_MS + LEASE_EVERY_MS; a stop hands it over at once.
+ * Sends the deliveries of all webhooks, as long as this node has the lease. When the process dies, another node takes the lease over within
+ * LEASE_MS + LEASE_EVERY_MS; a stop hands it over at once.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
@@ -42,11 +42,11 @@ export class Deliverer {
   #askedAt = Number.NEGATIVE_INFINITY;
   /** By performance.now(). */
   #leaseEndsAt = Number.NEGATIVE_INFINITY;
-  /** When this node got the lease, which it has had since. */
+  /** When this node got the lease that it has. */
   #leasedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
   #hasFailed = false;
-  /** Webhooks whose secrets are derived from another key. */
+  /** Whether webhooks of another key were logged. */
   #isKeyReported = false;
 
   constructor(parts: DelivererParts) {
@@ -77,7 +77,7 @@ export class Deliverer {
     await this.#running;
     await this.#deliveries.close(ms);
     if (this.#leaseEndsAt === Number.NEGATIVE_INFINITY) return;
-    // If this fails, another node continues when the lease has ended.
+    // If this fails, another node continues once the lease has ended.
     await this.#release().catch(() => {});
   }
 
@@ -107,7 +107,7 @@ export class Deliverer {
     }
     if (performance.now() - this.#askedAt >= LEASE_EVERY_MS) await this.#lease();
     if (!this.isDelivering) return;
-    // What another node has recorded before this one got the lease.
+    // Another node may have recorded deliveries before this one got the lease.
     if (this.#refreshedAt < this.#leasedAt) await this.#refresh();
     const page = await store.feed('now', 1);
     if (page !== undefined) this.#deliveries.begin(page.now);
@@ -142,7 +142,7 @@ export class Deliverer {
     const { store, logger } = this.#parts;
     const askedAt = performance.now();
     const [outcome] = await store.apply([{ type: 'leaseWebhooks', node: this.#node }]);
-    // One that has ended may have been another's meanwhile.
+    // If the lease ended before this call, another node may have had it in between.
     const had = this.#leaseEndsAt > askedAt;
     this.#askedAt = askedAt;
     this.#leaseEndsAt = outcome === 'held' ? askedAt + LEASE_MS : Number.NEGATIVE_INFINITY;

@@ -192,7 +192,7 @@ export class Deliveries {
       ...{ url: new URL(url), headers, body: delivery.body, allowed, signal },
     });
     endpoint.answered(isAccepted(answer));
-    // Ended by the stop of this node; another one sends it again.
+    // The stop of this node has ended the request; another node repeats it.
     if (signal.aborted && answer.status === undefined) return false;
     const before = endpoint.webhook;
     const state = stateAfter(before, { to: page.position, answer, sentAt, now: Date.now() });
@@ -227,9 +227,9 @@ export class Deliveries {
   }
 
   /**
-   * Stores how far a webhook is.
+   * Stores the state of a webhook.
    * @param beginsWith see RecordedDelivery
-   * @returns whether this node may continue to deliver it as it knows it
+   * @returns whether this node may continue with its copy of the webhook
    */
   async #save(endpoint: Endpoint, beginsWith?: number): Promise<boolean> {
     const recorded = { ...endpoint.recorded, beginsWith };
@@ -242,8 +242,8 @@ export class Deliveries {
 
 const PAUSED = {
   failed:
-    'a webhook was not accepted for three days, in 50 attempts or more, and is paused; it keeps its place',
-  gone: 'the endpoint of a webhook is gone (410), so the webhook is paused; it keeps its place',
+    'a webhook was not accepted for three days, in 50 attempts or more, and is paused; it keeps its position',
+  gone: 'the endpoint of a webhook is gone (410), so the webhook is paused; it keeps its position',
   changes_gone:
     'the history of the store is another than that of a webhook, which is paused; set its cursor',
 } as const;

@@ -7,14 +7,14 @@ import { signatureOf } from './webhook-secrets.ts';
 
 /** A page of changes that is sent to an endpoint. */
 interface Delivery {
-  /** The same for the same changes, so that receivers recognize a repetition. */
+  /** Repetitions have the same id, so that receivers recognize them. */
   readonly id: string;
   readonly body: string;
 }
 
 /**
  * Returns the delivery of a page: the body of listChanges, and `after`, the cursor that it continues from.
- * @param series names the deliveries that this one is one of: repetitions of changes in another series have other ids
+ * @param series part of the id: the same changes in another series are another delivery
  */
 export async function deliveryOf(
   series: string,
@@ -30,12 +30,12 @@ export async function deliveryOf(
 /** Bytes of the cursor that a delivery has before a page. */
 const AFTER_BYTES = 110;
 
-/** Returns about how many bytes the body of a delivery has; a few more at most. */
+/** Returns the size of the body of a delivery in bytes, or a few more. */
 export async function sizeOf(page: ChangePage): Promise<number> {
   return Buffer.byteLength(await jsonOf(page)) + AFTER_BYTES;
 }
 
-/** Webhooks that keep up share their pages, each of which is formatted once. */
+/** Webhooks that keep up share their pages, so each is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<string>>();
 
 function jsonOf(page: ChangePage): Promise<string> {
@@ -44,7 +44,7 @@ function jsonOf(page: ChangePage): Promise<string> {
   return known;
 }
 
-/** Returns the headers of a delivery that is sent now, as Standard Webhooks has them. @param secrets the newest first */
+/** Returns the headers of a delivery that is sent now, by Standard Webhooks. @param secrets the newest first */
 export function headersOf({ id, body }: Delivery, secrets: readonly string[], now = Date.now()) {
   const timestamp = Math.floor(now / 1_000);
   return {

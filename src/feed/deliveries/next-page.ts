@@ -4,17 +4,15 @@ import { type ChangePage, filteredPage } from '../../store/feed.ts';
 import type { ReadFeed } from '../follow.ts';
 import { sizeOf } from './delivery.ts';
 
-/** How many changes a delivery has, unless a single revision has more. */
+/** Maximum number of changes in a delivery, unless a single revision has more. */
 const CHANGES_PER_DELIVERY = 100;
 
-/**
- * The size of a delivery, in bytes, unless a single revision has more: the usual body parsers accept 100 kB.
- */
+/** Maximum size of a delivery in bytes, unless a single revision is larger: common body parsers accept 100 kB. */
 const DELIVERY_BYTES = 65_536;
 
 /**
- * Reads the page of changes that a webhook is sent next: the same page again if one is being sent. A page without changes means that none
- * is wanted up to its position.
+ * Reads the next page of changes for a webhook, or the same page again if its delivery has begun. The webhook wants no change up to the position
+ * of a page without changes.
  * @returns undefined if the position of the webhook is no longer valid: the store was restored or lost changes
  */
 export async function nextPage(
@@ -29,7 +27,7 @@ export async function nextPage(
       : filteredPage(read, from, { filter: { types, petIds }, limit });
   let page = await readUpTo(CHANGES_PER_DELIVERY);
   if (end === undefined) {
-    // One with fewer changes than the limit before is no smaller if its first revision alone has more.
+    // A page cannot get smaller than its first revision.
     for (let limit = halfOf(page); limit > 0 && (await sizeOf(page!)) > DELIVERY_BYTES; ) {
       const smaller = await readUpTo(limit);
       if (smaller === undefined || smaller.changes.length >= page!.changes.length) break;
@@ -38,7 +36,7 @@ export async function nextPage(
     }
   }
   if (page === undefined || end === undefined) return page;
-  // A failover can have lost the end, and what was delivered up to it.
+  // A failover can have lost the end, with the changes up to it.
   const isKnown = (await read(end, 1)) !== undefined;
   return isKnown && page.position.revision >= end.revision ? upTo(end, page) : page;
 }
@@ -55,7 +53,7 @@ export function readsFrom({
   return examined ?? position;
 }
 
-/** Cuts off what was added since a page with the same beginning was read, which had ended at `end`. */
+/** Cuts off the changes after `end`, where the page ended when it was first sent. */
 function upTo(end: Position, page: ChangePage): ChangePage {
   return {
     ...page,

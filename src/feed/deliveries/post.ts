@@ -3,9 +3,9 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { cut } from '../../domain/text.ts';
 import { type AllowedTargets, guardedLookup, urlProblem } from './addresses.ts';
 
-/** How long an endpoint may take to answer, from the beginning of the connection on. */
+/** How long an endpoint may take to answer, counted from the start of the connection. */
 const ANSWER_WITHIN_MS = 15_000;
-/** How much of an answer's body is read, and for how long, so that its connection can be used again; the rest is refused. */
+/** How much of an answer's body is read, and for how long; so that the connection can be used again. Beyond it, the connection is closed. */
 const MAX_ANSWER_BYTES = 65_536;
 const ANSWER_ENDS_WITHIN_MS = 1_000;
 /** How long an unused connection is kept open. */
@@ -13,7 +13,7 @@ const KEPT_OPEN_MS = 10_000;
 /** Maximum length of `problem`, in characters. */
 const MAX_PROBLEM = 200;
 
-/** What became of a delivery. */
+/** The answer to a delivery, or the problem. */
 export type Answer =
   | {
       readonly status: number;
@@ -53,7 +53,7 @@ export async function post(wanted: Post): Promise<Answer> {
   const limit = AbortSignal.timeout(withinMs);
   const end = signal === undefined ? limit : AbortSignal.any([limit, signal]);
   const sent = await send(wanted, end, AGENTS[url.protocol as keyof typeof AGENTS]);
-  // On a connection of its own.
+  // Retried on a new connection.
   const { answer } = sent.isClosedBefore ? await send(wanted, end, false) : sent;
   if (!limit.aborted || answer.status !== undefined) return answer;
   return { problem: `no answer within ${withinMs} ms` };
@@ -61,7 +61,7 @@ export async function post(wanted: Post): Promise<Answer> {
 
 /**
  * Resolves when the answer, or its connection, has ended.
- * @returns `isClosedBefore`: whether a connection of an earlier request was used, which the endpoint had closed meanwhile
+ * @returns `isClosedBefore`: whether the connection of an earlier request was reused, and the endpoint had closed it
  */
 function send(
   { url, headers, body, allowed }: Post,
@@ -89,13 +89,13 @@ function send(
       answer = { problem: cut(message, MAX_PROBLEM) };
       isClosedBefore = request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
     });
-    // The last event, however the request ends, and the only one after an answer that switches protocols.
+    // Always the last event, and after an answer that switches protocols the only one.
     request.on('close', () => resolve({ answer, isClosedBefore }));
     request.end(body);
   });
 }
 
-/** Reads the rest of an answer, which does not matter, so that its connection can be used again. */
+/** Discards the rest of an answer, so that its connection can be used again. */
 function discard(response: IncomingMessage): void {
   const timer = setTimeout(() => response.destroy(), ANSWER_ENDS_WITHIN_MS);
   let bytes = 0;

@@ -11,15 +11,15 @@ const WAITS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS];
 const LONGEST_WAIT_MS = HOUR_MS;
 /** Waits are up to a tenth longer, so that endpoints that failed together are not tried together. */
 const JITTER = 0.1;
-/** An endpoint that has failed for so long is paused; it keeps its cursor. */
+/** A webhook is paused once its endpoint has failed for so long, and so often; it keeps its cursor. */
 const GIVE_UP_AFTER_MS = 3 * 24 * HOUR_MS;
-/** And so often: a service that was off, or a clock that jumped, must not count as failures. */
+/** Time alone does not suffice: the service may have been off, or the clock may have jumped. */
 const GIVE_UP_AFTER_FAILURES = 50;
 
 /**
  * Returns when a delivery is tried again, in milliseconds from now.
  * @param failures how often it has failed, 1 or more
- * @param retryAfterMs what the endpoint has asked for, up to an hour
+ * @param retryAfterMs the endpoint's Retry-After; an hour at most is respected
  * @param random from 0 to 1
  */
 export function waitAfter(failures: number, retryAfterMs = 0, random = Math.random()): number {
@@ -87,6 +87,6 @@ function pauseAfter(
 /** Returns whether a delivery may be sent now. */
 export function isDue({ nextAttemptAt }: DeliveryState, now: number): boolean {
   if (nextAttemptAt === undefined || nextAttemptAt <= now) return true;
-  // No wait is so long: the clock was ahead when it began.
+  // Longer than any wait: the clock was ahead when it began.
   return nextAttemptAt > now + LONGEST_WAIT_MS * (1 + JITTER);
 }

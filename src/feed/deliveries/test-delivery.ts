@@ -10,7 +10,7 @@ import { signingSecrets } from './webhook-secrets.ts';
 /** How long the endpoint may take to answer a test. */
 export const TEST_WITHIN_MS = 8_000;
 
-/** Sends a delivery without changes at the place of a webhook. */
+/** Sends a delivery without changes, at the position of a webhook. */
 export async function sendTest(
   store: Pick<Store, 'feed'>,
   {
@@ -28,7 +28,7 @@ export async function sendTest(
   const isMore = position.revision < now.revision;
   const page = { changes: [], position, isMore, now };
   const { body } = await deliveryOf(id, position, page);
-  // Unlike deliveries, each test is a new one.
+  // Each test is a new delivery.
   const delivery = { id: `msg_test_${randomBytes(12).toString('hex')}`, body };
   const headers = headersOf(delivery, signingSecrets(key, webhook, Date.now()));
   const began = performance.now();

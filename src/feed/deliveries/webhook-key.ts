@@ -23,10 +23,10 @@ export interface WebhookKey {
   readonly bytes: Uint8Array;
 }
 
-/** Where the webhook key of a service is. */
+/** The file of a service's webhook key. */
 export interface WebhookKeyFile {
   readonly path: string;
-  /** The database beside which the file is made, with its owner, for the first webhook; undefined if operators make the file. */
+  /** The database beside which the file is made, with the same owner, for the first webhook. Undefined if operators make the file. */
   readonly madeFor: string | undefined;
 }
 
@@ -56,13 +56,13 @@ export function readWebhookKey({ path }: Pick<WebhookKeyFile, 'path'>): WebhookK
 /** Makes the file with a new key, unless another process was faster, and returns the key in it. @throws WebhookKeyUnusable */
 export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string }): WebhookKey {
   const { path, madeFor } = file;
-  // Under another name first, so that the file is never seen half written.
+  // Written under another name first, so that no process reads half a file.
   const own = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     writeNewKey(own);
     const { uid, gid } = statSync(madeFor);
     if (process.getuid?.() === 0) chownSync(own, uid, gid);
-    // Unlike a rename, it replaces no file. Some network and FAT file systems have no hard links.
+    // A link does not replace a file, as a rename does. Some network and FAT file systems have no hard links.
     linkSync(own, path);
     makeEntryDurable(path);
   } catch (error) {
@@ -88,7 +88,7 @@ function writeNewKey(path: string): void {
   }
 }
 
-/** Otherwise a power cut could lose the file, and keep the webhooks whose secrets are derived from it. */
+/** Without it, a power cut could lose the file and keep the webhooks whose secrets derive from it. */
 function makeEntryDurable(path: string): void {
   // Windows does not open folders.
   if (process.platform === 'win32') return;
@@ -100,10 +100,10 @@ function makeEntryDurable(path: string): void {
   }
 }
 
-/** Returns the key for a new webhook, which is made if this is the first one; undefined if webhooks cannot be used. @throws WebhookKeyUnusable */
+/** Returns the key for a new webhook, and makes it for the first one; undefined if webhooks cannot be used. @throws WebhookKeyUnusable */
 export type KeyForNew = (others: readonly Webhook[]) => WebhookKey | undefined;
 
-/** Returns the key of a webhook; undefined if this node has another one or none. @throws WebhookKeyUnusable */
+/** Returns the key of a webhook; undefined if this node has another key or none. @throws WebhookKeyUnusable */
 export type KeyOf = (webhook: Webhook) => WebhookKey | undefined;
 
 /** @param file undefined if none is set */
@@ -115,7 +115,7 @@ export function keyForNewIn(file: WebhookKeyFile | undefined): KeyForNew {
     if (others.length === 0 && key === undefined && madeFor !== undefined) {
       return makeWebhookKey({ path, madeFor });
     }
-    // Another key than that of all other webhooks is most likely a mistake in the settings of this node.
+    // A key that differs from the key of all other webhooks is most likely a mistake in the settings of this node.
     const isKnown = others.length === 0 || others.some(({ keyName }) => keyName === key?.name);
     return isKnown ? key : undefined;
   };

@@ -7,10 +7,10 @@ import {
 } from '../../../protocol/webhook-signature.ts';
 import { KEY_BYTES, type WebhookKey } from './webhook-key.ts';
 
-/** How long a replaced secret still signs deliveries, so that receivers can change theirs at any time meanwhile. */
+/** How long a replaced secret still signs deliveries, so that receivers have time to change it. */
 export const ROTATION_MS = 24 * 3_600_000;
 
-/** What an endpoint's secret is derived from, besides the service's webhook key. */
+/** The inputs of an endpoint's secret besides the service's webhook key. */
 interface SecretName {
   /** Of the endpoint. */
   readonly id: string;
@@ -19,8 +19,8 @@ interface SecretName {
 }
 
 /**
- * Returns the secret of an endpoint, as Standard Webhooks writes it: "whsec_" and Base64. It is derived from the service's key
- * (HKDF-SHA256, RFC 5869), so that the store has no secret.
+ * Returns the secret of an endpoint, as Standard Webhooks writes it: "whsec_" and Base64. It is derived from the service's key (HKDF-SHA256, RFC
+ * 5869), so the store contains no secret.
  */
 export function secretOf(key: Uint8Array, { id, generation }: SecretName): string {
   const bytes = hkdfSync('sha256', key, '', `store-orders webhook ${id} ${generation}`, KEY_BYTES);

@@ -24,7 +24,7 @@ import { type Fault, type Store, StoreUnavailable } from '../../store/store.ts';
 import { follow, LiveFeed, PositionLost } from '../follow.ts';
 import { eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
 
-/** Why the store is not available, if this node will not serve it again. */
+/** Faults after which this node will not serve the store again. */
 const ENDING: readonly Fault[] = ['moved', 'schema'];
 
 interface ChangeStreamsParts {
@@ -44,8 +44,8 @@ interface Stream {
 }
 
 /**
- * The open streams of changes. Each follows the feed; all of them share its reads, and each change is formatted once. A stream whose
- * client falls behind reads on when the client has read what was sent.
+ * The open streams of changes. They follow the feed, share its reads, and each change is formatted once. A stream whose client falls behind
+ * continues when the client has read what was sent.
  */
 export class ChangeStreams {
   readonly #parts: ChangeStreamsParts;
@@ -64,7 +64,7 @@ export class ChangeStreams {
       beforeRead: () => this.#beforeRead(),
       onError: (error) => {
         parts.onError(error);
-        // The store continues elsewhere, or with another release: no change would ever come.
+        // The store continues elsewhere, or with another release: this node will get no further changes.
         return isEnding(error);
       },
     });
@@ -83,10 +83,10 @@ export class ChangeStreams {
   async open(exchange: Exchange, after: FeedStart, filter?: FeedFilter): Promise<void> {
     const { request, response } = exchange;
     const key = exchange.apiKey!;
-    // The last response of its connection, also if the stream is refused: whether later requests are begun does not depend on that.
+    // The last response of its connection, even if the stream is refused.
     response.shouldKeepAlive = false;
     const wanted = {
-      /** Once the client has left or got a 503: the read would delay those of other clients. */
+      /** Not read for a client that has left or got a 503, since other clients wait for their reads. */
       get aborted() {
         return !isOpen(response) || timeLeft(exchange) <= 0;
       },
@@ -106,9 +106,9 @@ export class ChangeStreams {
       response.end();
       return;
     }
-    // Ends the stream when the client closes its side. If it already has, the next heartbeat detects that.
+    // Ends the stream when the client closes its side. If that has already happened, the next heartbeat detects it.
     request.socket.once('end', () => response.destroy());
-    // Requests after it are never begun. Waiting for their turn, they would keep the client's end from being read.
+    // Later requests on the connection are discarded: while they waited for their turn, the client's end would not be read.
     discardInput(request.socket);
     response.write(openingBytes(startPosition(after, page.now)));
     const stream = { response, key, filter };
@@ -134,7 +134,7 @@ export class ChangeStreams {
     if (this.#timers.length === 0) {
       this.#timers = [
         setInterval(() => this.#beat(), HEARTBEAT_MS),
-        // Also of streams that wait for their clients. A failure is reported by the next read.
+        // Streams that wait for their clients are checked too. The next read reports a failure.
         setInterval(() => this.#beforeRead().catch(() => {}), STREAM_KEYS_CHECKED_MS),
       ];
     }
@@ -152,7 +152,7 @@ export class ChangeStreams {
     for (const { response } of this.#streams) if (isOpen(response)) response.write(HEARTBEAT);
   }
 
-  /** Sends changes until the stream is closed, beginning with a page that was read. If that fails, the client resumes. */
+  /** Sends changes until the stream is closed, beginning with a given page. After a failure, the client resumes. */
   async #send(
     { response, filter }: Stream,
     { after, page }: { readonly after: FeedStart; readonly page: ChangePage },
@@ -165,7 +165,7 @@ export class ChangeStreams {
       const bytes = eventsSince(revision, filter);
       if (bytes.length > 0) response.write(bytes);
       revision = next.position.revision;
-      // Earlier changes are read as fast as the client reads; new ones may wait for it.
+      // Earlier changes are read at the client's pace; new ones may be buffered for it.
       const isBehind = next.isMore
         ? response.writableNeedDrain
         : response.writableLength > MAX_STREAM_BACKLOG_BYTES;
@@ -184,7 +184,7 @@ export class ChangeStreams {
     }
   }
 
-  /** Keys first: while they cannot be checked, no stream gets new changes. */
+  /** Checks the keys before each read: while that fails, no stream gets new changes. */
   async #beforeRead(): Promise<void> {
     this.#shed();
     if (performance.now() - this.#checkedAt < STREAM_KEYS_CHECKED_MS) return;

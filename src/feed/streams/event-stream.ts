@@ -6,7 +6,7 @@ import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../
 /** How long a client should wait before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Returns the events after a revision as bytes; those of all changes are shared by streams. */
+/** Returns the events after a revision as bytes; streams without a filter share them. */
 type EventsSince = (revision: bigint, filter?: FeedFilter) => Buffer;
 
 /** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
@@ -17,7 +17,7 @@ export function openingBytes(position: Position): Buffer {
 /** A comment, which clients ignore. */
 export const HEARTBEAT = Buffer.from(':\n\n');
 
-/** Streams that keep up share their pages, each of which is formatted once. */
+/** Streams that keep up share their pages, so each is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<EventsSince>>();
 
 /** Returns the events of a page. */
@@ -42,7 +42,7 @@ async function formatted({ changes, position }: ChangePage): Promise<EventsSince
   );
   const all = revisions.map(({ events, cursor }) => Buffer.from(framesOf(events, cursor)));
   const whole = Buffer.concat(all);
-  /** By filter and revision: streams with the same filter share their bytes, too. */
+  /** By filter and revision: streams with the same filter share bytes, too. */
   const filtered = new Map<string, Buffer>();
   return (since, filter) => {
     const first = revisions.findIndex(({ revision }) => revision > since);
@@ -58,7 +58,7 @@ async function formatted({ changes, position }: ChangePage): Promise<EventsSince
         cursor,
       );
     });
-    // The client resumes after what was examined.
+    // The client resumes after the examined changes.
     if (frames.at(-1) === '') frames.push(`id: ${positionText(position)}\n\n`);
     const bytes = Buffer.from(frames.join(''));
     filtered.set(name, bytes);
@@ -68,7 +68,7 @@ async function formatted({ changes, position }: ChangePage): Promise<EventsSince
 
 const NOTHING = Buffer.alloc(0);
 
-/** Returns the events of a revision, of which the last one has an id; empty without events. */
+/** Returns the events of a revision, with an id on the last one; empty without events. */
 function framesOf(
   events: readonly { readonly change: OrderChange; readonly data: string }[],
   cursor: string,
@@ -83,8 +83,8 @@ function framesOf(
 /** Headers of the response to a stream request. */
 export const HEADERS = [
   ...['content-type', 'text/event-stream'],
-  // A proxy that compressed a stream would delay its events.
+  // A proxy that compresses a stream delays its events.
   ...['cache-control', 'no-store, no-transform'],
-  // nginx would buffer the events otherwise.
+  // Without it, nginx buffers the events.
   ...['x-accel-buffering', 'no'],
 ];

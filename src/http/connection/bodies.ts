@@ -11,7 +11,7 @@ interface Reading {
 
 export const NO_BODY = Buffer.alloc(0);
 
-/** Reads request bodies, or discards them; either way their framing is valid before the request has an effect. */
+/** Reads or discards request bodies. In both cases a request has no effect before its framing proved valid. */
 export class Bodies {
   readonly #reading = new WeakMap<Socket, Reading>();
   /** Errors on connections from which no body is being read yet. */
@@ -61,7 +61,7 @@ export class Bodies {
    */
   fail(socket: Socket, problem: Refusal): boolean {
     const reading = this.#reading.get(socket);
-    // If the body is complete, though "end" is not emitted yet, the malformed bytes come after it.
+    // If the body is complete, the malformed bytes come after it, even if "end" has not been emitted yet.
     const isBroken = reading !== undefined && !reading.request.complete;
     if (isBroken) reading.end(problem);
     else this.#broken.set(socket, problem);

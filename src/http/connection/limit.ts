@@ -44,7 +44,7 @@ export function openFilesLimit(): number {
 
 function readOpenFilesLimit(): number {
   if (process.report === undefined) return Number.POSITIVE_INFINITY;
-  // Otherwise the report resolves the host names of peers.
+  // Without it, the report resolves the host names of peers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as unknown as {
     userLimits?: { open_files?: { soft: number | string } };

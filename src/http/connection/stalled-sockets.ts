@@ -20,7 +20,7 @@ export function closeStalled(
   sockets: ReadonlySet<Socket>,
   { limitMs, intervalMs }: { limitMs: number; intervalMs: number },
 ): () => void {
-  /** Bytes flushed per connection, and since when that count has not changed. */
+  /** The bytes flushed per connection, and the time of the last change of that number. */
   const progress = new WeakMap<Socket, { readonly out: number; readonly since: number }>();
   const timer = setInterval(() => {
     const now = performance.now();

@@ -41,7 +41,7 @@ export function requestProblem(
   ) {
     return 'bad_framing';
   }
-  // Node's parser refuses this, unless it is a lenient one.
+  // Node's parser accepts this only if it is lenient.
   if (coding !== undefined && request.headers['content-length'] !== undefined) return 'bad_framing';
   // Node reports no chunk errors for a request with Upgrade.
   if (coding !== undefined && request.headers.upgrade !== undefined) return 'upgrade_with_chunks';

@@ -11,13 +11,13 @@ import { ContractValidation } from './validation.ts';
 /** The versions of the contract: the files in contract/, and the last segment of their base paths. */
 export type Version = 'v1' | 'v2';
 
-/** An operation of the contract: where it is, and what it accepts. */
+/** An operation of the contract: its path and method, and its input. */
 interface ContractOperation extends Accepted {
   /** Relative to the base path: /store/orders/{orderId} */
   readonly path: string;
   /** In lower case. */
   readonly method: string;
-  /** What an API key needs; undefined in v1, whose handlers name it. */
+  /** The scope that an API key needs; undefined in v1, whose handlers name it. */
   readonly scope: Scope | undefined;
 }
 
@@ -75,7 +75,7 @@ export class Contract {
       throw new Error(`contract ${this.version} has no operation ${operationId}`);
     }
     try {
-      // "#/components/schemas/…" in a schema refers to these.
+      // Schemas refer to these as "#/components/schemas/…".
       this.#validation ??= new ContractValidation(this.document.components);
       return validated(this.#validation, operation, handle);
     } catch (error) {
@@ -125,7 +125,7 @@ function operationsOf(document: OpenApi, version: Version): ReadonlyMap<string, 
         path,
         method,
         scope: scope === 'none' ? undefined : (scope as Scope | undefined),
-        // Headers are read where they are used: by authentication, conditions and idempotency.
+        // Headers are read by the parts that use them: authentication, preconditions, idempotency.
         parameters: parameters
           .map((each) => resolved(document, each))
           .filter((each) => each.in !== 'header'),

@@ -6,7 +6,7 @@ import { invalid, refuse, sendReply } from '../request/reply.ts';
 import { isPlainJson, readJsonBody } from './json-body.ts';
 import type { ContractValidation, Validated } from './validation.ts';
 
-/** What an operation accepts: parameters of path and query, and the body. */
+/** The schemas of an operation's input: parameters of path and query, and the body. */
 export interface Accepted {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: RequestBody | undefined;

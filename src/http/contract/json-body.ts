@@ -8,7 +8,7 @@ import { escaped, type Validated } from './validation.ts';
 
 /** RFC 9110, section 5.6.6: a parameter with a token or a quoted string. */
 const PARAMETER = /[!#$%&'*+.^`|~\w-]+=(?:[!#$%&'*+.^`|~\w-]+|"(?:[^"\\]|\\.)*")/;
-/** A media type and its parameters, some of which may be empty. Linear: no blank can be read in two ways. */
+/** A media type and its parameters, which may be empty. Matches in linear time, since it reads no blank in two ways. */
 const JSON_TYPE = new RegExp(
   `^application/json[\\t ]*(?:;[\\t ]*(?:${PARAMETER.source}[\\t ]*)?)*$`,
   'i',
@@ -18,15 +18,15 @@ const PARAMETERS = new RegExp(PARAMETER, 'g');
 const OTHER_CHARSET = /^charset=(?!"?utf-8"?$)/i;
 
 /**
- * A body with more JSON values than this is refused, since 1,000 orders have a few thousand. Each value takes a microsecond to read and
- * can have a problem of its own, so a million of them would keep the other requests waiting for a second.
+ * A body with more JSON values than this is refused, since 1,000 orders have a few thousand. Each value takes a microsecond, so a million of
+ * them would delay other requests by a second.
  */
 const MAX_VALUES = 20_000;
 
 /** Returns whether the headers of a request declare its body as JSON that is not compressed. Unknown parameters are ignored. */
 export function isPlainJson(request: IncomingMessage): boolean {
   const { 'content-type': type = '', 'content-encoding': coding = '' } = request.headers;
-  // Only the first of several is in `headers`.
+  // `headers` has only the first of several.
   if (headerCount(request, 'content-type') > 1) return false;
   if (!JSON_TYPE.test(type.trim())) return false;
   if (type.match(PARAMETERS)?.some((each) => OTHER_CHARSET.test(each))) return false;
@@ -46,7 +46,7 @@ export function readJsonBody<T>(
   let json: ExactJson;
   try {
     if (!hasFewValues(text)) return whole(`has more than ${MAX_VALUES} JSON values`);
-    // Other numbers become JavaScript numbers, which no schema accepts; an OtherNumber would pass as an object.
+    // Other numbers become JavaScript numbers, which no schema accepts. An OtherNumber would pass for an object.
     json = parseExactJson(text, Number);
   } catch {
     return whole('is not valid JSON');

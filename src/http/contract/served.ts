@@ -38,7 +38,7 @@ export function addContractDocument(router: Router, contract: Contract, config: 
   });
 }
 
-/** The servers in the text of a contract, and the sunset date of the pet lookup, which only v1 has. */
+/** The servers in the text of a contract, and the sunset date of v1's pet lookup. */
 const SERVERS = /^servers:\n(?: .*\n)+/m;
 const SUNSET = /^( *x-sunset: ).*$/m;
 

@@ -13,7 +13,7 @@ export type Validated<T> =
 const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
 
 const INT32 = { minimum: -(2n ** 31n), maximum: 2n ** 31n - 1n };
-/** Longest name and pointer that a problem repeats from the request. */
+/** Maximum length of a name or pointer of the request that a problem repeats. */
 const MAX_ECHO = 100;
 
 /** Compiles the schemas of a contract; integers are validated as bigint, exactly. */
@@ -97,7 +97,7 @@ function newAjv(components: object): Ajv2020 {
     allErrors: true,
     strict: true,
     verbose: true,
-    // `npm run check` does this; compiling the schema of schemas takes as long as all the rest.
+    // `npm run check` validates the schemas; doing it here would double the time of compiling.
     meta: false,
     validateSchema: false,
   });
@@ -136,7 +136,7 @@ function forBigint(node: unknown): unknown {
   return { ...rest, int64 };
 }
 
-/** Keywords that would be ignored, would reject valid input, or would take unbounded time. */
+/** Keywords that the validator would ignore, that would reject valid input, or that would take unbounded time. */
 const UNSUPPORTED = ['default', 'uniqueItems'];
 const UNSUPPORTED_INTEGER = ['enum', 'const', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
@@ -156,7 +156,7 @@ function textValue(text: string, schema: Schema): unknown {
     return text.split(',').map((item) => textValue(item, schema.items as Schema));
   }
   if (schema.type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';
-  // The "+" of an offset, which is a blank unless it is encoded: 2026-11-26T10:00:00+01:00.
+  // The "+" of an offset is decoded as a blank unless it is encoded: 2026-11-26T10:00:00+01:00.
   if (schema.format === 'date-time') return text.replace(/ (?=\d\d:\d\d$)/, '+');
   return schema.type === 'integer' && INTEGER.test(text) ? BigInt(text) : text;
 }

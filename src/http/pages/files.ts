@@ -15,9 +15,9 @@ export function addFiles(router: Router, files: readonly FixedFile[], headers: H
 }
 
 /**
- * Returns the security headers of a page: no other host, no inline script or style, no frame around it, and by Trusted
- * Types no text that becomes markup.
- * @param inlineScripts hashes of those that are permitted nevertheless, such as an import map
+ * Returns the security headers of a page: no other host, no inline script or style, no frame around it, and by Trusted Types no text that
+ * becomes markup.
+ * @param inlineScripts hashes of permitted inline scripts, such as an import map
  * @param markupBy the names of the Trusted Types policies that may make markup
  */
 export function securityHeaders(
@@ -38,12 +38,12 @@ export function securityHeaders(
   ];
 }
 
-/** Returns the styles of a page, after those that all pages have in common. */
+/** Returns the styles of a page, after base.css. */
 export function stylesOf(...files: readonly URL[]): string {
   return [BASE_STYLES, ...files].map((file) => readFileSync(file, 'utf8')).join('');
 }
 
-/** Adds the icon of the pages, and leads browsers from paths that people type to the page that is there. */
+/** Adds the icon of the pages, and redirects browsers from typed paths to the page. */
 export function addEntrances(
   router: Router,
   { hasConsole }: { readonly hasConsole: boolean },

@@ -21,7 +21,7 @@ export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => vo
  * @param fail handles errors of the key lookup
  */
 export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {
-  // Lookups are batched like commands: at most one is in flight, however many keys are not cached.
+  // Lookups are gathered like commands: at most one is in flight, however many keys are not cached.
   const lookUps = new GroupCommit((secrets: readonly string[]) => keyRing.lookUp(secrets));
   return (exchange, next) => {
     if (exchange.route.isPublic) {

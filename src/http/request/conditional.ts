@@ -50,7 +50,7 @@ export function isMalformed(field: string): boolean {
   return !/^(?:\*|(?:(?:W\/)?"[^"]*"|[\s,])*)$/.test(field.trim());
 }
 
-/** Returns whether If-Match has weak entity-tags only, with which it can match nothing. */
+/** Returns whether If-Match has only weak entity-tags, which never match. */
 export function isWeak(ifMatch: string): boolean {
   return ifMatch.includes('W/"') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
 }

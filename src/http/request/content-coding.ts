@@ -6,13 +6,13 @@ import { ConcurrencyLimit, withTimeout } from '../../concurrency.ts';
 
 /** Minimum size for compression: smaller responses fit in one packet. */
 export const MIN_COMPRESSED_BYTES = 1_024;
-/** For responses that are compressed for one client: 0.2 ms for 100 KB, which become 12 KB. Initialises little memory. */
+/** For responses that are compressed for one client: 100 KB take 0.2 ms and become 12 KB. Initialises little memory. */
 const OPTIONS = { level: 1, windowBits: 13, memLevel: 6 };
-/** Up to this size, compressing takes less time than handing the work to another thread does. */
+/** Up to this size, compression takes less time than a hand-over to another thread. */
 const MAX_BYTES_AT_ONCE = 128 * 1024;
 /** Timeout of compression; after it, a response is sent uncompressed. */
 export const MAX_COMPRESSION_MS = 1_000;
-/** Larger responses compressed concurrently, in libuv's thread pool; further ones are sent as they are. */
+/** Larger responses that are compressed at the same time, in libuv's thread pool; further ones are sent uncompressed. */
 const MAX_CONCURRENT = 8;
 
 const compress = promisify(gzip);

@@ -45,7 +45,7 @@ export function corsFor(origins: readonly string[]): Cors {
   const isForAll = origins.includes('*');
   const allowed = (origin: string | undefined) =>
     origin !== undefined && (isForAll || origins.includes(origin));
-  // If responses depend on the origin, all of them have Vary, for caches.
+  // If responses depend on the origin, all of them need Vary, for caches.
   const vary = origins.length === 0 || isForAll ? [] : ['vary', 'Origin'];
   // With "*", all responses have the headers, even without Origin, since a cache may return them to any origin.
   const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => {
@@ -69,7 +69,7 @@ export function corsFor(origins: readonly string[]): Cors {
 
 /** Joins the headers of a response with those of `headersFor`; both can have Vary. */
 export function withCors(headers: HeaderList, cors: HeaderList): HeaderList {
-  // A value can be "vary" too: that of X-Request-Id is the client's.
+  // Only names are compared: a client can choose "vary" as the value of X-Request-Id.
   const at = headers.findIndex((each, index) => index % 2 === 0 && each === 'vary');
   if (cors[0] !== 'vary' || at === -1) return [...headers, ...cors];
   return [...headers.with(at + 1, `${headers[at + 1]}, ${cors[1]}`), ...cors.slice(2)];

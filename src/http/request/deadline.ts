@@ -1,7 +1,7 @@
 import { TimedOut } from '../../concurrency.ts';
 import type { Exchange } from './exchange.ts';
 
-/** How late a request may learn that its time is up. */
+/** How late a request may be rejected after its deadline. */
 const PRECISION_MS = 50;
 
 interface Waiting {
@@ -9,12 +9,12 @@ interface Waiting {
   readonly giveUp: (error: TimedOut) => void;
 }
 
-/** The requests that wait. One timer for all of them takes less time than one for each, most of which would be cancelled. */
+/** The requests that wait. They share one timer: a timer for each would almost always be cancelled. */
 const WAITING = new Set<Waiting>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Calls `ask` and waits for its result until the deadline of the request. The work is not cancelled then.
+ * Calls `ask` and waits for its result until the deadline of the request. The work itself goes on.
  * @throws TimedOut after the deadline; if it had passed before, `ask` is not called
  */
 export function inTime<T>(
@@ -51,7 +51,7 @@ function giveUpLate(): void {
   timer = undefined;
 }
 
-/** @throws TimedOut after the deadline of a request, whose client has been answered: nothing more is begun for it */
+/** @throws TimedOut after the deadline of a request: its client has got a 503, so no further work is begun for it */
 export function expectTime(request: Pick<Exchange, 'answerBy'>): void {
   if (timeLeft(request) <= 0) throw new TimedOut('the time was up before the operation began');
 }

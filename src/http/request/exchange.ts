@@ -20,7 +20,7 @@ export interface Route {
   readonly version: string;
   /** Whether requests need no API key. */
   readonly isPublic: boolean;
-  /** What an API key must be allowed to do; undefined if every key may. */
+  /** The scope that an API key needs; undefined if every key may. */
   readonly scope?: Scope | undefined;
   /** Headers of every response, including errors. */
   readonly headers?: HeaderList;
@@ -31,7 +31,7 @@ export interface Route {
   readonly template?: string;
 }
 
-/** What a route does with its requests. */
+/** The part of a route that its operation defines. */
 export type RouteHandler = Pick<Route, 'handle' | 'maxBodyBytes'>;
 
 /** A matched route and the decoded path parameters. */
@@ -50,9 +50,9 @@ export class Exchange {
   readonly path: string;
   readonly route: Route;
   readonly parameters: Match['parameters'];
-  /** Of a route that takes one; empty without one. */
+  /** The body, if the route takes one; otherwise empty. */
   body: Buffer = NO_BODY;
-  /** Of the response, for scripts of other origins. */
+  /** CORS headers of the response. */
   corsHeaders: HeaderList = [];
   /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();
@@ -76,7 +76,7 @@ export class Exchange {
   ) {
     this.request = request;
     this.response = response;
-    // Read now: undefined once the connection is closed.
+    // Read now, since it is undefined once the connection is closed.
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);

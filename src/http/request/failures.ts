@@ -5,15 +5,15 @@ import { type Fault, needsOperator, StoreUnavailable } from '../../store/store.t
 import type { Exchange } from './exchange.ts';
 import { type ErrorReply, Refused, refuse, sendReply } from './reply.ts';
 
-/** Errors of a request whose outcome is unknown, or that the store could not carry out. */
+/** Errors of requests that the store could not carry out, or whose outcome is unknown. */
 const UNAVAILABLE = [StoreUnavailable, NotConfirmed, TimedOut];
 
 /** Sends the error response of a failed request and logs the cause. */
 export type ErrorHandler = (error: unknown, exchange: Exchange) => void;
 
 /**
- * Maps exceptions to the reply of a refusal, to 503 if the store is unavailable, otherwise to 500. If the head was already sent, the response is
- * destroyed, also if sending the error fails.
+ * Maps exceptions to the reply of a refusal, to 503 if the store is unavailable, otherwise to 500. If the head was already sent, or sending the
+ * error fails, the response is destroyed.
  * @param onFault called with the reason why the store is unavailable
  */
 export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): ErrorHandler {
@@ -34,7 +34,7 @@ export function errorHandler(logger: Logger, onFault: (fault: Fault) => void): E
     else if (UNAVAILABLE.some((each) => error instanceof each)) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'slow';
       onFault(fault);
-      // Faults that last until an operator acts are logged once, by watchStore.
+      // watchStore logs faults that last until an operator acts, once.
       logger[needsOperator(fault) ? 'debug' : 'warn'](line, 'the store is not available');
       send(exchange, refuse('store_unavailable'));
     } else {

@@ -14,7 +14,7 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 const QUALITY = constants.BROTLI_MAX_QUALITY;
 
-/** The codings in which files are sent, the best first. The best quality takes half a second, once, on another thread. */
+/** The codings of files, the best first. The best quality takes half a second, once, on another thread. */
 const CODINGS = {
   br: (text: Buffer) =>
     compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } }),
@@ -24,9 +24,9 @@ const CODINGS = {
 type Coding = keyof typeof CODINGS;
 const CODING_NAMES = Object.keys(CODINGS) as Coding[];
 
-/** Caches must ask whether it has changed: another release can have another one. */
+/** Caches must revalidate: another release can have another file at the path. */
 const REVALIDATED = ['cache-control', 'no-cache'] as const;
-/** For a path that has a digest of the content. */
+/** For paths with a digest of the content. */
 const KEPT = ['cache-control', 'public, max-age=31536000, immutable'] as const;
 
 /** A file that stays the same while the process runs. */
@@ -80,13 +80,13 @@ async function variantOf(content: string, asked: Coding): Promise<Variant> {
   };
 }
 
-/** Returns the best of the codings that the client accepts, whatever their weights. */
+/** Returns the best coding that the client accepts, whatever the weights. */
 function codingFor({ request }: Exchange): Coding {
   const accepted = new Negotiator(request).encodings(CODING_NAMES);
   return CODING_NAMES.find((each) => accepted.includes(each)) ?? 'identity';
 }
 
-/** Adds a public route that leads browsers to a page; for other clients nothing is there. */
+/** Adds a public route that redirects browsers to a page; other clients get 404. */
 export function addRedirect(router: Router, path: string, to: string): void {
   router.addPublic(path, (exchange) => {
     const isBrowser = exchange.request.headers.accept?.includes('text/html') === true;

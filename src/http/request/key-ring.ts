@@ -12,7 +12,7 @@ import type { KeyClock } from '../../domain/key-clock.ts';
 const TRUST_MS = 500;
 /** Resolution of a key's last use; limits recording it to one write per hour. */
 const USE_RECORDED_EVERY_MS = 3_600_000;
-/** Keys that `recheck` reads in one call, which blocks the event loop for about a millisecond. */
+/** Keys that `recheck` reads in one call; on SQLite that blocks the event loop for about a millisecond. */
 const KEYS_AT_A_TIME = 200;
 /** Maximum number of cached keys; when it is reached, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
@@ -39,8 +39,8 @@ interface KeyRingParts {
 }
 
 /**
- * Authenticates secrets. Only keys that were not revoked are cached, for TRUST_MS. Other secrets are always looked up, so a
- * new key works immediately and guesses take no memory.
+ * Authenticates secrets. Only keys that were not revoked are cached, for TRUST_MS. Other secrets are always looked up, so a new key works at
+ * once and guesses take no memory.
  */
 export class KeyRing {
   readonly #parts: KeyRingParts;
@@ -55,7 +55,7 @@ export class KeyRing {
   recall(secret: string): Authentication | undefined {
     const remembered = this.#remembered.get(secret);
     if (remembered !== undefined) {
-      // The monotonic clock: setting back the system clock must not prolong trust.
+      // By the monotonic clock: setting back the system clock must not prolong trust.
       if (performance.now() < remembered.until) return this.#authentication(remembered.key);
       this.#remembered.delete(secret);
     }

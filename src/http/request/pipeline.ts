@@ -7,9 +7,8 @@ import type { ErrorHandler } from './failures.ts';
 import { hasBody, sendErrorAndClose, sendReply } from './reply.ts';
 
 /**
- * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call
- * the handler. A handler never runs before all of these have succeeded. `fail` handles exceptions in any of them: without that,
- * they would end the process.
+ * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call the handler. A
+ * handler never runs before all of these have succeeded. `fail` handles exceptions in any of them; unhandled, they would end the process.
  */
 export function pipeline(
   authenticate: Authenticate,
@@ -29,7 +28,7 @@ export function pipeline(
     const problem = requestProblem(exchange.request, exchange.route.maxBodyBytes);
     const preflight = cors.preflight(exchange.request);
     if (problem !== undefined) sendErrorAndClose(exchange, problem);
-    // Browsers send preflight requests without a key. The answer is the same whatever the path is.
+    // Browsers send preflight requests without a key. The response is the same for every path.
     else if (preflight !== undefined) sendReply(exchange, { status: 204, headers: preflight });
     else authenticate(exchange, awaitBody);
   };

@@ -16,9 +16,9 @@ import type { Exchange } from './exchange.ts';
 /** A response that is sent in one piece. */
 export interface Reply<Answer = unknown> {
   readonly status: number;
-  /** Besides those of every response, and Content-Length. */
+  /** In addition to the headers of every response, and Content-Length. */
   readonly headers: HeaderList;
-  /** Absent for a response that never has one; Node omits it for HEAD. */
+  /** Absent for statuses without a body; Node omits it for HEAD. */
   readonly body?: Json<Answer> | Buffer | undefined;
   readonly refusal?: undefined;
 }
@@ -33,7 +33,7 @@ export function refuse(refusal: Refusal, headers: HeaderList = []): ErrorReply {
   return errorReply(refusal, errorResponse(refusal), headers);
 }
 
-/** Refuses invalid input, with all of its problems up to MAX_PROBLEMS. */
+/** Refuses invalid input, with its problems up to MAX_PROBLEMS. */
 export function invalid(
   refusal: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
   problems: readonly RequestProblem[],
@@ -77,7 +77,7 @@ export function sendReply(exchange: Exchange, reply: Reply | ErrorReply): void {
   const { status, headers, body, refusal } = reply;
   if (refusal !== undefined) {
     exchange.refusal = refusal;
-    // Do not wait for the rest of a body that is not needed.
+    // The rest of a body that is not needed is discarded.
     const { request } = exchange;
     if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
     sendHead(exchange, status, headers);
@@ -110,7 +110,7 @@ export function sendHead(
   // For HTTP/1.0, Node decides while serializing the head whether the connection stays open.
   const isKept = response.shouldKeepAlive && request.httpVersionMinor === 1;
   const connection = isKept ? KEEP_ALIVE : [];
-  // Node takes this list as it is; `concat` copies the parts in one step.
+  // Node takes this list without copying it, so it must be new; `concat` is the fastest way to make it.
   const all = commonHeaders(id).concat(connection, route.headers ?? [], headers);
   response.writeHead(status, corsHeaders.length === 0 ? all : [...withCors(all, corsHeaders)]);
 }

@@ -20,7 +20,7 @@ export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchan
     const ms = performance.now() - exchange.arrivedAt;
     const status = response.headersSent ? String(response.statusCode) : 'aborted';
     const { operation, version } = exchange.route;
-    // A stream lasts as long as its client wants.
+    // The duration of a stream depends on its client.
     const seconds = operation === 'streamChanges' ? undefined : ms / 1000;
     metrics.countRequest({ operation, version }, status, seconds);
     logRequest(logger, exchange, ms);

@@ -83,7 +83,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const logLevel = settings.read('LOG_LEVEL');
   const backups = readBackups(settings, database);
   const webhooks = readWebhooks(settings, database);
-  // Its content is read when it is needed.
+  // The content of the file is read when it is needed.
   settings.read('WEBHOOK_KEY_FILE');
   if (port !== 0 && port !== undefined && port === admin.port && host === admin.host) {
     settings.problems.push(`OPERATIONS_PORT must differ from PORT, not "${port}"`);
@@ -114,14 +114,14 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   });
 }
 
-/** Returns the settings that differ between two configurations and take effect with a restart only. */
+/** Returns the settings that differ between two configurations and take effect only with a restart. */
 export function needRestart(running: Config, next: Config): string[] {
   const changed = SETTING_NAMES.filter((name) => {
     const { isLive, default: fallback }: Setting<unknown> = SETTINGS[name];
     const valueIn = ({ given }: Config) => given[name] ?? fallback;
     return !isLive && name !== 'DATABASE_URL' && valueIn(running) !== valueIn(next);
   });
-  // A file is read again for each connection, so that it may have another password.
+  // The password in a file may change without a restart: it is read again for each connection.
   const isSame =
     next.databaseUrlFile === undefined
       ? running.database.url === next.database.url
@@ -160,7 +160,7 @@ function readWebhooks(settings: SettingsReader, database: Database | undefined):
   return { keyFile, allowed: settings.read('WEBHOOK_ALLOW') ?? PUBLIC_ONLY };
 }
 
-/** SQLite only: PostgreSQL has tools of its own, and several nodes. */
+/** Backups of an SQLite database; PostgreSQL has tools of its own. */
 function readBackups(
   settings: SettingsReader,
   database: Database | undefined,

@@ -23,20 +23,19 @@ export function readDatabase(settings: SettingsReader): Database | undefined {
   const where = isInFile
     ? `the content of ${settings.nameOf('DATABASE_URL_FILE')}`
     : settings.nameOf('DATABASE_URL');
-  // A malformed URL is not shown, since a password could be anywhere in it.
+  // A malformed URL is not shown, since any part of it could be a password.
   const isSafe = invisibleIn(url) === undefined && /^sqlite:|^[\w./-]*$/.test(url);
   const shown = isSafe ? `, not "${url}"` : '';
   problems.push(`${where} ${problem}${shown}`);
   return undefined;
 }
 
-/** Returns the current URL; `onIgnored` is called with the reason why the content of the file is not used, once for each. */
+/** Returns the current URL. If the content of the file is not used, `onIgnored` is called with the reason, once for each reason. */
 export type UrlSource = (onIgnored?: (reason: string) => void) => string;
 
 /**
- * Returns a function that reads the current URL. Only user and password may change: another database would be another
- * store, for which the list held by the service would be wrong. A file that is unreadable or contains any other URL
- * is ignored.
+ * Returns a function that reads the current URL. Only user and password may change: with another database, the list in memory would be wrong. A
+ * file that is unreadable or contains any other URL is ignored.
  */
 export function urlSource(file: string | undefined, database: Database): UrlSource {
   let last = database.url;

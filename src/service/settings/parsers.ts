@@ -14,7 +14,7 @@ export function parseTruth(text: string): boolean | undefined {
   return text === 'true' || (text === 'false' ? false : undefined);
 }
 
-/** "localhost" is read as 127.0.0.1, since it may otherwise be both 127.0.0.1 and ::1. */
+/** "localhost" is read as 127.0.0.1, since the system may resolve it to ::1 as well. */
 export function parseHost(text: string): string | undefined {
   if (text === 'localhost') return '127.0.0.1';
   return /^[0-9A-Za-z._:%-]+$/.test(text) ? text : undefined;
@@ -54,7 +54,7 @@ export function parseBaseUrl(text: string): string | undefined {
   const path = url.pathname.replace(/\/$/, '');
   const isPlain = url.search === '' && url.hash === '' && url.username === '';
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:';
-  // Request paths are decoded before they are compared, so this path must contain nothing to decode.
+  // Request paths are decoded before they are compared, so this path must have no escapes.
   const isLiteral = /^[0-9A-Za-z/._~-]*$/.test(path) && !path.includes('//');
   if (!isPlain || !isWeb || !isLiteral || !path.endsWith(VERSION_PREFIX)) return undefined;
   return url.origin + path.slice(0, -VERSION_PREFIX.length);

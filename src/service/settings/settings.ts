@@ -3,12 +3,12 @@ import { parseEnv } from 'node:util';
 import { invisibleIn } from '../../domain/text.ts';
 import { flagOf, SETTINGS, type Setting, type SettingName, type ValueOf } from './table.ts';
 
-/** Values by variable name: the process environment, or flags under the names of their variables. */
+/** Values by variable name: of the environment, or of flags under the names of their variables. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Returns the settings of a process: its environment, overridden by the file named by SETTINGS_FILE, which has lines of
- * NAME=value like systemd's EnvironmentFile. The file can be read again while the process runs.
+ * Returns the settings of a process: its environment, overridden by the lines NAME=value of the file that SETTINGS_FILE names, as in systemd's
+ * EnvironmentFile. The file can be read again while the process runs.
  * @throws ConfigError
  */
 export function readEnvironment(environment: Settings): Settings {
@@ -53,9 +53,8 @@ export class SettingsReader {
   }
 
   /**
-   * Returns the value from flags or environment, without white space around it, such as the CR of a line of a Windows file. An
-   * empty value counts as not set, as in `PORT= npm start`, and so does one with characters that cannot be seen, which is recorded as a
-   * problem.
+   * Returns the value from flags or environment, without surrounding white space, such as the CR of a Windows file. An empty value counts as not
+   * set, as in `PORT= npm start`. A value with invisible characters counts as not set, too, and is recorded as a problem.
    */
   given(name: SettingName): string | undefined {
     const text = this.#settings[name]?.trim() ?? '';
@@ -71,7 +70,7 @@ export class SettingsReader {
     return this.#flags[name] === undefined ? name : flagOf(name)!;
   }
 
-  /** Returns the value, or that of the default; undefined without either, or if it is not valid, which is recorded as a problem. */
+  /** Returns the parsed value, or the default; undefined without either. An invalid value is recorded as a problem, and counts as not set. */
   read<Name extends SettingName>(name: Name): ValueOf<Name> | undefined {
     const { parse, expected, default: fallback }: Setting<unknown> = SETTINGS[name];
     const text = this.given(name) ?? fallback;

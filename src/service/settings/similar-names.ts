@@ -14,7 +14,7 @@ const COMPARED = [
 ];
 
 /**
- * Returns the names of unknown variables that resemble a known one: they are probably misspelt, and have no effect.
+ * Returns the unknown variables whose names resemble a known one: they are probably misspelt, and have no effect.
  * @returns pairs of such a name and the variable
  */
 export function misspelt(settings: Settings): (readonly [string, string])[] {

@@ -32,11 +32,11 @@ const TRUTH = 'true or false';
 const WEB_URL = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
 const DATE = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
 
-/** What can be set, by an environment variable, in a settings file, or by a flag of `serve`. */
+/** A setting: an environment variable, a line of a settings file, or a flag of `serve`. */
 export interface Setting<T> {
   /** The flag of `serve`; absent without one. */
   readonly flag?: string;
-  /** The text that applies if it is not set; absent for none. */
+  /** The default, as text; absent without one. */
   readonly default?: string;
   /** Described in help and docs, if there is no fixed default. */
   readonly otherwise?: string;
@@ -220,7 +220,7 @@ export const OTHER_VARIABLES = {
     'Endpoint to which a span of each request is exported; other variables of OpenTelemetry apply.',
 } as const;
 
-/** Returns what applies if a setting is not set, for help and docs. */
+/** Returns the default of a setting, for help and docs. */
 export function defaultOf(name: SettingName): string | undefined {
   const { default: fixed, otherwise } = SETTINGS[name] as Setting<unknown>;
   return fixed ?? otherwise;

@@ -60,7 +60,7 @@ function positionFrom([at, revision, orderId]: Row): ActivityPlace {
 }
 
 const SQL = {
-  // Without what was written since the count began, as a page of a position ends at the same event whenever it is read.
+  // Without later events, so that a page ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7

@@ -25,7 +25,7 @@ export async function readFeed(
 ): Promise<ChangePage | undefined> {
   const since = typeof after === 'object' ? after.revision : 0n;
   const isNow = after === 'now';
-  // Pipelined, position first: events that the second statement may see in addition are left for the next page.
+  // Pipelined, position first: later events that the second statement finds are left for the next page.
   const [now, [found], rows] = await Promise.all([
     readPosition(session),
     session.query(SQL.head, [since]),
@@ -39,7 +39,7 @@ export async function readFeed(
     from,
     now,
     changes,
-    // Counts only changes up to `now`, since the page must depend only on the state that its ETag identifies.
+    // Counts only changes up to `now`: a page must depend only on the state that its ETag identifies.
     isCut: changes.length > limit,
     readOn: async (revision, id) => {
       const rest = await session.query(SQL.rest, [revision, BATCH, id]);
@@ -78,8 +78,8 @@ export function positionFromRow([revision, head, movedTo, onStandby]: Row): Posi
 }
 
 /**
- * Returns the statement for the first $2 of some changes, with the event after the first one of each order, and the one that placed it.
- * The planner needs a constant limit, and lateral subqueries, to look rows up rather than to join whole tables.
+ * Returns the statement for the first $2 of some changes, each with the event that placed its order and the event after that. A constant limit
+ * and lateral subqueries make the planner fetch rows by key rather than join whole tables.
  */
 function changesStatement(condition: string, most: number): string {
   return `WITH event AS MATERIALIZED (
@@ -100,7 +100,7 @@ function changesStatement(condition: string, most: number): string {
 
 const SQL = {
   position: `SELECT ${POSITION_COLUMNS} FROM store`,
-  // Of the last event, whatever was written to others by hand.
+  // Only the last event counts: others can have a head only if it was written by hand.
   head: `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL
     ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: changesStatement('revision > $1', MAX_CHANGES + 1),

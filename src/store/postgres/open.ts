@@ -71,7 +71,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const operations = new Operations();
   const read = <T>(use: (session: Session) => Promise<T>) =>
     operations.run(async () => use(await reading.session()));
-  /** For reads without a guard in their own statement, which is sent after the guard, without waiting for it. */
+  /** For reads whose own statement has no guard: the guard is sent first, and the read follows without waiting for its answer. */
   const served = <T>(use: (session: Session) => Promise<T>) =>
     read(async (session) => {
       const [, found] = await Promise.all([readPosition(session), use(session)]);
@@ -149,7 +149,7 @@ async function prepareSchema(
     if (purpose === 'read' || (await hasHeads(each))) return;
     if (!update) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
     await withMigrationLock(each, { onWaiting }, async () => {
-      // Asked again: another node may have computed them while this one waited.
+      // Read again: another node may have computed them while this one waited.
       if (await hasHeads(each)) return;
       await completeHeads(each, () => newSession(url, BULK), headsProgress(onWaiting));
     });

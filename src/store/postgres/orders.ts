@@ -29,8 +29,8 @@ export async function orderEvents(session: Session, id: OrderId): Promise<OrderE
 }
 
 /**
- * Attempts to read, decide and write without a lock. If other nodes change what was read during each attempt, the
- * batch is carried out under a lock that excludes all other writers.
+ * Attempts to read, decide and write without a lock. If other nodes change what was read during each attempt, the batch runs under a lock that
+ * excludes all other writers.
  */
 const MAX_OPTIMISTIC_ATTEMPTS = 2;
 
@@ -51,7 +51,7 @@ export async function changeOrders(
     if (batch.bulkRequests.length + batch.found.length > 0) break;
     try {
       const revision = await writeBatch(session, batch);
-      // The outcomes may be those of commits that only this server has: of a session that was ended while it waited for the standby.
+      // The outcomes may depend on commits that the standby does not have: of a session that was ended while it waited for the standby.
       if (revision === 0n && isSynchronous) await waitForStandby(session);
       return outcomesAt(revision);
     } catch (error) {
@@ -103,9 +103,8 @@ const MAX_IMPORT_ATTEMPTS = 50;
 type ImportOrders = CommandOf<'importOrders'>;
 
 /**
- * Places the next rows of an import. Existing orders are read without a lock, and one statement writes everything: the
- * server executes none of it before it has received all of it, so an import command that is slow or stopped while
- * sending blocks no other writer.
+ * Places the next rows of an import. Existing orders are read without a lock, and one statement writes everything. The server executes it only
+ * once it has received all of it, so an import that is slow or stops while sending does not block other writers.
  */
 export async function importOrders(
   session: Session,

@@ -118,7 +118,7 @@ const WALKS: Readonly<Record<Sort, readonly [from: string, time: string, id: str
   ],
 };
 
-/** $5 to $11, see `lookedAt`. */
+/** $5 to $11 of `rowsRead`. */
 function filterValues({ statuses, petId, reference, ...times }: OrderFilter): Value[] {
   const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = times;
   return [
@@ -135,10 +135,10 @@ function timeIn(column: string, from: string, before: string): string {
 }
 
 /**
- * Returns a query for the rows that a page or a count reads, with time_of and id_of, and whether they match. $1 is their maximum
- * number, ($3, $4) the position that they come after.
+ * Returns a query for the rows that a page or a count reads, with time_of and id_of, and whether they match. $1 is their maximum number; they
+ * follow ($3, $4).
  */
-function lookedAt(query: Omit<PageQuery, 'limit'>): string {
+function rowsRead(query: Omit<PageQuery, 'limit'>): string {
   const { after } = query;
   const [, time] = WALKS.shipDate;
   if (!hasUndatedLast(query)) return segment(query, { isContinued: after !== undefined });
@@ -174,7 +174,7 @@ function segment(
   const direction = isDescending ? 'DESC' : 'ASC';
   const later = isDescending ? '<' : '>';
   const columns = sort === 'id' ? [id] : [time, id];
-  // Every parameter must have a type, also one without a value or a meaning.
+  // Every parameter must have a type, even if it is not used.
   const begin = !isContinued
     ? '($3::bigint IS NULL OR true) AND ($4::bigint IS NULL OR true)'
     : sort === 'id'
@@ -193,7 +193,7 @@ function segment(
     WHERE ${conditions.join(' AND ')} ORDER BY ${columns.map((each) => `${each} ${direction}`).join()} LIMIT ${limit}`;
 }
 
-/** The condition on a row of `lookedAt`, as "orders". What its range has selected already holds. */
+/** The condition on a row of `rowsRead`, as "orders", without the conditions that its range has applied. */
 function matching({ filter, sort = 'id' }: Pick<PageQuery, 'filter' | 'sort'>): string {
   const { placedFrom, placedBefore } = dividedFilter(filter, sort).rest;
   const placedAt = placedFrom === undefined && placedBefore === undefined ? undefined : PLACED_AT;
@@ -208,7 +208,7 @@ function matching({ filter, sort = 'id' }: Pick<PageQuery, 'filter' | 'sort'>): 
  */
 function pageStatement(query: PageQuery): string {
   const [direction, reverse] = query.isDescending ? ['DESC', 'ASC'] : ['ASC', 'DESC'];
-  return `WITH looked AS MATERIALIZED (${lookedAt(query)}),
+  return `WITH looked AS MATERIALIZED (${rowsRead(query)}),
       found AS MATERIALIZED (
         SELECT ${RECORD_COLUMNS}, time_of, id_of FROM looked AS orders WHERE ${matching(query)} LIMIT $2)
       SELECT found.*, ends.*, ${POSITION_COLUMNS}
@@ -222,7 +222,7 @@ function pageStatement(query: PageQuery): string {
 /** $2, which a count does not need, is NULL. */
 function countStatement(filter: OrderFilter, sort: Sort): string {
   const count = (status: string) => `(SELECT count(*) FROM found WHERE status = '${status}')`;
-  return `WITH looked AS MATERIALIZED (${lookedAt({ filter, sort, isDescending: true })}),
+  return `WITH looked AS MATERIALIZED (${rowsRead({ filter, sort, isDescending: true })}),
       found AS MATERIALIZED (SELECT status FROM looked AS orders WHERE $2::bigint IS NULL AND ${matching({ filter, sort })})
       SELECT (SELECT count(*) FROM looked), ${ORDER_STATUSES.map(count).join()}, ${POSITION_COLUMNS} FROM store`;
 }

@@ -10,7 +10,7 @@ import { BULK } from './database/time-limits.ts';
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
 export const BATCH = 2_000;
 
-/** See History.scan. Uses a session of its own, since it lasts as long as the visitor takes. */
+/** See History.scan. Uses a session of its own, since the visitor decides how long it lasts. */
 export async function scanOrders(
   url: string,
   visit: ScanVisit,
@@ -30,7 +30,7 @@ export async function scanOrders(
 
 const DECLARE = `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= $1 ORDER BY id`;
 
-/** Orders as they were at a revision: those that have changed since, with what their latest event has overwritten. */
+/** Orders as they were at a revision. Those that have changed since get the values that their latest event has overwritten. */
 const DECLARE_AT_REVISION = `DECLARE found NO SCROLL CURSOR FOR
     SELECT ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
     FROM orders LEFT JOIN order_events AS later ON orders.revision > $2 AND later.revision = orders.revision

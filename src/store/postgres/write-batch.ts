@@ -11,10 +11,10 @@ import { arrayOf, textArray } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 
 /**
- * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which
- * serializes the writers of all nodes.
+ * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which serializes the writers of
+ * all nodes.
  * @returns the revision of the changes, 0 without changes
- * @throws StoreUnavailable, for which `isGuardError` is true if what the batch was decided on has changed since
+ * @throws StoreUnavailable; `isGuardError` is true for it if the orders have changed since the batch was decided
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
   await recordPlacements(session, batch.found, batch.now);
@@ -81,20 +81,19 @@ function placementValues({ placements, now, freeIds }: Batch): Value[] {
   ];
 }
 
-/** What a statement writes beside the changes of orders; its parameters begin at $20. */
+/** Further writes of the statement; their parameters begin at $20. */
 interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
   /** Further parts of the statement, each with a comma before it. */
   readonly parts?: string;
-  /** A condition on what the parts have written. */
+  /** A condition on the rows that the parts have written. */
   readonly condition?: string;
 }
 
 /**
- * Returns the statement that writes a batch. Every part reads from "turn", so none runs before the row of store is
- * locked. Orders that were changed since they were read are not updated, and orders placed since are not inserted.
- * Fewer rows are then written than expected, and store_orders_expect_unchanged rolls the statement back.
+ * Returns the statement that writes a batch. Every part reads from "turn", so none runs before the row of store is locked. If orders were
+ * changed or placed since they were read, fewer rows are written than expected, and store_orders_expect_unchanged rolls the statement back.
  */
 export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;

@@ -54,7 +54,7 @@ function isPlaced(
   return typeof outcome === 'object' && 'isReplay' in outcome && 'id' in outcome;
 }
 
-/** Commands of a single statement: they block other writers only while it runs, even if the calling process is slow. */
+/** Commands of a single statement: they block other writers only while it runs, even if this process is slow. */
 const SINGLE_STATEMENTS = [
   ...['importOrders', 'putPets', 'recordKeyUse'],
   ...['leaseWebhooks', 'releaseWebhooks', 'recordDeliveries'],

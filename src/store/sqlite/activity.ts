@@ -47,7 +47,7 @@ export async function countActivity(
   };
 }
 
-/** Returns where to begin; undefined if the history is not the one in which the count has begun. */
+/** Returns where to begin; undefined if the count began in another history. */
 function beginOf(
   session: Session,
   query: ActivityQuery,
@@ -58,7 +58,7 @@ function beginOf(
   return { now, start: startOf(query, now) };
 }
 
-/** Counts the next events. Returns where it has stopped; undefined at the end. */
+/** Counts the next events. Returns the place of the last one; undefined at the end. */
 function countOn(
   session: Session,
   count: ActivityCount,
@@ -89,7 +89,7 @@ function valuesOf({ at, revision, orderId }: ActivityPlace): Value[] {
 }
 
 const SQL = {
-  // Without what was written since the count began, as a page of a position ends at the same event whenever it is read.
+  // Without later events, so that a page ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
     WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?) AND +revision <= ?
     ORDER BY at, revision, order_id LIMIT 1 OFFSET ?`,

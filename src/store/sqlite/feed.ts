@@ -69,7 +69,7 @@ const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed'
 
 const SQL = {
   store: `SELECT revision, head, ${GUARD_COLUMNS} FROM store`,
-  // Of the last event, whatever was written to others by hand.
+  // Only the last event counts: others can have a head only if it was written by hand.
   head: `SELECT head FROM order_events WHERE revision = ? AND head IS NOT NULL
     ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: `${CHANGES} WHERE event.revision > ? ${ORDER_BY}`,

@@ -36,8 +36,8 @@ import { Usability } from './usability.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
- * Limit for how long a batch of commands waits for another process's write lock. A batch may first have to wait for
- * the one before, so a client is answered within twice this, well below a second.
+ * How long a batch of commands waits for another process's write lock. It may first wait for the batch before it, so a client waits up to twice
+ * as long, well below a second.
  */
 const LOCK_WAIT_MS = 300;
 const COMMAND_LOCK_WAIT_MS = 10_000;
@@ -125,7 +125,10 @@ function storeOf(
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
   const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
-  /** For reads without a guard in their own statement. A store does not change once it is not to be served: they are current. */
+  /**
+   * For reads whose own statement has no guard. What the guard excludes, a moved or migrated store, does not change any more, so the read is
+   * current.
+   */
   const served = <T>(read: () => Promise<T>) =>
     guarded(() => {
       expectServed(session);

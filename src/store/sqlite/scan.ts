@@ -9,7 +9,7 @@ import { Session } from './database/session.ts';
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;
 
-/** See History.scan. Uses a connection of its own, since it lasts as long as the visitor takes. */
+/** See History.scan. Uses a connection of its own, since the visitor decides how long it lasts. */
 export async function scanOrders(
   location: Location,
   visit: ScanVisit,
@@ -66,7 +66,7 @@ function* pagesOf(
   }
 }
 
-/** Orders as they were at a revision: those that have changed since, with what their latest event has overwritten. */
+/** Orders as they were at a revision. Those that have changed since get the values that their latest event has overwritten. */
 const AT_REVISION = `SELECT ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
   FROM orders LEFT JOIN order_events AS later ON orders.revision > ?2 AND later.revision = orders.revision
     AND later.order_id = orders.id AND later.type <> 'placed'

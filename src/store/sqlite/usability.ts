@@ -2,7 +2,7 @@ import { Operations } from '../operations.ts';
 import { needsOperator, StoreUnavailable } from '../store.ts';
 import { storeError } from './database/errors.ts';
 
-/** Pause before each check of a damaged database: all requests fail meanwhile. */
+/** Pause before each check of a damaged database, during which all requests fail. */
 const CHECKED_AGAIN_MS = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export class Usability {
   }
 
   #fail(failure: StoreUnavailable): void {
-    // Requests that began before the end fail after it, for another reason.
+    // Requests that began before the end fail with their own errors.
     if (this.#end !== undefined) return;
     this.end(failure);
     if (failure.fault === 'damaged') this.#checkLater();
@@ -61,7 +61,7 @@ export class Usability {
 
   #checkLater(): void {
     const check = async () => {
-      // Its files were replaced since.
+      // In the meantime its files were replaced.
       if (!isDamage(this.#end)) return;
       const isSound = await this.#isSound().catch(() => false);
       if (isSound && isDamage(this.#end)) this.#end = undefined;

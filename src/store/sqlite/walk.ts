@@ -34,7 +34,7 @@ export interface Walk {
   /** The columns of the position: an id, or a time and an id. */
   readonly columns: readonly string[];
   readonly direction: 'ASC' | 'DESC';
-  /** Which rows of the index are read, but for the times. */
+  /** The conditions on the rows of the index, except the times. */
   readonly range: readonly Condition[];
   /** The first and the last time that are read, in each of its segments. */
   readonly segments: readonly Times[];
@@ -82,7 +82,7 @@ export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'l
 function rangeOf({ petId, reference }: OrderFilter, sort: Sort): Condition[] {
   if (sort === 'placedAt') return [["placed.type = 'placed'"]];
   const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
-  // With "+", the planner does not use the index of pets: few orders have a reference in common.
+  // "+" keeps the planner from using the index of pets: the index of references finds fewer orders.
   const column = reference === undefined ? 'pet_id' : '+pet_id';
   return petId === undefined ? named : [[`${column} = ?`, petId], ...named];
 }
@@ -98,7 +98,7 @@ function timeRange(filter: OrderFilter, sort: Sort): Times {
   };
 }
 
-/** Divides times into those of orders with a ship date, and the one of the others, which come last. */
+/** Divides times into the ship dates, and the time of orders without one, which come last. */
 function segmentsOf(times: Times, isDivided: boolean): Times[] {
   if (!isDivided) return [times];
   return [
@@ -140,9 +140,9 @@ interface Part {
 }
 
 /**
- * Returns the rows after a position, up to and including another, as parts, one after the other. SQLite does not seek an index on an
- * expression by (time, id) > (?, ?), and seeks by one bound only where there are two, so rows with the time of a position are a
- * part of their own, which is sorted by id alone.
+ * Returns the rows after a position, up to and including another, as parts, one after the other. SQLite does not seek an index on an expression
+ * by (time, id) > (?, ?), and of two bounds it uses one only. So the rows with the time of a position are a part of their own, sorted by id
+ * alone.
  */
 export function partsBetween(
   walk: Walk,

@@ -21,10 +21,7 @@ interface WriterListeners {
   readonly onWaiting: OpenOptions['onWaiting'];
 }
 
-/**
- * Main-thread side of the writer thread. The thread answers requests in order, so a queue is enough to match answers
- * with callers.
- */
+/** The main thread's side of the writer thread. The thread answers requests in order, so a queue suffices to match answers with callers. */
 export class WriterClient {
   readonly #worker: Worker;
   readonly #pending: Pending[] = [];

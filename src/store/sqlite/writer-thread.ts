@@ -55,7 +55,7 @@ export type Answer =
 export interface Progress {
   readonly waiting: string;
 }
-/** Sent without a request: the store cannot be used any more. */
+/** Sent without a request when the store cannot be used any more. */
 export interface Loss {
   readonly loss: Failure;
 }
@@ -85,7 +85,7 @@ async function open() {
       }
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new GivenIds(path);
-      // A new store begins at 1, also where another one was.
+      // The ids of a new store begin at 1, even if another store was at this path.
       if (migrated?.from === 0) given.record(0n);
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highest));
       return { session, migrated, given, files: new OpenFiles(path, db) };
@@ -158,7 +158,7 @@ async function answer(produce: () => Answer | Promise<Answer>): Promise<void> {
   port.postMessage(message);
 }
 
-/** Compares the files of the database also when nothing is written. Does not keep the thread alive. */
+/** Compares the files of the database while nothing is written, too. Does not keep the thread alive. */
 function watch(files: OpenFiles): void {
   const timer = setInterval(() => {
     try {
@@ -179,7 +179,7 @@ await answer(async () => {
     files.expectUnchanged();
     const outcomes = await apply(session, commands);
     await recordGiven(session, given, commands);
-    // Otherwise the commit may be in a file that no later process finds.
+    // The commit may be in a file that no later process finds.
     files.expectUnchanged();
     return { outcomes };
   };

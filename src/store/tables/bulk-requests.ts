@@ -6,7 +6,7 @@ import { jsonRows, type Row, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its result. */
 interface RememberedRequest extends RequestName {
-  /** Of what was requested; a repetition with another one is refused. */
+  /** Digest of the request; a repetition with another one is refused. */
   readonly digest: string;
   /** A JSON value. */
   readonly result: unknown;

@@ -59,7 +59,7 @@ async function carryOutRecorded(
 ): Promise<OutcomeOf<StoreCommand>[]> {
   const before = await readRevision(session);
   const outcomes = await carryOutAll(session, commands, orders);
-  // No other command makes revisions; a rechain can set the revision to that of events of others.
+  // Other commands make no revisions; a rechain can set the revision back to one with events of others.
   const after = commands.every(isBatchCommand) ? await readRevision(session) : undefined;
   if (after === undefined ? outcomes.every(isRefusal) : after === before)
     return [undefined, ...outcomes];
@@ -70,7 +70,7 @@ async function carryOutRecorded(
   return [auditId, ...outcomes];
 }
 
-/** The outcomes of operators' commands, other than changes of orders, that have changed nothing. */
+/** Outcomes of operators' commands without an effect, other than changes of orders. */
 const REFUSALS: readonly OutcomeOf<StoreCommand>[] = [
   ...(['changed', 'unchanged', 'key_not_found'] as const),
   ...(['out_of_turn', 'already_imported', 'import_not_found'] as const),

@@ -6,7 +6,7 @@ import type { HeadFindings } from './heads.ts';
 export interface Findings {
   /** Number of migrations that have run, and that this release knows. */
   readonly schema: SchemaVersion;
-  /** Differences from the schema of this release, one line each; not looked for in the schema of an earlier release. */
+  /** Differences from the schema of this release, one line each; empty for the schema of an earlier release. */
   readonly schemaDifferences: readonly string[];
   /** Undefined if not recorded, or if the schema is too old to have it. */
   readonly environment: Environment | undefined;
@@ -49,7 +49,7 @@ const COUNTS = `SELECT
 const PLACEMENTS_OF_NO_ORDER =
   '(SELECT count(*) FROM placements WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = placements.order_id))';
 
-/** Compares the store's counters with its rows, unless these cannot be counted. @param isKnown whether an error is known already */
+/** Compares the store's counters with its rows, if these can be counted. @param isKnown whether an error is known already */
 export async function countedRows(
   counters: Counters,
   count: () => Promise<readonly bigint[]>,

@@ -11,7 +11,7 @@ export interface Table {
   readonly key: readonly string[];
 }
 
-/** What operators have done by commands. */
+/** The record of operators' commands. */
 export const AUDIT: Table = {
   name: 'audit',
   columns: {
@@ -171,10 +171,10 @@ export interface Source {
   close(): Promise<void>;
 }
 
-/** The ids of a store that was moved. They can differ from those in its snapshot, since opening it can make them leap. */
+/** The ids of a store that was moved. They can differ from the snapshot's, since opening the store can make them leap. */
 export type MovedIds = Pick<StoreStatus, 'reservedId' | 'freeIds'>;
 
-/** A database to copy into; no process can open it as a store until it is complete. */
+/** A database to copy into. It is no store until it is complete. */
 export interface Target {
   insert(table: Table, rows: readonly Row[]): Promise<void>;
   rows(table: Table): AsyncIterable<readonly Row[]>;

@@ -35,16 +35,16 @@ export const AND_LATER = `LEFT JOIN orders ON orders.id = event.order_id
 /** Rows of CHAINED_COLUMNS, in the order of the feed. */
 type Batches = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
-/** A revision, with the head that its events and the head before make. */
+/** A revision, with the head computed from its events and the head before. */
 export interface HeadedRevision {
   readonly revision: bigint;
-  /** Of the last event, which the head is stored on. */
+  /** The order of its last event, which stores the head. */
   readonly orderId: bigint;
   readonly type: OrderEventType;
   readonly head: Head;
   /** The head that is stored; undefined if there is none. */
   readonly stored: Head | undefined;
-  /** Whether rows were changed by hand so that `head` does not show it: an order is missing, or another event has a head too. */
+  /** Whether rows were changed by hand in a way that `head` does not show: an order is missing, or another event has a head too. */
   readonly isBroken: boolean;
   /** Whether an order is missing. */
   readonly isIncomplete: boolean;
@@ -54,7 +54,7 @@ export interface HeadedRevision {
 export const HEADS_NOT_COMPUTED =
   'the heads of its history have not all been computed; run "store-orders migrate"';
 
-/** Records that heads were computed, so that heads that were deleted by hand leave a trace. Inside a transaction. */
+/** Records, inside a transaction, that heads were computed: without the record, deleted heads would leave no trace. */
 export async function recordHeads(session: Session, from: bigint, to: bigint): Promise<void> {
   if (to === from) return;
   const what = `computed the heads of the revisions from ${from + 1n} to ${to}`;
@@ -62,7 +62,7 @@ export async function recordHeads(session: Session, from: bigint, to: bigint): P
 }
 
 /**
- * Computes the heads of the revisions after `from`, each from the head that is stored for the revision before, if one is.
+ * Computes the heads of the revisions after `from`, each from the stored head of the revision before, if there is one.
  * @param batches of all events after that revision
  * @returns the revisions of each batch
  */
@@ -84,7 +84,7 @@ export async function* computeHeads(
       isBroken: isIncomplete || rows.slice(0, -1).some((row) => headOf(row) !== undefined),
     };
   };
-  /** Rows of the latest revision, of which the next batch may have more. */
+  /** Rows of the latest revision; the next batch may have more of them. */
   let open: Row[] = [];
   for await (const rows of batches) {
     const found: HeadedRevision[] = [];
@@ -140,18 +140,18 @@ export function headsProgress(
   };
 }
 
-/** Revisions that are named; an edit of an order alters at most two, a restored table can alter any number. */
+/** Revisions that are named. An edited order alters at most two, a restored table any number. */
 const MAX_NAMED = 20;
 
-/** What a check of the heads has found. */
+/** The result of checking the heads. */
 export interface HeadFindings {
   /** One line per problem. */
   readonly problems: readonly string[];
-  /** Whether the history has the revision and the head that were asked for. */
+  /** Whether the history has the position that was asked for. */
   readonly hasAsked: boolean;
   /** The first revision that was altered; undefined if there is none. */
   readonly firstAltered: bigint | undefined;
-  /** Whether there are events without their orders, which `rechain` cannot mend. */
+  /** Whether events lack their orders; `rechain` cannot mend that. */
   readonly isIncomplete: boolean;
 }
 
@@ -192,7 +192,7 @@ export async function checkHeads(
         if (isEdited || found.isBroken) altered.add(revision);
         isIncomplete ||= found.isIncomplete;
         end = { revision, head: headText(stored ?? head) };
-        // Proven only if nothing before was altered, since each head is computed from the stored one before.
+        // Proven only if nothing before was altered: each head is computed from the stored one before it.
         const isAsked = asked.revision === revision && asked.head === headText(head);
         hasAsked ||= isAsked && altered.count === 0;
       }
@@ -235,8 +235,8 @@ class Altered {
 }
 
 /**
- * Returns the revisions after which a sample of the history is checked: some at random, for a batch of events, and the last one,
- * for all events that follow.
+ * Returns the revisions after which a sample of the history is checked: some at random, for a batch of events each, and the last one, for all
+ * events after it.
  */
 async function sampleOf(session: Session): Promise<readonly bigint[]> {
   const [row] = await session.query(SQL.fromEnd, [SAMPLE_AT_END]);

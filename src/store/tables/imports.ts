@@ -81,7 +81,7 @@ const SQL = {
       name = excluded.name, total = excluded.total, finished_at = NULL,
       begun_at = CASE WHEN excluded.placed = 0 THEN excluded.begun_at ELSE imports.begun_at END`,
   isLatestRun: 'SELECT 1 FROM imports WHERE source = $1 AND run = $2',
-  // It reserves no ids any more.
+  // A finished import no longer reserves ids.
   end: `UPDATE imports SET finished_at = $1, run = '', highest_id = 0 WHERE source = $2 AND run = $3`,
   forget: 'DELETE FROM imports WHERE source = $1',
   forgetOldest: `DELETE FROM imports WHERE finished_at IS NOT NULL AND source NOT IN

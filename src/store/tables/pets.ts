@@ -30,7 +30,7 @@ const REPLACE = 'ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excl
 
 const PUT: Dialects = {
   sqlite: `INSERT INTO pets (id, name, tag) ${PETS} json_array_elements($1) WHERE true ${REPLACE}`,
-  // Locks the row of the table store first, as every writer does: a move or a copy then waits for it, or it for them.
+  // Locks the row of the table store first, as every writer does, so that it cannot run beside a move or a copy.
   postgresql: `WITH turn AS (SELECT only_row FROM store WHERE moved_to IS NULL FOR UPDATE)
     INSERT INTO pets (id, name, tag) ${PETS} turn, json_array_elements($1::json) ${REPLACE}`,
 };

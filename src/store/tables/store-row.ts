@@ -18,7 +18,7 @@ export function requireStoreRow<T extends Row>(row: T | undefined): T {
   return row;
 }
 
-/** The error of a statement that writes only if the store was not moved to another database, and has not written. */
+/** Returns the error of a write that had no effect because the store was moved to another database. */
 export function storeNotHere(): StoreUnavailable {
   return new StoreUnavailable(
     'the store was moved to another database, or a copy into this database is incomplete, or its heads are not computed',
@@ -27,7 +27,7 @@ export function storeNotHere(): StoreUnavailable {
 }
 
 /**
- * Refuses to list or write a store that was moved to another database.
+ * Checks that a store may be listed or written.
  * @param movedTo the column of that name in the table store; undefined in an older schema
  * @throws StoreUnavailable
  */
@@ -36,11 +36,7 @@ export function expectNotMovedAway(movedTo: unknown): void {
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use that database`, 'moved');
 }
 
-/**
- * Refuses to serve what is read afterwards from a store that was moved to another database. A store does not change once it was moved,
- * so what is read was current when this was called.
- * @throws StoreUnavailable
- */
+/** Throws if the store has moved. Otherwise later reads are safe: a moved store never changes. @throws StoreUnavailable */
 export async function requireStoreHere(session: Session): Promise<void> {
   expectNotMovedAway(requireStoreRow((await session.query(SQL.movedTo))[0])[0]);
 }
@@ -99,7 +95,7 @@ export async function limitIds(session: Session, last: OrderId): Promise<FreeIds
 
 /** See the command `skipIds`. */
 export async function skipIds(session: Session): Promise<FreeIds> {
-  // Locks the row, so that no id is given between the read and the write.
+  // Locks the row, so that no id is assigned between the read and the write.
   await session.write(SQL.lock);
   await session.write(SQL.reserveIds, [leapAbove(await readFreeIds(session))]);
   return readFreeIds(session);

@@ -29,7 +29,7 @@ export async function readWebhooks(session: Session): Promise<Webhook[]> {
   return (await session.query(SQL.all)).map(webhookFromRow);
 }
 
-/** Returns what is not delivered yet after each of some revisions. */
+/** See Store.webhookLags. */
 export async function readWebhookLags(
   session: Session,
   revisions: readonly bigint[],
@@ -96,7 +96,7 @@ export async function deleteWebhook(
   return 'deleted';
 }
 
-/** Returns a webhook, which no delivery is recorded for until the transaction ends, or why it is not changed. */
+/** Returns a webhook, locked until the transaction ends so that no delivery is recorded, or why it is not changed. */
 async function lockedWebhook(
   session: Session,
   id: string,
@@ -216,7 +216,7 @@ function stateValues({ position, examined, sendingTo, lastFailure, ...state }: D
   ];
 }
 
-/** In the order of `webhookFromRow`: first what clients set, then what deliveries change. */
+/** In the order of `webhookFromRow`: first the fields that clients set, then those that deliveries change. */
 const SETTINGS =
   'id, url, description, events, pet_ids, created_at, created_by, key_name, generation, rotated_at, version';
 const STATE =
@@ -239,7 +239,7 @@ const SQL = {
       (SELECT at FROM order_events WHERE revision > CAST(asked.value ->> 0 AS bigint)
         ORDER BY revision LIMIT 1)
     FROM json_array_elements($1::json) AS asked`,
-  // A webhook that was paused meanwhile stays paused.
+  // A webhook that a client has paused since stays paused.
   record: `UPDATE webhooks SET position = given.value ->> 4, examined = given.value ->> 5, sending_to = given.value ->> 6,
       failures = CAST(given.value ->> 7 AS bigint), failing_since = CAST(given.value ->> 8 AS bigint),
       next_attempt_at = CAST(given.value ->> 9 AS bigint), paused_for = coalesce(paused_for, given.value ->> 10),
@@ -259,7 +259,7 @@ const lease = (now: string) => `UPDATE webhook_lease SET holder = $1, held_until
   WHERE (holder = $1 OR held_until <= ${now} OR held_until > ${now} + $2)
     AND EXISTS (SELECT 1 FROM store WHERE moved_to IS NULL)`;
 
-/** A lease that ends later than it could was given before the clock was set back. */
+/** A lease that ends later than LEASE_MS from now was taken before the clock was set back, and counts as ended. */
 const LEASE: Dialects = {
   sqlite: lease(`CAST(unixepoch('subsec') * 1000 AS integer)`),
   postgresql: lease('CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)'),

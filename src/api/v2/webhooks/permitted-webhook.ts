@@ -39,7 +39,7 @@ export async function permittedWebhook(call: WebhookCall, store: Store): Promise
 }
 
 /**
- * Returns the webhook that a request changes, and the tag that it must still have; undefined for any.
+ * Returns the webhook that a request changes, and the tag that it must have; undefined for any.
  * @throws Refused if there is none, if it belongs to another API key, or if a precondition does not hold
  */
 export async function webhookToChange(

@@ -15,14 +15,14 @@ import {
 const NO_TAG = '';
 
 /**
- * POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. A repetition with the same Idempotency-Key gets it again, and
- * replaces none.
+ * POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. A repetition with the same Idempotency-Key returns it again,
+ * without a further rotation.
  */
 export const rotateWebhookSecret = operation('rotateWebhookSecret', async (call, services) => {
   const { store, webhooks } = services;
   const idempotencyKey = optionalIdempotencyKeyOf(call.request);
   const webhook = await permittedWebhook(call, store);
-  // The first request has changed the webhook, so the store searches for it before it evaluates the preconditions of a repetition.
+  // The first request has changed the webhook. So the store recognizes a repetition before it evaluates preconditions.
   const { refusal, ifTag = refusal && NO_TAG } = preconditionsOf(call.request, webhook);
   if (refusal !== undefined && idempotencyKey === undefined) return refuse(refusal);
   const key = webhooks.keyOf(webhook);

@@ -16,7 +16,7 @@ interface CheckedSettings {
   readonly petIds?: readonly bigint[] | undefined;
 }
 
-/** Checks what the contract does not. @throws Refused if something is not valid */
+/** Checks the settings beyond the contract's schema. @throws Refused if something is not valid */
 export async function checkedSettings(
   { store, webhooks }: Services,
   { url, after, events, petIds }: WebhookChanges,

@@ -4,7 +4,7 @@ import { operation } from '../../operation.ts';
 import { webhookReply, webhookToChange } from './permitted-webhook.ts';
 import { checkedSettings } from './settings.ts';
 
-/** PATCH /webhooks/{webhookId}: changes settings, pauses, resumes, or sets the place in the feed. */
+/** PATCH /webhooks/{webhookId}: changes settings, pauses, resumes, or sets the position in the feed. */
 export const updateWebhook = operation('updateWebhook', async (call, services) => {
   const { store } = services;
   const { description, state } = call.body;

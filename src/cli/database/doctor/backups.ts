@@ -32,7 +32,7 @@ export function backupsOf({ backups, database }: Config): Finding[] {
       ...sameDisk(folder, database.file!.path),
     ];
   } catch (error) {
-    // Such as a database that does not exist yet.
+    // For example a database that does not exist yet.
     return [warning('backups', (error as Error).message, advice)];
   }
 }

@@ -30,7 +30,7 @@ export function userOf(): Finding[] {
   return findings;
 }
 
-/** Checks for valid settings that may be unintended, or do not fit each other. */
+/** Finds valid settings that may be unintended, or contradict each other. */
 export function configurationOf(config: Config): Finding[] {
   const { environment, database, drainMs, stopLimitMs } = config;
   return [

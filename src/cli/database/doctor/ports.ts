@@ -16,7 +16,7 @@ const ANSWER_WITHIN_MS = 3_000;
 export async function portsOf(config: Config): Promise<Finding[]> {
   const { host, port, admin, reusePort } = config;
   const url = `http://${urlHost(admin.host)}:${admin.port}`;
-  // A ready /readyz would count as a load balancer's, and the next stop would wait for it.
+  // Not /readyz: the service would take this request for a load balancer's, and its next stop would wait for the balancer.
   const metrics = await answerOf(`${url}/metrics`);
   const ready = /^store_orders_ready (\d)$/m.exec(metrics ?? '')?.[1];
   const other = await otherStoreOf(url, metrics ?? '', config);
@@ -57,7 +57,7 @@ async function hasHeadOf(url: string, database: Database): Promise<boolean> {
     try {
       const { revision } = await store.status({ evenIfMoved: true });
       const served = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
-      // All stores begin alike.
+      // At revision 0 all stores have the same head.
       if (served === undefined || served.revision === 0n) return false;
       if (served.revision < revision) return false;
       return (await store.feed(served, 1)) !== undefined;
@@ -70,7 +70,7 @@ async function hasHeadOf(url: string, database: Database): Promise<boolean> {
   }
 }
 
-/** Not by fetch, which refuses some ports. */
+/** Sends GET. fetch is not used because it refuses some ports. */
 async function answerOf(url: string): Promise<string | undefined> {
   const request = get(url, { agent: false, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   try {

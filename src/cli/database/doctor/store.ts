@@ -48,7 +48,7 @@ function contentsOf({ orders, revision, movedTo, problems }: Findings): Finding[
     : [ok('store', `${counts.join(', ')}; revision ${revision}, and every row is consistent`)];
 }
 
-/** A sample of the history; it may have been altered on purpose, so a store with such problems is still in use. */
+/** Checks a sample of the history. An altered history is a warning: an operator may have altered it on purpose. */
 function historyOf({ revision, head, heads }: Findings): Finding[] {
   if (heads === undefined) return [];
   if (head !== undefined && heads.problems.length === 0) {

@@ -37,7 +37,7 @@ function keyOf(webhooks: readonly Webhook[], { keyFile }: WebhookSettings): Find
   return problem('webhooks', found, advice);
 }
 
-/** Secrets can be derived from the key. */
+/** Checks that only the owner can read the key's file: all secrets derive from it. */
 function rightsOf({ keyFile }: WebhookSettings): Finding[] {
   const stat = keyFile && statSync(keyFile.path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.mode & 0o077) === 0) return [];
@@ -52,7 +52,7 @@ function endpointsOf(webhooks: readonly Webhook[], { allowed }: WebhookSettings)
     {
       found: 'were paused by the service',
       of: find(({ pausedFor }) => pausedFor !== undefined && pausedFor !== 'requested'),
-      advice: `${advice}; resume them when their endpoints work, or set the places of those whose history is gone`,
+      advice: `${advice}; resume them when their endpoints work, or set the positions of those whose history is gone`,
     },
     {
       found: 'fail',

@@ -26,15 +26,15 @@ export interface Check extends Checked {
   known: number;
 }
 
-/** The store as seen by a check; a store that does not exist has neither orders nor imports. */
+/** The store as far as a check reads it; a store that does not exist has neither orders nor imports. */
 export interface CheckSource {
-  /** As Store.find. */
+  /** Returns those of the orders that exist. */
   readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
   /** Number of rows placed by an earlier run of the same import. */
   readonly placedBefore: number;
   /** The ids that orders without one may be assigned. */
   readonly freeIds: FreeIds;
-  /** Whether the file may have ids that leave few to the orders after it. */
+  /** Whether the file may have ids so high that few are left for later orders. */
   readonly mayTakeLastIds?: boolean | undefined;
   /** Whether the same content may have been imported before. */
   readonly isAgain?: boolean | undefined;
@@ -120,11 +120,11 @@ function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds):
   );
 }
 
-/** Returns the problem with an order whose id would leave few to the orders after it. */
+/** Returns the problem of an order whose id would leave few ids for later orders. */
 function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefined {
   const { highest, last } = source.freeIds;
   if (source.mayTakeLastIds || id === undefined || id <= highest || id > last) return undefined;
-  // Few ids are left already; operators are warned of that.
+  // Few ids are left already, and operators are warned of that elsewhere.
   if (last - highest < FEW_IDS) return undefined;
   const left = last - id;
   if (left >= FEW_IDS) return undefined;

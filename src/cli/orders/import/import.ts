@@ -89,7 +89,7 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
   }
 }
 
-/** Runs only the check, against an empty store if there is none: a dry run creates no database. */
+/** Runs only the check. A dry run does not create a database: without one, the file is checked against an empty store. */
 async function tryImport(input: Input, flags: ImportFlags) {
   const check = (await databaseExists(flags))
     ? await withStore(flags, 'write', async (store) =>

@@ -60,7 +60,7 @@ export function postgresUrlProblem(url: string): string | undefined {
   const names = [...searchParams.keys()];
   const unknown = names.find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
-    // Part of a password without percent-encoding can be mistaken for a parameter, but not one that is a plain word.
+    // A part of a password that is not percent-encoded can be mistaken for a parameter. A plain word is shown: it is a misspelt parameter.
     const isPlain = /^[a-z_]{1,30}$/.test(unknown) || PARAMETERS.includes(unknown.toLowerCase());
     const shown = isPlain ? ` (not ${unknown})` : '';
     return `must have no parameters other than ${PARAMETERS.join(', ')}${shown}`;
@@ -84,7 +84,7 @@ const ENCODE =
 function isAmbiguous(url: string): boolean {
   const [, , , rest = ''] = PARTS.exec(url) ?? [];
   const [path = '', ...query] = rest.split('?');
-  // After a path, a parameter is hardly part of a password.
+  // A parameter after a path is hardly part of a password.
   const mayHaveAt =
     path === ''
       ? /^(?:user|password|application_name)=[^/]*$/
@@ -96,7 +96,7 @@ function isAmbiguous(url: string): boolean {
   return rest.includes('#') || path.includes('@') || !isInValue;
 }
 
-/** Whether the driver can read user and password; a "%" that encodes nothing is one. */
+/** Whether the driver can read user and password; a "%" that encodes nothing stands for itself. */
 function isDecodable({ href }: URL): boolean {
   try {
     // Without parameters, which can name files.
@@ -107,7 +107,7 @@ function isDecodable({ href }: URL): boolean {
   }
 }
 
-/** The name of a database, in which a "%" that encodes nothing is one. */
+/** Returns the name of a database; a "%" that encodes nothing stands for itself. */
 function databaseIn(pathname: string): string | undefined {
   const name = pathname.slice(1);
   try {
@@ -142,7 +142,7 @@ export function parseAddress(url: string): Address {
 /** @throws StoreNotUsable if a certificate that the URL names cannot be read */
 function configOf(url: URL): ClientConfig {
   try {
-    // Gives sslmode the meaning it has in libpq.
+    // With this option sslmode has the meaning that it has in libpq.
     const parsed = parse(url.href, { useLibpqCompat: true });
     // The driver leaves "/", "?", "#", "&" and "+" of a name encoded.
     return { ...(parsed as ClientConfig), database: databaseIn(url.pathname) };
@@ -152,8 +152,8 @@ function configOf(url: URL): ClientConfig {
 }
 
 /**
- * Returns the URL with what the environment says about TLS, as for PostgreSQL's own clients: without a mode, certificates turn no TLS
- * on; files that do not exist are left out, but for the certificate that verification needs.
+ * Adds the environment's TLS variables to a URL, as PostgreSQL's own clients apply them. Certificates without a mode do not turn TLS on. Files
+ * that do not exist are left out, except the certificate that verification needs.
  */
 function withTlsVariables(url: string): URL {
   const own = new URL(url);

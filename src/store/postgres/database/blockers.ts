@@ -18,8 +18,7 @@ export async function holdersOf(session: Session, tables: readonly string[]): Pr
 }
 
 /**
- * Calls `onBlocked` with the sessions that process `pid` waits for, whenever they are others than before, until the returned
- * function is called.
+ * Calls `onBlocked` with the sessions that process `pid` waits for, whenever they change, until the returned function is called.
  * @param session another session; destroyed at the end
  */
 export function watchBlockers(
@@ -29,7 +28,7 @@ export function watchBlockers(
 ): () => void {
   let known = '';
   const timer = setInterval(async () => {
-    // The migration does not depend on this query.
+    // If this query fails, the migration goes on.
     const blockers = await blockersOf(session, pid).catch(() => []);
     const pids = blockers.map((each) => each.replace(/,.*/, '')).join();
     if (blockers.length > 0 && pids !== known) onBlocked(blockers);

@@ -12,7 +12,10 @@ export async function describeSchema(session: Session): Promise<string[]> {
 
 const HERE = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
 
-/** "table orders", or what else has its name: a foreign table or a view keeps no promise, and a crash empties an unlogged table. */
+/**
+ * "table orders", or another kind of relation with its name: foreign tables and views do not make commits durable, and a crash empties an
+ * unlogged table.
+ */
 const TABLES = `SELECT CASE WHEN relpersistence <> 'p' THEN 'unlogged table ' WHEN relkind = 'f' THEN 'foreign table '
     WHEN relkind IN ('v', 'm') THEN 'view ' ELSE 'table ' END || relname AS line
   FROM pg_class WHERE relnamespace = ${HERE} AND relkind IN ('r', 'p', 'f', 'v', 'm') ORDER BY line`;

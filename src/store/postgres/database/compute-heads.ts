@@ -15,14 +15,14 @@ import { arrayOf, byteaArray } from './arrays.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
 import { BULK } from './time-limits.ts';
 
-/** Nodes of an earlier release write meanwhile: once so few revisions are left, they wait for them. */
+/** Once fewer revisions are left, nodes of an earlier release, which write until then, wait for the rest. */
 const FEW = 5_000n;
-/** Passes without a lock, in case they write faster than heads are computed. */
+/** Maximum number of passes without a lock, if those nodes write faster than heads are computed. */
 const MAX_PASSES = 10;
 
 /**
- * Computes the heads of a store that an earlier release has written. Events never change, so most of this needs no lock, and nodes
- * of that release go on; the last transaction excludes them. If it is interrupted, it continues after the last head.
+ * Computes the heads of a store that an earlier release has written. Events never change, so only the last transaction excludes the nodes of
+ * that release; before it, they can write. If it is interrupted, it continues after the last head.
  * @param session holds the migration lock
  * @param openReader opens another session
  * @param onProgress called with the number of revisions done, and of all
@@ -59,11 +59,11 @@ export async function completeHeads(
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction that excludes all other writers. */
 export async function rechain(session: Session, from: bigint): Promise<void> {
-  // As long as this takes: an operator waits for it.
+  // No limit: an operator waits for the end.
   await session.run(`SET LOCAL statement_timeout = ${BULK.statement}`);
   await session.write(SQL.clear, [from]);
   const end = await completeInTransaction(session, await lastHeaded(session));
-  // The last revisions may have been deleted, with what operators have recorded for them.
+  // The last revisions may have been deleted; their records of operators go too.
   await session.write(SQL.clearStore);
   await session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   await session.write(SQL.forget, [end.revision]);

@@ -7,7 +7,7 @@ import type { TimeLimits } from './time-limits.ts';
 
 /** Limit for establishing a connection, and again for setting up the session. */
 const CONNECT_MS = 3_000;
-/** Shorter limit with several hosts: one may be down while another is about to become the primary, so retry soon. */
+/** Shorter limit with several hosts: during a failover the next attempt should come soon. */
 const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
 /** Pause after a failed attempt; prevents flooding a server that has no connections left. */
 const RETRY_PAUSE_MS = 100;

@@ -69,7 +69,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 function faultOf(error: unknown, message: string): Fault {
-  // Messages of the driver, which have no code.
+  // The driver's own messages have no code.
   if (/^Query read timeout/.test(message)) return 'slow';
   if (/^timeout expired|^Connection terminated|^Client /.test(message)) return 'unreachable';
   const { code = '' } = (error instanceof AggregateError ? error.errors[0] : error) as {

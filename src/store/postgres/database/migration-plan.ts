@@ -11,7 +11,7 @@ export interface IndexPlan {
   readonly sql: string;
 }
 
-/** What a migration does, as read from its text. */
+/** The steps of a migration, as read from its text. */
 export interface MigrationPlan {
   readonly indexes: readonly IndexPlan[];
   /** The rest, for one transaction. */

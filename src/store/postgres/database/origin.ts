@@ -5,7 +5,7 @@ import { type Column, text } from '../../tables/session.ts';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** Of the servers that a node is connected to, the latest primary: every promotion of a standby starts a new timeline. */
+/** Finds the latest primary among the servers that a node is connected to: every promotion of a standby starts a new timeline. */
 export class Timelines<Connection extends { readonly isLost: boolean }> {
   readonly #timelines = new Map<Connection, number>();
   #latest = 0;
@@ -100,12 +100,12 @@ async function recordOrigin(
     parts.map((part) => String(part ?? '')),
   );
   if (origin === before) return;
-  // Unknown parts are filled in by way of '', which does not make ids leap. Another node may have done the same first.
+  // Unknown parts are filled in via '', so that the ids do not leap. Another node may have done so first.
   if (isSame) await session.write(SQL.recordOrigin, ['', before]);
   await session.write(SQL.recordOrigin, [origin, isSame ? '' : before]);
 }
 
-/** A part that the role may not read is unknown, and is not compared. */
+/** Takes over the parts that the role may not read. */
 function mergeOrigins(before: readonly string[], now: readonly string[]) {
   const isSame = now.every((part, at) => part === '' || !before[at] || part === before[at]);
   const origin = now.map((part, at) => part || (isSame && before[at]) || '').join('/');
@@ -136,7 +136,7 @@ async function columnOf(session: Session, sql: string): Promise<Column | undefin
 
 const TIMELINE = `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`;
 
-/** Other tables have other numbers, and so have those of another database, and tables that were emptied and filled again. */
+/** The numbers change if the tables are made again, emptied and refilled, or in another database. */
 const TABLES = `SELECT oid || '.' || 'store'::regclass::oid || '.' || pg_relation_filenode('store')
   FROM pg_database WHERE datname = current_database()`;
 

@@ -19,7 +19,7 @@ export async function expectOwnBackend(
 ): Promise<void> {
   const own = await session.backendPid(WITHIN_MS);
   const other = await openAnother().catch((error) => {
-    // The server, or the role, may have no connection left. Then its own answer has to do.
+    // Without a free connection on the server or for the role, the process ids that were read so far decide.
     if (session.announcedPid !== own) throw error;
   });
   if (other === undefined) return;
@@ -40,8 +40,8 @@ export async function expectOwnBackend(
 }
 
 /**
- * Like `expectOwnBackend`, but opens no further session if the server itself has answered: a program between names another process
- * for the connection than the one that executes its statements.
+ * Like `expectOwnBackend`, but opens no further session if the server itself answered. A pooler in between announces another process id than the
+ * process that executes the statements has.
  */
 export async function expectOwnBackendBehindProxy(
   session: Session,

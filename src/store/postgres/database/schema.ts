@@ -12,7 +12,7 @@ const MIGRATION_LOCK = 0x53544f52;
 /** Limit for waiting for another node's migration, which computes the heads of some 30,000 events a second. */
 const MIGRATION_WAIT_MS = 600_000;
 const LOCK_RETRY_MS = 200;
-/** Timeout of a lock that a migration waits for. Requests queue after it, and must be answered within 2 s. */
+/** Timeout for each lock of a migration: requests queue behind it, and must be answered within 2 s. */
 const LOCK_WAIT_MS = 1_000;
 /** Pauses between two attempts, in which waiting requests are served, and the time limit of all attempts. */
 const FIRST_PAUSE_MS = 500;
@@ -49,17 +49,17 @@ interface MigrateOptions {
   readonly update: boolean;
   /** Opens another session, to find out what a migration waits for. */
   readonly observe?: () => Promise<Session>;
-  /** Called with what a migration waits for. */
+  /** Called with the reason why a migration waits. */
   readonly onWaiting?: (reason: string) => void;
 }
 
 /**
- * Migrates the schema to this release's version, exactly once even if several nodes start at the same time. Nodes of the
- * previous release are served meanwhile: indexes are built concurrently, and a migration that does not get its locks within
- * LOCK_WAIT_MS rolls back and retries later, since every request would queue after it.
+ * Migrates the schema to this release's version, exactly once even if several nodes start at the same time. Nodes of the previous release keep
+ * working: indexes are built concurrently, and a migration that does not get its locks within LOCK_WAIT_MS rolls back and retries later, since
+ * every request queues behind it.
  * @returns the number of migrations before and after; undefined if there were none to run
- * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release,
- *   or if the role lacks permission; StoreUnavailable if locks could not be acquired
+ * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release, or if the role lacks
+ * permission; StoreUnavailable if locks could not be acquired
  */
 export async function migrate(
   session: Session,
@@ -75,7 +75,7 @@ export async function migrate(
   await withMigrationLock(session, options, async () => {
     // Read again: another node may have migrated while this one waited.
     const missing = await missingMigrations(session);
-    // A new store appears whole.
+    // In one transaction, so that no process sees a part of a new store.
     if (!(await hasSchema(session))) await inOneTransaction(session, missing.map(textOf));
     else for (const name of missing) await runMigration(session, name, options);
   });
@@ -83,8 +83,8 @@ export async function migrate(
 }
 
 /**
- * Runs `work`, whose statements have no time limit, while no other process migrates the database.
- * @throws StoreUnavailable if another process does for MIGRATION_WAIT_MS
+ * Runs `work`, whose statements have no time limit, under the migration lock.
+ * @throws StoreUnavailable if another process holds the lock for MIGRATION_WAIT_MS
  */
 export async function withMigrationLock(
   session: Session,
@@ -97,7 +97,7 @@ export async function withMigrationLock(
   await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
 }
 
-/** Not by waiting in the server: a waiting statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
+/** Polls the lock. A statement that waits in the server has a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of every snapshot. */
 async function takeMigrationLock(
   session: Session,
   { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
@@ -139,12 +139,12 @@ async function runMigration(
   }
 }
 
-/** Builds an index without locking out writers. One whose creation was interrupted is not valid, and is built again. */
+/** Builds an index without locking out writers. An index whose creation was interrupted is invalid, and is built again. */
 async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<void> {
   const text = 'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)';
   const [index] = await session.query(text, [name]);
   if (index?.[0] === 1n) return;
-  // No timeout: this waits only for transactions that began earlier, and no other session queues after it.
+  // No timeout: this waits only for earlier transactions, and no other session queues behind it.
   await session.query(`SELECT set_config('lock_timeout', '0', false)`);
   if (index !== undefined) await session.run(`DROP INDEX CONCURRENTLY ${name}`);
   await session.run(sql);
@@ -160,7 +160,7 @@ function textOf(name: string): MigrationText {
   return { name, sql: readFileSync(new URL(name, FOLDER), 'utf8') };
 }
 
-/** Runs migrations, again and again until they get all of their locks in time. */
+/** Runs migrations in one transaction, and retries until they get all of their locks in time. */
 async function inOneTransaction(
   session: Session,
   migrations: readonly MigrationText[],
@@ -191,7 +191,7 @@ async function runText(session: Session, { name, sql }: MigrationText): Promise<
   }
 }
 
-/** Returns the error of a migration, for the operator if the role lacks a right. */
+/** Returns the error of a migration, with advice if the role lacks a right. */
 function withAdvice(error: unknown, name: string): unknown {
   if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) return error;
   return new StoreNotUsable(

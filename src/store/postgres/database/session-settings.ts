@@ -1,24 +1,24 @@
 /**
- * Settings of every session, whatever is set for the server, the database or the role. docs/operating.md lists them. Everything else
- * that can be set stays as it is configured, `default_transaction_read_only` and the search path among it.
+ * Settings of every session; they override those of the server, the database and the role. docs/postgresql.md lists them. Other settings stay as
+ * configured, also `default_transaction_read_only` and the search path.
  */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
-  // The limits are those of a request or a command (TimeLimits), and connections in use are idle for long.
+  // The limits are those of TimeLimits; connections in use can be idle for long.
   lock_timeout: '$1',
   statement_timeout: '$2',
   idle_in_transaction_session_timeout: '$3',
   transaction_timeout: '$4',
   idle_session_timeout: '0',
-  // Ends sessions of clients that have vanished, and releases their locks.
+  // Ends sessions of vanished clients, and so releases their locks.
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '1',
   // A commit is on disk before it is acknowledged, and a transaction sees one state of the database.
   default_transaction_isolation: 'read committed',
   synchronous_commit:
     "CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END",
-  // A policy that hides rows is an error; rows that are hidden would look like orders that do not exist.
+  // A policy that hides rows is an error: hidden rows would pass for orders that do not exist.
   row_security: 'off',
-  // Triggers keep ids from being given twice.
+  // Triggers prevent ids from being assigned twice.
   session_replication_role: 'origin',
   // An unconfirmed commit is reported by a warning.
   client_min_messages: 'warning',
@@ -32,7 +32,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   jit: 'off',
 };
 
-/** Values that are SQL, or a parameter of the statement; the others are text. */
+/** Matches values that are SQL, or a parameter of the statement; other values are text. */
 const IS_SQL = /^(?:\$\d|CASE )/;
 
 const WANTED = Object.entries(SESSION_SETTINGS)

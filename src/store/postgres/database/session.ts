@@ -13,7 +13,7 @@ const END_MS = 2_000;
 /** Time allowed for the server's own timeouts to reach the client; after that the query is failed. */
 const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
-/** Reads of a new session that must all be answered by the primary: a proxy can choose a server for each. */
+/** How many reads of a new session the primary must answer: a proxy can choose another server for each. */
 const READS_TRIED = 4;
 
 const SUCCESSFUL = '00000';
@@ -138,7 +138,7 @@ export class Session implements TableSession {
     return this.#isLost;
   }
 
-  /** Id of the process that the server, or a program that answers in its place, has named for this connection. */
+  /** Id of the process that the server, or a program in between, announced for this connection. */
   get announcedPid(): bigint {
     // Not in the driver's types.
     const { processID } = this.#client as unknown as { processID: number | null };
@@ -184,10 +184,10 @@ export class Session implements TableSession {
   }
 
   /**
-   * Rejects where PostgreSQL reports success for a write that may be lost: COMMIT of a failed transaction is answered with
-   * ROLLBACK, and a commit that no standby has confirmed only causes a warning
-   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION). After that the session ends, since the
-   * next statements would read that commit.
+   * Sends a statement, and fails where PostgreSQL reports success for a write that may be lost: it answers COMMIT of a failed transaction with
+   * ROLLBACK, and a commit without a standby's confirmation with a warning only
+   * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION). Then the session ends, since its next statements would
+   * read that commit.
    */
   async #sendDurable(statement: QueryConfig): Promise<QueryArrayResult> {
     this.#hasWarned = false;
@@ -239,5 +239,5 @@ export class Session implements TableSession {
 const SET_UP = `SELECT pg_is_in_recovery(), current_setting('server_version_num'), current_setting('server_encoding'),
     ${APPLY_SESSION_SETTINGS}`;
 
-/** Begins a read-only transaction whose statements all see the same snapshot, until COMMIT. */
+/** Begins a read-only transaction whose statements all read the same snapshot, until COMMIT. */
 export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 /** Old snapshots that are named; there can be any number. */
 const MAX_NAMED = 5;
 
-/** Returns how many transactions the oldest snapshot of each kind holds back; 0 without one. */
+/** Returns how many transactions the oldest snapshot of each kind of holder holds back; 0 without one. */
 export async function readHeldBack(session: Session): Promise<NonNullable<StoreSizes['heldBack']>> {
   const held = new Map((await session.query(LARGEST)) as [string, bigint][]);
   const [sessions, prepared, slots] = SNAPSHOT_HOLDERS.map((kind) => Number(held.get(kind) ?? 0));
@@ -19,8 +19,9 @@ export async function oldSnapshots(session: Session): Promise<string[]> {
 }
 
 /**
- * A transaction that has written holds back as much as a snapshot. Sessions in other databases do not, but those that send the log to a
- * standby with hot_standby_feedback do. Vacuum ignores the snapshots of other vacuums. https://www.postgresql.org/docs/current/routine-vacuuming.html
+ * A transaction that has written holds back as much as a snapshot. Sessions in other databases hold back nothing, except those that send the log
+ * to a standby with hot_standby_feedback. Vacuum ignores the snapshots of other vacuums.
+ * https://www.postgresql.org/docs/current/routine-vacuuming.html
  */
 const HELD = `SELECT 'session' AS kind, age(coalesce(backend_xmin, backend_xid)) AS transactions,
       concat('session ', pid, ' (', nullif(application_name, '') || ', ', 'role ', usename, ')') AS name
@@ -38,7 +39,7 @@ const LARGEST = `SELECT kind, max(transactions) FROM (${HELD}) AS held GROUP BY 
 const NAMED = `SELECT name, transactions FROM (${HELD}) AS held WHERE transactions > $1
   ORDER BY transactions DESC LIMIT $2`;
 
-/** Returns the size of the database and what holds back its cleanup; log and disk are the server's. */
+/** Returns the size of the database, and the holders of old snapshots. The sizes of log and disk are unknown here. */
 export async function readSizes(session: Session): Promise<StoreSizes> {
   const [[row], heldBack] = await Promise.all([
     session.query('SELECT pg_database_size(current_database())'),

@@ -24,7 +24,7 @@ export const COMMAND: TimeLimits = {
   idleInTransaction: 2_000,
   transaction: 0,
 };
-/** For migrations, which set their limits themselves; building an index can take long. */
+/** For migrations, which set limits of their own; building an index can take long. */
 export const MIGRATIONS: TimeLimits = {
   lock: 1_000,
   statement: 6 * 3_600_000,

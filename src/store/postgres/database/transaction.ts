@@ -28,7 +28,7 @@ export async function inTransaction<T>(
 }
 
 /**
- * Waits until the synchronous standby, if there is one, has all commits so far: by a commit that writes to the log only.
+ * Waits until the synchronous standby, if there is one, has all earlier commits: sends a commit that writes to the log only.
  * @throws StoreUnavailable
  */
 export async function waitForStandby(session: Session): Promise<void> {

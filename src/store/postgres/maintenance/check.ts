@@ -33,7 +33,7 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
     const { orders, problems } = await countedRows(
       { revision, pending, shipped, cancelled },
       async () => (await session.query(countsSql(schema!)))[0] as readonly bigint[],
-      // A difference that prevents it is listed already.
+      // If the rows cannot be counted, the cause is already listed as a difference.
       () => differences.length > 0,
     );
     // to_jsonb writes bytes as \x and hexadecimal digits.

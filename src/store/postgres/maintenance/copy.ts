@@ -93,7 +93,7 @@ async function empty(session: Session): Promise<void> {
   const [lock] = await session.query(`SELECT pg_try_advisory_lock(${COPY_LOCK})`);
   if (lock![0] !== 1n) throw new StoreNotUsable('another copy into this database is running');
   await session.run('BEGIN');
-  // Every writer locks this row, so no other process can insert from here on.
+  // Every writer locks this row, so no other process can insert rows from here on.
   const isStore = (await session.query('SELECT FROM store FOR UPDATE')).length > 0;
   const isInUse = TABLES.map(({ name }) => `EXISTS (SELECT FROM ${name})`).join(' OR ');
   const [row] = await session.query(`SELECT ${isInUse}`);

@@ -15,9 +15,8 @@ import type { Session } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * Computes the heads of a store that an earlier release has written, in many transactions: if it is interrupted, it continues after
- * the last one. Several processes can do this at once, since each computes the same. Blocks the thread; no process writes orders
- * meanwhile.
+ * Computes the heads of a store that an earlier release has written, in many transactions: if it is interrupted, it continues after the last
+ * one. Several processes can do this at once: each computes the same. Blocks the thread; until it ends, no process writes orders.
  * @param onProgress called with the number of revisions done, and of all
  */
 export async function completeHeads(
@@ -51,7 +50,7 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = writeHeads(session, revisions);
   }
-  // The last revisions may have been deleted, with what operators have recorded for them.
+  // The last revisions may have been deleted; their records of operators go too.
   session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   session.write(SQL.forget, [end.revision]);
 }

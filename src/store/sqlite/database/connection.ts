@@ -31,7 +31,7 @@ export function sqlitePath(url: string): string {
 /** Returns what is wrong with the path of a `sqlite:PATH` URL, or undefined. */
 export function sqlitePathProblem(url: string): string | undefined {
   const path = url.slice(SQLITE.length);
-  // Users expect more of ":memory:" and "file:…" than a file of that name.
+  // Refused, since users do not expect a file with the name ":memory:" or "file:…".
   if (path === '' || /^(?::|file:)/i.test(path) || path.endsWith('/')) {
     return 'must name a database file, such as sqlite:data/store-orders.db';
   }
@@ -84,15 +84,15 @@ export function makeDurable(db: DatabaseSync): void {
   // Set even if already on, and verified: durability depends on these two.
   expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
   expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
-  // Bytes that the log keeps on disk when it restarts, after a long-running reader let it grow.
+  // Bytes that the log keeps on disk when it restarts, after a long read has let it grow.
   db.exec('PRAGMA journal_size_limit = 67108864');
   // macOS only: there a plain fsync leaves the data in the drive's cache.
   db.exec('PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;');
 }
 
 /**
- * Creates a folder and its parents, readable by the owner only. Existing folders keep their modes. The names of new folders are
- * synced: SQLite syncs only the folder of a database, which is lost with its name if the power fails.
+ * Creates a folder and its parents, readable by the owner only. Existing folders keep their modes. Syncs the names of new folders: SQLite syncs
+ * only the folder of a database, and a power failure can remove a folder whose name was not synced.
  * @throws StoreNotUsable
  */
 export function makeFolder(path: string): void {
@@ -155,7 +155,7 @@ export function expectExists(path: string): void {
   if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
 }
 
-/** In one line, for commands that only read. */
+/** Advice for commands that only read. */
 const READ_AS_OWNER =
   'while no service uses it, reading it creates files in its folder, for which this user lacks permission; run the command as its owner';
 
@@ -163,9 +163,8 @@ const READ_AS_OWNER =
 export type Location = string | URL;
 
 /**
- * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files
- * that readers share, and must be told that no other process can write the database.
- * https://sqlite.org/uri.html#uriimmutable
+ * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files that readers share, and needs
+ * a parameter that rules out writers. https://sqlite.org/uri.html#uriimmutable
  * @throws StoreNotUsable if there is no file at `path`, or this user may not create the files that readers share
  */
 export function readableLocation(path: string): Location {
@@ -177,7 +176,7 @@ export function readableLocation(path: string): Location {
   } catch (error) {
     if (isReadOnly(error)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
     if (!isCannotOpen(error)) throw error;
-    // Changes that are in the log alone are read by its index, which is lacking.
+    // Changes that are only in the log cannot be read without the log's index.
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
     if (log !== undefined && log.size > 0) {
       if (mayUse(path, constants.R_OK)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });

@@ -15,9 +15,9 @@ import { type OrderId, parseInt64 } from '../../../domain/order.ts';
 const LENGTH = 20;
 
 /**
- * The highest id that the store at a path has assigned, in a file next to the database. An operator may replace the database with
- * an older copy by hand, which lacks the latest orders; this is detected only by comparing the ids. The file is only a safeguard:
- * it is not synced, and if it cannot be used, the store works without it ("doctor" reports that).
+ * The highest id that the store at a path has assigned, in a file next to the database. An operator may replace the database with an older copy
+ * by hand; only a comparison of the ids shows that the latest orders are missing. The file is an additional safeguard: it is not synced, and the
+ * store works without it ("doctor" reports that).
  */
 export class GivenIds {
   /** Undefined if the file cannot be used. */
@@ -40,7 +40,7 @@ export class GivenIds {
     return this.#highest;
   }
 
-  /** Called after a commit, whose outcome does not depend on this. */
+  /** Called after a commit; a failure does not affect the outcome. */
   record(id: OrderId): void {
     if (id === this.#highest || this.#file === undefined) return;
     this.#highest = id;

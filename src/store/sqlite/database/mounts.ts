@@ -6,10 +6,7 @@ interface Mount {
   readonly type: string;
 }
 
-/**
- * Returns the mount that has a file; undefined on other systems than Linux.
- * @param path absolute, without symbolic links
- */
+/** Returns the mount that a file is on; undefined on other systems than Linux. @param path absolute, without symbolic links */
 export function mountOf(path: string): Mount | undefined {
   let found: Mount | undefined;
   for (const mount of mounts()) {
@@ -37,7 +34,7 @@ function mounts(): Mount[] {
   });
 }
 
-/** Blanks, tabs, line ends and backslashes are written as three octal digits. */
+/** Decodes blanks, tabs, line ends and backslashes, which the kernel writes as three octal digits. */
 function unescaped(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, digits) =>
     String.fromCharCode(Number(`0o${digits}`)),

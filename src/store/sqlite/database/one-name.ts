@@ -4,9 +4,8 @@ import { StoreNotUsable } from '../../store.ts';
 import { mountOf } from './mounts.ts';
 
 /**
- * Refuses to write a database that has another name, or is in another place, than its log: SQLite names the log after the database, so
- * changes made through one name are not seen through the other, and lost if that one is used next.
- * https://sqlite.org/howtocorrupt.html, 2.5
+ * Refuses to write a database that has several names, or is in another place than its log. SQLite names the log after the database: changes made
+ * through one name are invisible through another, and lost if that one is used next. https://sqlite.org/howtocorrupt.html, 2.5
  * @throws StoreNotUsable
  */
 export function expectOneName(path: string): void {
@@ -31,7 +30,7 @@ export function namesProblem(path: string): string | undefined {
   );
 }
 
-/** Counts the names that an interrupted restore has left: it keeps the old database under another name before it replaces it. */
+/** Counts the names that an interrupted restore has left: before it replaces a database, it keeps the old one under another name. */
 function keptNames(file: string, ino: number): number {
   const folder = dirname(file);
   const names = readdirSync(folder).filter((name) => name.startsWith(`${basename(file)}.before-`));

@@ -14,9 +14,9 @@ const SUFFIXES = ['', '-wal', '-shm'] as const;
 type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>>;
 
 /**
- * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or
- * replaced, where no other process finds the changes, and none after a restart: https://sqlite.org/howtocorrupt.html, 2.4.
- * So the identities are compared before a change is acknowledged, and once a second.
+ * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or replaced, where no
+ * other process, and no process after a restart, finds the changes: https://sqlite.org/howtocorrupt.html, 2.4. So the identities are compared
+ * before a change is acknowledged, and once a second.
  */
 export class OpenFiles {
   readonly #path: string;
@@ -25,7 +25,7 @@ export class OpenFiles {
   readonly #db: DatabaseSync;
   readonly #opened: Identities;
   #loss: StoreUnavailable | undefined;
-  /** Whether the log, which only this process has, is still to be written into the database file. */
+  /** Whether the log, which no other process can reach, must still be written into the database file. */
   #isToRescue = false;
 
   /**
@@ -69,7 +69,7 @@ export class OpenFiles {
       const what = now[suffix] === undefined ? 'was deleted' : 'was replaced';
       return `${suffix === '' ? resolve(this.#path) : this.#real + suffix} ${what}`;
     });
-    // Where another process may have opened the database since, writing to it could damage it.
+    // If another process may have opened the database since, writing could damage it.
     const mayRescue = changed.every((suffix) => suffix !== '' && now[suffix] === undefined);
     const isWhole = mayRescue && this.#checkpoint();
     this.#isToRescue = mayRescue && !isWhole;
@@ -82,7 +82,7 @@ export class OpenFiles {
     return new StoreUnavailable(message, 'replaced');
   }
 
-  /** Writes what the log has into the database file. Returns whether that is complete. */
+  /** Writes the content of the log into the database file. Returns whether all of it was written. */
   #checkpoint(): boolean {
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
     for (const until = performance.now() + RESCUE_MS; performance.now() < until; ) {
@@ -90,7 +90,7 @@ export class OpenFiles {
         const row = this.#db.prepare('PRAGMA wal_checkpoint(FULL)').get()!;
         if (row.busy === 0n && row.log === row.checkpointed) return true;
       } catch {
-        // Such as a full disk: the loss is reported either way.
+        // For example a full disk; the loss is reported either way.
         return false;
       }
       Atomics.wait(sleeper, 0, 0, RETRY_MS);

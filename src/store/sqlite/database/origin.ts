@@ -16,7 +16,7 @@ export function reserveGiven(session: Session, given: OrderId): void {
   const [row] = session.query(SQL.freeIds);
   if (row === undefined) return;
   const [highest, last] = row as readonly [bigint, bigint];
-  // Ids above the last one do not count.
+  // An operator has lowered the last id since.
   if (given <= highest || given > last) return;
   session.write(SQL.reserveIds, [leapAbove({ highest: given, last })]);
 }

@@ -47,10 +47,7 @@ export function expectUsable(
   if (!evenIfMoved) expectNotMovedAway(movedTo);
 }
 
-/**
- * Refuses to serve a store that another release has migrated, or that was moved to another database.
- * @throws StoreUnavailable
- */
+/** Checks that the store may be served. @throws StoreUnavailable if another release has migrated it, or it was moved to another database */
 export function expectServed(session: Session): void {
   expectUsable(requireStoreRow(session.query(GUARDS)[0]));
 }

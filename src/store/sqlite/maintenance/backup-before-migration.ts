@@ -9,7 +9,7 @@ import { timeForName } from './backup.ts';
 import { pathDigest } from './backup-rotation.ts';
 import { backupInThread } from './backup-thread.ts';
 
-/** How long another process may keep the database from being read. */
+/** How long to wait while another process prevents reading. */
 const BUSY_MS = 1_000;
 
 /**
@@ -30,7 +30,7 @@ export async function backupBeforeMigration(
   try {
     const { findings } = await backupInThread(path, target);
     if (findings.schema.has !== has) {
-      // Another process has migrated the store meanwhile, and has made its own backup before.
+      // Another process has migrated the store since, and has made a backup before that.
       rmSync(target);
       return;
     }
@@ -56,7 +56,7 @@ function deleteOlder(target: string, has: number): void {
   }
 }
 
-/** Returns the number of migrations that a database has; 0 for one that is missing, or is refused when it is opened. */
+/** Returns the number of migrations of a database; 0 if it is missing, or will be refused when it is opened. */
 function schemaOf(path: string): number {
   if (!existsSync(path)) return 0;
   try {

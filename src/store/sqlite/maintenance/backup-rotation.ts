@@ -6,12 +6,12 @@ import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
 import { isBusy } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
-/** A backup of a later time than this from now was dated by a wrong clock: it does not count, and is not deleted. */
+/** A backup that is dated later than this from now has the time of a wrong clock: it is ignored, and not deleted. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Makes a backup of the store at `path` if one is due, checks it, and deletes the oldest beyond `keep`. Processes that share the
- * store make one at a time: a lock on a file beside the backups, which ends with the process that holds it. Blocks the thread.
+ * Makes a backup of the store at `path` if one is due, checks it, and deletes the oldest beyond `keep`. Processes that share the store make one
+ * at a time, under a lock on a file beside the backups, which ends with its process. Blocks the thread.
  * @throws StoreNotUsable, and errors of the file system
  */
 export async function rotateBackups(path: string, rotation: Rotation): Promise<Rotated> {
@@ -21,7 +21,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
   const lock = new DatabaseSync(resolve(folder, '.store-orders-backup-lock'), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
-    // Another process may have made one meanwhile.
+    // Another process may have made one while this one waited for the lock.
     if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
     const made = await make(path, rotation);
     return { latest: latestBackup(path, folder), made };
@@ -46,7 +46,7 @@ function isDue(path: string, { folder, everyMs }: Rotation): boolean {
 
 async function make(path: string, { folder, keep }: Rotation): Promise<Backup> {
   const prefix = prefixOf(path);
-  // Left by a process that was killed: no other process makes a backup while the lock is held.
+  // A process that was killed has left them: no other process makes a backup while the lock is held.
   for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
   const target = join(folder, `${prefix}${timeForName()}.db`);
   const made = await makeBackup(target, async (partial) => copySqlite(path, partial));

@@ -4,7 +4,7 @@ import { errorOf, type Failure, failureOf } from '../database/errors.ts';
 import { copySqlite, makeBackup } from './backup.ts';
 import { rotateBackups } from './backup-rotation.ts';
 
-/** What the thread does: one backup, or one if it is due. */
+/** The task of the thread: a backup now, or one if it is due. */
 type Job =
   | { readonly job: 'backup'; readonly path: string; readonly target: string }
   | { readonly job: 'rotation'; readonly path: string; readonly rotation: Rotation };
@@ -12,8 +12,8 @@ type Job =
 type Answer<Result> = { readonly result: Result } | Failure;
 
 /**
- * Makes a backup in a thread of its own: copying and checking a million orders takes seconds, and a disk can hang. A store that
- * does not pass the check is backed up too; the findings say so.
+ * Makes a backup in a thread of its own: copying and checking a million orders takes seconds, and a disk can hang. A store that does not pass
+ * the check is backed up too; see the findings.
  * @throws StoreNotUsable, StoreUnavailable
  */
 export function backupInThread(path: string, target: string): Promise<Backup> {

@@ -29,9 +29,8 @@ import { missingMigrations } from '../database/schema.ts';
 import { checkSqlite } from './check.ts';
 
 /**
- * Makes a backup at `target`, an absolute path, which must not exist, in a folder that must: a missing one can be a disk that is not mounted.
- * `copy` writes the database to a temporary file beside it, which is checked, and renamed to `target` once it is complete and
- * synced.
+ * Makes a backup at `target`, an absolute path without a file. Its folder must exist: a missing one can be a disk that is not mounted. `copy`
+ * writes the database to a temporary file beside it, which is checked, and renamed to `target` once it is complete and synced.
  * @param mustBeSound whether a store that fails the check is refused
  * @throws StoreNotUsable
  */
@@ -112,7 +111,7 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
     syncToDisk(partial);
     const [written, { size }] = [fileIdentity(partial), statSync(partial)];
     putInPlace(partial);
-    // Some network file systems give a file another inode with another name.
+    // On some network file systems a file gets another inode when it is renamed.
     if (fileIdentity(target) !== written && statSync(target).size !== size) {
       throw new StoreNotUsable(
         `${target} is not the file that was written; another program has replaced it`,
@@ -127,7 +126,7 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
   }
 }
 
-/** Names the disk that is full: that of the target, or of temporary files, which sorting can need. */
+/** Names the full disk: the target's, or the one for temporary files, which sorting can need. */
 function fullDisk(target: string): string {
   const disks = [dirname(resolve(target)), process.env.SQLITE_TMPDIR ?? tmpdir()].map((folder) => {
     const { bavail, bsize } = statfsSync(folder);
@@ -155,8 +154,8 @@ export function copySqlite(path: string, target: string): void {
 }
 
 /**
- * Marks a copy as a backup. Its id is only used by releases that did not know heads, and may still serve such a copy. It is one file,
- * without a log, whose files a check would leave.
+ * Marks a copy as a backup. Clears its id, which only releases without heads use. The copy has no log, since a check would leave the log's
+ * files.
  */
 function markAsBackup(path: string): void {
   changeDatabase(path, (db) => {

@@ -86,7 +86,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
 /** The first schema version with the column previous. */
 const PREVIOUS_SINCE = 2;
 
-/** Returns a problem if events are not linked to the one that placed their order. @param isUnsound whether problems are known */
+/** Returns a problem if events are not linked to the event that placed their order. @param isUnsound whether problems are known */
 function unlinkedEvents(session: Session, { has }: SchemaVersion, isUnsound: boolean): string[] {
   if (has < PREVIOUS_SINCE || isUnsound) return [];
   const count = session.query(UNLINKED)[0]![0] as bigint;
@@ -98,7 +98,7 @@ const UNLINKED = `SELECT count(*) FROM order_events AS event
     WHERE placed.revision = iif(event.previous = 0, event.revision, event.previous)
       AND placed.order_id = event.order_id AND placed.type = 'placed'))`;
 
-/** Compares the schema; one on corrupt pages cannot be read. */
+/** Compares the schema; returns no differences if its pages are corrupt. */
 function differencesOf(db: DatabaseSync): string[] {
   try {
     return schemaDifferences('sqlite', describeSchema(db));

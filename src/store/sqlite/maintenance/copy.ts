@@ -157,7 +157,7 @@ async function* rowsOf(path: string, db: DatabaseSync, { name, columns, key }: T
   }
 }
 
-/** Returns a function that, given events in copy order, returns the previous revision of each one's order, or 0. */
+/** Returns a function that takes events in the order of the copy, and returns the revision of the order's event before each one, or 0. */
 function previousRevision(): (event: Row) => bigint {
   let order: Column | undefined;
   let revision = 0n;

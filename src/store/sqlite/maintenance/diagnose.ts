@@ -23,7 +23,7 @@ import { partialsIn } from './backup.ts';
 const SLOW_SYNC_MS = 20;
 const LEAST_FREE_BYTES = 1 << 30;
 const NO_FREE_BYTES = 100 << 20;
-/** File systems by type: those on which locks and syncs do not work or that a restart empties, and those that depend on their host. */
+/** Unsuitable file systems by type: locks and syncs do not work there, a restart empties them, or they depend on their host. */
 const UNSUITABLE: readonly (readonly [RegExp, string])[] = [
   [/^nfs/, 'NFS'],
   [/^(?:cifs|smb)/, 'SMB'],
@@ -54,14 +54,14 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;
   } catch (error) {
-    // Such as a disk that fails.
+    // For example a failing disk.
     return [
       problem('files', (error as Error).message, 'correct the path, its rights, or the disk'),
     ];
   }
 }
 
-/** Returns what is at the path instead of a file; undefined for a file, or nothing. */
+/** Returns the kind of a path that is not a file; undefined for a file, or if there is nothing. */
 function wrongKindOf(file: string): string | undefined {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() && !existsSync(file)) {
     return `${file} is a link to a file that does not exist`;
@@ -70,7 +70,7 @@ function wrongKindOf(file: string): string | undefined {
   return stat === undefined || stat.isFile() ? undefined : `${file} is not a file`;
 }
 
-/** The folder of the database, or the one that it will be made in. */
+/** Returns the folder of the database, or the nearest existing folder above it. */
 function existingFolder(file: string): string {
   let folder = dirname(file);
   while (!existsSync(folder)) folder = dirname(folder);

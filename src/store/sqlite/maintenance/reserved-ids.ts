@@ -5,9 +5,9 @@ import type { OrderId } from '../../../domain/order.ts';
 import type { Action } from '../../audit.ts';
 
 /**
- * Prepares the backup at `path` for use: records the restore, and reserves the ids that may have been assigned since the backup
- * was made, also by the stores of `given`. If the backup has the schema of an earlier release, which has no columns for this,
- * both are written to the table restored, from which the migrations read them.
+ * Prepares the backup at `path` for use: records the restore, and reserves the ids that may have been assigned since the backup was made, also
+ * by the stores of `given`. The schema of an earlier release has no columns for this: then both are written to the table restored, and the
+ * migrations move them.
  * @returns the next id that the store assigns
  */
 export function beginHistory(

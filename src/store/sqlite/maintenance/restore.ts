@@ -42,7 +42,7 @@ export async function restoreSqlite(
   expectSound(source, `${file} failed the check; nothing was restored`);
   accept(source);
   const wasThere = existsSync(target);
-  // Resolves symbolic links: otherwise the link would be replaced, and its target stay in use.
+  // Resolves symbolic links: otherwise the link would be replaced, and its target would stay in use.
   const path = wasThere ? realpathSync(target) : target;
   if (wasThere && fileIdentity(path) === fileIdentity(file)) {
     throw new StoreNotUsable('the backup and the database are the same file');
@@ -67,7 +67,7 @@ export async function restoreSqlite(
       if (wasThere) chmodSync(partial, statSync(path).mode);
     },
     putInPlace: (partial) => {
-      // Creates a file to lock; fails if a service has created a database there meanwhile.
+      // Creates a file to lock; fails if a service has created a database there in the meantime.
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       withOpenErrors(path, () =>
         withExclusiveLock(path, (old) => {
@@ -83,10 +83,7 @@ export async function restoreSqlite(
   return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId! };
 }
 
-/**
- * Returns the ids that the replaced database has given; none if they cannot be read.
- * @throws StoreNotUsable if it must not be replaced
- */
+/** Returns the ids that the replaced database has assigned; none if they cannot be read. @throws StoreNotUsable if it must not be replaced */
 function idsGivenBy(old: DatabaseSync, source: Findings): FreeIds[] {
   try {
     // It may have been moved while the backup was copied.
@@ -135,8 +132,7 @@ function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
     if (checkpointLog(db)) {
-      // Holds the lock in a transaction instead, so that closing the connection, when `path` names another file,
-      // deletes nothing.
+      // Holds the lock in a transaction instead: when the connection is closed, `path` names another file, and nothing must be deleted.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
       if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
       use(db);
@@ -147,8 +143,7 @@ function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void
   } finally {
     db.close();
   }
-  // The log is corrupt. Runs after the connection is closed, which would delete the file that has the log's name by
-  // then.
+  // The log is corrupt. Runs after the connection is closed: closing deletes the file that has the log's name.
   use();
 }
 
@@ -183,7 +178,7 @@ function moveLogAside(path: string, kept: string): void {
   for (const suffix of ['-wal', '-journal']) {
     if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix);
   }
-  // The index of the log, which SQLite rebuilds.
+  // The index of the log; SQLite rebuilds it.
   rmSync(`${path}-shm`, { force: true });
 }
 
