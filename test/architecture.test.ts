@@ -62,6 +62,16 @@ test('an import leads down, or stays in its room', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('ARCHITECTURE.md shows these floors', () => {
+  const [picture] = read('ARCHITECTURE.md').match(/(?<=```\n)main\n.*?(?=\n```)/s)!;
+  const shown = picture.split('\n').map((line) => line.split(/ {4,}/)[0]!.split(/ +/));
+  const nameOf = (room: string) => room.replace('src/', '');
+  assert.deepEqual(
+    shown.map((rooms) => rooms.toSorted()),
+    FLOORS.map((rooms) => rooms.map(nameOf).toSorted()).reverse(),
+  );
+});
+
 test('there are no import cycles', () => {
   const stack: string[] = [];
   const done = new Set<string>();
@@ -151,9 +161,11 @@ const MAX_FILES = 20;
 /** It has a file for each migration and engine. */
 const LARGE = ['src/store/migrations'];
 
-test(`a folder has at most ${MAX_FILES} files`, () => {
+test(`a folder has 2 to ${MAX_FILES} files, or further folders`, () => {
   const files = Map.groupBy([...SOURCES, ...CLIENT], (path) => dirname(path));
   for (const [folder, { length }] of files) {
     assert.ok(length <= MAX_FILES || LARGE.includes(folder), `${folder} has ${length} files`);
+    const hasFolders = files.keys().some((each) => each.startsWith(`${folder}/`));
+    assert.ok(length > 1 || hasFolders, `${folder} has one file`);
   }
 });

@@ -53,6 +53,6 @@ function tableOf(line: string): string | undefined {
 export function olderSchema(from: number, to: number): string {
   return (
     `its schema is that of an earlier release (${from} of ${to} migrations); update it with "store-orders migrate", ` +
-    'after which services of that release may have to be replaced (docs/operating.md, Upgrades)'
+    'after which services of that release may have to be replaced (docs/upgrading.md)'
   );
 }

@@ -24,7 +24,7 @@ async function urlForRole(t: TestContext, url: string, grants: (role: string) =>
 
 const SERVE = ['serve', '--port', '0', '--operations-port', '0', '--database'];
 
-// The statements of docs/operating.md.
+// The statements of docs/postgresql.md.
 const GRANTS = (role: string) =>
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`;
 

@@ -39,7 +39,7 @@ for (const version of ['24.15.0', '26']) {
       files.filter((name) => /\.ts$|(^|\/)test\/|\.test\.js$|released|tsconfig/.test(name)),
       [],
     );
-    for (const name of ['docs/operating.md', 'deploy/systemd/store-orders.service']) {
+    for (const name of ['docs/install.md', 'deploy/systemd/store-orders.service']) {
       assert.ok(files.includes(name), name);
     }
     const path = join(folder, INSTALLED, 'bin/store-orders.js');

@@ -1,4 +1,4 @@
-// "Changing passwords and certificates" of docs/operating.md, step by step, under load.
+// "Changing passwords and certificates" of docs/postgresql.md, step by step, under load.
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// "Upgrades" and "Upgrading nodes" of docs/operating.md, with the releases that came before.
+// docs/upgrading.md, with the releases that came before.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -162,7 +162,7 @@ test('settings of the database do not affect the store', async (t) => {
     assert.equal(actual[setting], value, setting);
   }
   assert.equal(actual.synchronous_commit, 'on');
-  const documented = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const documented = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
   for (const setting of Object.keys(SESSION_SETTINGS)) {
     assert.match(documented, new RegExp(`^\\|.*\`${setting}\`.* \\|`, 'm'));
   }

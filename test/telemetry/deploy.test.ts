@@ -156,19 +156,21 @@ test('every alert has a unit test in which it fires, and one in which it does no
   }
 });
 
-test('every alert has a summary, a description and a runbook heading in operating.md', () => {
-  const anchors = [...read('docs/operating.md').matchAll(/^#{2,} (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
+test('every alert has a summary, a description and a runbook in docs/', () => {
+  const anchorsOf = (page: string) =>
+    [...read(page).matchAll(/^#{2,} (.+)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    );
   for (const { alert, labels, annotations } of alerts) {
     assert.match(labels?.severity ?? '', /^(page|ticket)$/, alert);
     assert.ok(annotations?.summary && annotations.description, alert);
     const [page, anchor] = (annotations.runbook ?? '').split('#');
-    assert.equal(page, 'docs/operating.md', alert);
-    assert.ok(anchors.includes(anchor!), `${alert}: no heading #${anchor}`);
+    assert.match(page!, /^docs\/\w+\.md$/, alert);
+    const anchors = anchorsOf(page!);
+    assert.ok(anchor === undefined || anchors.includes(anchor), `${alert}: no heading #${anchor}`);
   }
 });
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { parseExactJson } from '../../protocol/exact-json.ts';
 
-/** A key that is revoked or expires is refused by every node after this time, as docs/operating.md promises. */
+/** A key that is revoked or expires is refused by every node after this time, as docs/keys.md promises. */
 export const REFUSED_WITHIN_MS = 1_000;
 
 /** A request to a service on this machine. */

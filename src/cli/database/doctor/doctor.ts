@@ -49,7 +49,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
     config = readConfig(environment, databaseSettings(flags));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = 'see "Configuration" in README.md';
+    const advice = 'see docs/configuration.md';
     const wrong = error.problems.map((each) => problem('configuration', each, advice));
     return [programOf(), ...wrong];
   }

@@ -31,7 +31,7 @@ export async function storeOf(config: Config): Promise<Finding[]> {
     return [...findings, ...(await usedStoreOf(config))];
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
-    return [problem('store', error.message, 'see docs/operating.md')];
+    return [problem('store', error.message, 'see docs/troubleshooting.md')];
   }
 }
 

@@ -22,7 +22,7 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
     session = await newSession(url, COMMAND);
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
-    return [problem('database', error.message, 'see "PostgreSQL" in docs/operating.md')];
+    return [problem('database', error.message, 'see docs/postgresql.md')];
   }
   try {
     const settings = await settingsOf(session);
@@ -150,7 +150,7 @@ async function rightsOf(session: Session): Promise<Finding[]> {
     hasTables === 1n
       ? 'the role lacks permission to write all tables'
       : 'the role lacks permission to create tables';
-  return [problem('rights', found, 'see "Roles" in docs/operating.md')];
+  return [problem('rights', found, 'see "Roles" in docs/postgresql.md')];
 }
 
 const RLS_ADVICE =

@@ -19,7 +19,7 @@ export function namesProblem(path: string): string | undefined {
   if (mountOf(file)?.point === file) {
     return (
       'it is mounted alone, without its log, which would be in the container and lost with it; mount its folder instead ' +
-      '("Container" in docs/operating.md)'
+      '("Container" in docs/install.md)'
     );
   }
   const { nlink, ino } = statSync(file);

@@ -77,7 +77,7 @@ export class OpenFiles {
       ? 'all changes are in the database file; restart the service'
       : this.#isToRescue
         ? 'changes are still being written into the database file, which another process is reading; do not kill the service'
-        : 'see "Files that are deleted or replaced" in docs/operating.md';
+        : 'see "Files that are deleted or replaced" in docs/troubleshooting.md';
     const message = `${names.join(', ')} while in use; reads and writes are stopped; ${rest}`;
     return new StoreUnavailable(message, 'replaced');
   }
