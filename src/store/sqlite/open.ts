@@ -97,17 +97,19 @@ async function startWriter(
  * memory, so handing them to another thread would cost more than most reads.
  */
 interface Reading {
-  readonly location: Location;
+  /** Opens a further connection, for a read with a snapshot of its own. */
+  readonly openSession: () => Session;
   /** For single statements, each with its own snapshot. */
   readonly session: Session;
   readonly changes: Changes;
 }
 
 function openReading(location: Location): Reading {
-  const session = new Session(openForReading(location));
+  const openSession = () => new Session(openForReading(location));
+  const session = openSession();
   try {
     requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    return { location, session, changes: new Changes(new Session(openForReading(location))) };
+    return { openSession, session, changes: new Changes(openSession()) };
   } catch (error) {
     session.close();
     throw error;
@@ -115,7 +117,7 @@ function openReading(location: Location): Reading {
 }
 
 function storeOf(
-  { location, session, changes }: Reading,
+  { openSession, session, changes }: Reading,
   writer: Pick<WriterClient, 'apply' | 'close'>,
   usability: Usability,
 ): Store {
@@ -142,7 +144,7 @@ function storeOf(
       }),
     );
   const history: History = {
-    scan: (visit, range) => guarded(() => scanOrders(location, visit, range)),
+    scan: (visit, range) => guarded(() => scanOrders(openSession, visit, range)),
     revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
     imports: () => guarded(() => readImports(session)),
     importProgress: (source) => guarded(() => importProgress(session, source)),
@@ -164,7 +166,7 @@ function storeOf(
     changes: (since, visit) => guarded(() => changes.read(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
     page: (query) => within(reads, () => pages.page(query)),
-    count: (filter) => within(counts, () => pages.count(location, filter)),
+    count: (filter) => within(counts, () => pages.count(openSession, filter)),
     feed: (after, limit) => within(reads, () => turns.run(() => readFeed(session, after, limit))),
     activity: (query) => within(counts, () => countActivity(session, turns, query)),
     events: (id) => guarded(() => orderEvents(session, id)),

@@ -16,8 +16,7 @@ import type { MovedOption } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { readStatus, requireStoreRow } from '../tables/store-row.ts';
-import { type Location, openForReading } from './database/connection.ts';
-import { jsonArray, Session } from './database/session.ts';
+import { jsonArray, type Session } from './database/session.ts';
 import { expectServed, expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
@@ -72,7 +71,7 @@ export class Pages {
   }
 
   /** See Store.count. Uses a connection of its own, whose snapshot lasts for several turns. */
-  async count(location: Location, filter: OrderFilter): Promise<OrderCounts> {
+  async count(openSession: () => Session, filter: OrderFilter): Promise<OrderCounts> {
     const sort = narrowestSort(filter);
     if (sort === undefined) {
       expectServed(this.#session);
@@ -80,7 +79,7 @@ export class Pages {
       const position = { revision, head: head! };
       return { orders: countsOf(filter, orders), isExact: true, position };
     }
-    const session = new Session(openForReading(location));
+    const session = openSession();
     try {
       session.run('BEGIN');
       const position = await this.#turns.run(() => readPosition(session));

@@ -3,19 +3,18 @@ import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../domain/ord
 import type { ScanRange, ScanVisit } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
-import { type Location, openForReading } from './database/connection.ts';
-import { Session } from './database/session.ts';
+import type { Session } from './database/session.ts';
 
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;
 
 /** See History.scan. Uses a connection of its own, since the visitor decides how long it lasts. */
 export async function scanOrders(
-  location: Location,
+  openSession: () => Session,
   visit: ScanVisit,
   { from = INT64_MIN, at }: ScanRange = {},
 ): Promise<void> {
-  const session = new Session(openForReading(location));
+  const session = openSession();
   try {
     session.run('BEGIN');
     if (at === undefined) await visitPages(pagesById(session, 'true', from), visit);

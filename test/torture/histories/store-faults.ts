@@ -288,7 +288,9 @@ async function rotateSecret(store: Operated): Promise<void> {
 
 /** Every node changes the description of a webhook, again and again. */
 async function describeWebhook({ deployment, newKey, find }: Operated, id: string): Promise<void> {
-  const { secret } = await newKey(`describing ${performance.now()}`);
+  // The webhook was created by an operator.
+  const scopes = ['--scope', 'webhooks:manage', '--scope', 'webhooks:manage-all'];
+  const { secret } = await newKey(`describing ${performance.now()}`, scopes);
   const describe = async ({ name, host, port }: Target) => {
     for (let time = 1; time <= DESCRIPTIONS; time += 1) {
       const body = JSON.stringify({ description: `${name} ${time}` });
