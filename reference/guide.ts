@@ -1,4 +1,4 @@
-import { SCOPES } from '../src/domain/scopes.ts';
+import { SCOPES } from '../src/domain/api-key.ts';
 import { errorResponse } from '../src/http/error-records.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { errorLink } from './error-guide.ts';

@@ -8,8 +8,7 @@ import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/cl
 import type { OutcomeOf, StoreCommand } from '../store/commands.ts';
 import { hasPassword } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
-import { counted, UsageError, writeErr } from './terminal/output.ts';
-import { terminal } from './terminal/terminal.ts';
+import { counted, terminal, UsageError, writeErr } from './terminal/terminal.ts';
 
 export interface DatabaseFlags {
   readonly database?: string;

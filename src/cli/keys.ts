@@ -7,8 +7,9 @@ import {
   keyStatus,
   newApiKey,
   newSecret,
+  SCOPES,
+  type Scope,
 } from '../domain/api-key.ts';
-import { SCOPES, type Scope } from '../domain/scopes.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { parseDate } from '../service/settings/parsers.ts';
 import { actionOf } from '../store/audit.ts';
@@ -25,7 +26,7 @@ import {
   UsageError,
   writeErr,
   writeSecret,
-} from './terminal/output.ts';
+} from './terminal/terminal.ts';
 
 const MAX_CANCELS_PER_HOUR = 1_000_000_000;
 

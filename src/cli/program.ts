@@ -27,8 +27,16 @@ import { shipCommand } from './orders/ship.ts';
 import { showCommand } from './orders/show.ts';
 import { referenceCommand } from './reference.ts';
 import { serveCommand } from './serve.ts';
-import { CommandFailed, OutputFailed, UsageError, writeErr, writeOut } from './terminal/output.ts';
-import { runIn, type Terminal, terminal } from './terminal/terminal.ts';
+import {
+  CommandFailed,
+  OutputFailed,
+  runIn,
+  type Terminal,
+  terminal,
+  UsageError,
+  writeErr,
+  writeOut,
+} from './terminal/terminal.ts';
 import { webhooksCommand } from './webhooks/webhooks.ts';
 
 export const EXIT_FAILURE = 1;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { staticReference } from '../../reference/reference.ts';
 import { Contract } from '../http/contract/contract.ts';
-import { UsageError, writeOut } from './terminal/output.ts';
+import { UsageError, writeOut } from './terminal/terminal.ts';
 
 export function referenceCommand(): Command {
   return new Command('reference')

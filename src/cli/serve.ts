@@ -12,8 +12,7 @@ import { start } from '../service/start.ts';
 import { createLog } from '../telemetry/logger.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from './command-database.ts';
 import { addSamples, sampleCount } from './orders/sample.ts';
-import { writeErr, written } from './terminal/output.ts';
-import { terminal } from './terminal/terminal.ts';
+import { terminal, writeErr, written } from './terminal/terminal.ts';
 
 interface ServeFlags extends DatabaseFlags {
   readonly sample?: string;

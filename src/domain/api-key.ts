@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { IMPLIED_SCOPES, type Scope } from './scopes.ts';
 
 export const ENVIRONMENTS = ['production', 'staging'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -100,4 +99,33 @@ function base62(value: bigint, length: number): string {
   let text = '';
   for (let rest = value; rest > 0n; rest /= 62n) text = BASE62[Number(rest % 62n)] + text;
   return text.padStart(length, '0');
+}
+
+/** The scopes of the contract: each allows a key some operations. */
+export const SCOPES = [
+  'orders:read',
+  'orders:place',
+  'orders:cancel',
+  'orders:ship',
+  'changes:read',
+  'webhooks:manage',
+  'webhooks:manage-all',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The scopes of a key that was created without any: all except access to the webhooks of other keys. */
+export const IMPLIED_SCOPES: readonly Scope[] = SCOPES.filter(
+  (scope) => scope !== 'webhooks:manage-all',
+);
+
+/** Formats scopes as they are stored; undefined for a key that has IMPLIED_SCOPES. */
+export function scopesText(scopes: readonly Scope[] | undefined): string | undefined {
+  return scopes?.join(' ');
+}
+
+/** Parses stored scopes. Scopes of later releases are ignored. */
+export function parseScopes(text: string | null | undefined): readonly Scope[] | undefined {
+  if (text === null || text === undefined) return undefined;
+  const names = text.split(' ');
+  return SCOPES.filter((scope) => names.includes(scope));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
-import { SCOPES, type Scope } from '../../src/domain/scopes.ts';
+import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
 import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/error-records.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { startService } from '../http/harness.ts';

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllowed, newApiKey, newSecret } from '../../src/domain/api-key.ts';
-import { parseScopes, SCOPES, scopesText } from '../../src/domain/scopes.ts';
+import {
+  isAllowed,
+  newApiKey,
+  newSecret,
+  parseScopes,
+  SCOPES,
+  scopesText,
+} from '../../src/domain/api-key.ts';
 
 test('scopes are parsed as they were stored, and a key without scopes has none stored', () => {
   for (const scopes of [undefined, SCOPES, ...SCOPES.map((scope) => [scope])]) {

@@ -5,8 +5,7 @@ import { crc32, gunzip } from 'node:zlib';
 import fc from 'fast-check';
 import type { Order } from '../../src/domain/order.ts';
 import { withEntries } from '../../src/listing/blocks.ts';
-import { combinedCrc32 } from '../../src/listing/crc32.ts';
-import { GzipLists } from '../../src/listing/gzip.ts';
+import { combinedCrc32, GzipLists } from '../../src/listing/gzip.ts';
 import { Listing } from '../../src/listing/listing.ts';
 import { pending, place, startService } from '../http/harness.ts';
 

@@ -1,5 +1,5 @@
 import { toJson } from '../../../protocol/exact-json.ts';
-import { IMPLIED_SCOPES } from '../../domain/scopes.ts';
+import { IMPLIED_SCOPES } from '../../domain/api-key.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { jsonReply, operation } from '../operation.ts';
 import { NOT_STORED } from './replies.ts';

@@ -3,7 +3,7 @@ import { toJson } from '../../../protocol/exact-json.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { operatorOf } from '../../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/output.ts';
+import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
 
 const MAX_RECORDS = 1_000_000;
 

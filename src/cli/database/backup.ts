@@ -4,7 +4,7 @@ import { invisibleIn } from '../../domain/text.ts';
 import { backupStore } from '../../store/copy.ts';
 import type { Findings } from '../../store/tables/consistency.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
-import { counted, grouped, UsageError, writeErr } from '../terminal/output.ts';
+import { counted, grouped, UsageError, writeErr } from '../terminal/terminal.ts';
 
 export function backupCommand(): Command {
   return databaseCommand(

@@ -10,7 +10,7 @@ import {
   UsageError,
   writeJson,
   writeOut,
-} from '../terminal/output.ts';
+} from '../terminal/terminal.ts';
 
 export function checkCommand(): Command {
   return databaseCommand(

@@ -4,8 +4,8 @@ import { actionOf } from '../../store/audit.ts';
 import { copyStore } from '../../store/copy.ts';
 import { type Database, databaseAt, databaseUrlProblem } from '../../store/database.ts';
 import { warnOfPassword } from '../command-database.ts';
-import { grouped, UsageError, writeErr } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
+import { grouped, UsageError, writeErr } from '../terminal/terminal.ts';
 
 interface CopyFlags {
   readonly from?: string;

@@ -9,7 +9,7 @@ import {
   databaseCommand,
   withStore,
 } from '../command-database.ts';
-import { grouped, table, UsageError, writeErr, writeJson, writeOut } from '../terminal/output.ts';
+import { grouped, table, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
 
 interface IdsFlags extends DatabaseFlags {
   readonly last?: string;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
 import type { MigrationStep } from '../../store/diagnosis.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
-import { counted, writeErr, writeJson, writeOut } from '../terminal/output.ts';
+import { counted, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
 
 interface MigrateFlags extends DatabaseFlags {
   readonly plan?: true;

@@ -7,7 +7,7 @@ import {
   databaseCommand,
   databaseConfig,
 } from '../command-database.ts';
-import { writeErr } from '../terminal/output.ts';
+import { writeErr } from '../terminal/terminal.ts';
 
 export function reactivateCommand(): Command {
   return databaseCommand(

@@ -7,7 +7,7 @@ import {
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { CommandFailed, writeErr } from '../terminal/output.ts';
+import { CommandFailed, writeErr } from '../terminal/terminal.ts';
 
 export function rechainCommand(): Command {
   return databaseCommand(

@@ -5,7 +5,7 @@ import { actionOf } from '../../store/audit.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { compressionOfFile } from '../files/compressed.ts';
-import { CommandFailed, counted, writeErr } from '../terminal/output.ts';
+import { CommandFailed, counted, writeErr } from '../terminal/terminal.ts';
 import { historyLines } from './backup.ts';
 
 export function restoreCommand(): Command {

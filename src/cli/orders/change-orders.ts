@@ -6,7 +6,7 @@ import { orderEtag } from '../../records/etags.ts';
 import { actionOf } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { applyRecorded, type DatabaseFlags, namesOf, withStore } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/output.ts';
+import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
 import {
   readSelection,
   type SelectedOrder,

@@ -14,8 +14,7 @@ import {
 } from '../../store/feed.ts';
 import { isTransient, type Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/output.ts';
-import { terminal } from '../terminal/terminal.ts';
+import { CommandFailed, terminal, UsageError, writeErr, writeOut } from '../terminal/terminal.ts';
 
 /** How often the store is polled for new changes with --follow. */
 const POLL_MS = 250;

@@ -4,7 +4,7 @@ import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
 import type { Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
-import { UsageError, writeErr, writeOut } from '../terminal/output.ts';
+import { UsageError, writeErr, writeOut } from '../terminal/terminal.ts';
 
 export function exportCommand(): Command {
   return databaseCommand(

@@ -3,7 +3,7 @@ import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../../d
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
-import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/output.ts';
+import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 
 const DEFAULT_LIMIT = 20;

@@ -13,8 +13,7 @@ import { PET_COLUMNS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
-import { counted, grouped, writeErr } from '../terminal/output.ts';
-import { terminal } from '../terminal/terminal.ts';
+import { counted, grouped, terminal, writeErr } from '../terminal/terminal.ts';
 import { refuseProblems } from './import/check-file.ts';
 import { PAUSE_MS } from './import/placer.ts';
 

@@ -4,7 +4,7 @@ import type { Order } from '../../domain/order.ts';
 import { sampleOrders } from '../../domain/sample.ts';
 import type { Store } from '../../store/store.ts';
 import { WRITERS } from '../files/write-orders.ts';
-import { grouped, naturalNumber, writeErr, writeOut } from '../terminal/output.ts';
+import { grouped, naturalNumber, writeErr, writeOut } from '../terminal/terminal.ts';
 
 /** Orders per write to stdout. */
 const BATCH = 1_000;

@@ -7,8 +7,7 @@ import { orderRecordJson } from '../../records/order-json.ts';
 import type { OrderFilter, PagePlace } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { InputProblem, openInput } from '../files/input.ts';
-import { counted, UsageError, writeErr, writeOut } from '../terminal/output.ts';
-import { terminal } from '../terminal/terminal.ts';
+import { counted, terminal, UsageError, writeErr, writeOut } from '../terminal/terminal.ts';
 
 /** Flags that select the orders of a command by a filter, or from a dry run. */
 export interface SelectionFlags {

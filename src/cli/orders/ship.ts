@@ -3,7 +3,7 @@ import type { ChangeCommand } from '../../domain/bulk.ts';
 import type { OrderId } from '../../domain/order.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { databaseCommand } from '../command-database.ts';
-import { UsageError } from '../terminal/output.ts';
+import { UsageError } from '../terminal/terminal.ts';
 import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 

@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type AuditRecord, operatorOf } from '../../store/audit.ts';
 import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { CommandFailed, table, writeJson, writeOut } from '../terminal/output.ts';
+import { CommandFailed, table, writeJson, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 
 export function showCommand(): Command {

@@ -1,5 +1,4 @@
-import { grouped } from './output.ts';
-import { terminal } from './terminal.ts';
+import { grouped, terminal } from './terminal.ts';
 
 const BAR_WIDTH = 24;
 /** Minimum time between two redraws. */

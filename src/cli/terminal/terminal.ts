@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable, Writable } from 'node:stream';
+import { toJson } from '../../../protocol/exact-json.ts';
 
 /** Standard streams and environment of a command; `process` conforms to it. */
 export interface Terminal {
@@ -18,4 +19,131 @@ export function terminal(): Terminal {
 
 export function runIn<T>(own: Terminal, command: () => Promise<T>): Promise<T> {
   return terminals.run(own, command);
+}
+
+/** A usage error detected after parsing. Exit code 2, as for parse errors. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The command failed for the reason in the message. Exit code 1. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+}
+
+/** Standard output could not be written: its reader has closed the pipe (EPIPE), the disk is full. */
+export class OutputFailed extends Error {
+  override readonly name = 'OutputFailed';
+  /** Whether the reader has closed the pipe, as in "export | head". */
+  readonly isUnread: boolean;
+
+  constructor(cause: Error) {
+    super(`cannot write to standard output: ${cause.message}`, { cause });
+    this.isUnread = (cause as NodeJS.ErrnoException).code === 'EPIPE';
+  }
+}
+
+/** Writes to stdout and waits until the system has taken the text. @throws OutputFailed */
+export async function writeOut(text: string): Promise<void> {
+  await written(terminal().stdout, text).catch((error) => {
+    throw new OutputFailed(error);
+  });
+}
+
+/** Writes to a stream, and waits until the system has taken the text. Rejects with the error of the write. */
+export function written(stream: Writable, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/**
+ * Writes the new secret of a key or webhook to stdout, the only place where it is shown. If that fails, calls `undo`.
+ * @param undo reverts the change; returns its effect, such as "key_1 was revoked"
+ * @throws CommandFailed if the secret could not be written
+ */
+export async function writeSecret(
+  id: string,
+  text: string,
+  undo: () => Promise<string>,
+): Promise<void> {
+  try {
+    await writeOut(text);
+  } catch (error) {
+    const undone = await undo().catch(
+      (failure) => `${id} stays valid, since it could not be taken back: ${failure.message}`,
+    );
+    throw new CommandFailed(`${(error as Error).message}; ${undone}`);
+  }
+}
+
+/** Writes a value to stdout as JSON, indented by two spaces. */
+export async function writeJson(value: unknown): Promise<void> {
+  await writeOut(`${toJson(value, 2)}\n`);
+}
+
+/** Writes a line to stderr; stdout is reserved for data. */
+export function writeErr(text: string): void {
+  terminal().stderr.write(`${text}\n`);
+}
+
+/** Formats rows as columns, each as wide as its widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.join('\n');
+}
+
+/** A table with a row for each item. */
+interface Rows<Item> {
+  /** By heading. */
+  readonly columns: Readonly<Record<string, (item: Item) => string | undefined>>;
+  /** Returns the JSON of an item. */
+  readonly record: (item: Item) => unknown;
+  /** The message if there is none. */
+  readonly empty: string;
+}
+
+/** Writes items to stdout, as a table or as a JSON array. */
+export async function printRows<Item>(
+  items: readonly Item[],
+  { columns, record, empty }: Rows<Item>,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  if (json) await writeJson(items.map(record));
+  else if (items.length === 0) writeErr(empty);
+  else await writeOut(rowsText(items, columns));
+}
+
+/** Returns a table with headings. */
+export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['columns']): string {
+  const cellsOf = Object.values(columns);
+  const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
+  return `${table([Object.keys(columns), ...rows])}\n`;
+}
+
+/** 1234567 -> 1,234,567 */
+export function grouped(count: number | bigint): string {
+  return count.toLocaleString('en-US');
+}
+
+/** 1 order, 1,234 orders */
+export function counted(count: number | bigint, noun: string): string {
+  return `${grouped(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`;
+}
+
+/**
+ * Parses an integer from 0 to `most`.
+ * @param what name of the value in the error message
+ * @throws UsageError
+ */
+export function naturalNumber(what: string, text: string, most: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);
+  return value;
 }

@@ -13,7 +13,7 @@ import {
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/output.ts';
+import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/terminal.ts';
 import { positionAt } from './manage.ts';
 
 interface CreateFlags extends DatabaseFlags {

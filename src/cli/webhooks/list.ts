@@ -10,7 +10,7 @@ import {
   table,
   writeJson,
   writeOut,
-} from '../terminal/output.ts';
+} from '../terminal/terminal.ts';
 
 type Flags = DatabaseFlags & { readonly json?: true };
 

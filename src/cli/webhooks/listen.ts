@@ -16,7 +16,7 @@ import { follow, PositionLost } from '../../feed/follow.ts';
 import type { ChangePage } from '../../store/feed.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { followed } from '../orders/changes.ts';
-import { CommandFailed, counted, UsageError, writeErr } from '../terminal/output.ts';
+import { CommandFailed, counted, UsageError, writeErr } from '../terminal/terminal.ts';
 import { positionAt } from './manage.ts';
 
 /** Longest wait for a repetition: programs under development are restarted often. */

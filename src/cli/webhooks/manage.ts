@@ -20,7 +20,7 @@ import {
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/output.ts';
+import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/terminal.ts';
 
 const ID = 'wh_3f9c1a7be2d04586';
 const ROTATION_HOURS = ROTATION_MS / 3_600_000;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { type OpenApi, resolved } from '../../../protocol/openapi.ts';
-import { SCOPES, type Scope } from '../../domain/scopes.ts';
+import { SCOPES, type Scope } from '../../domain/api-key.ts';
 import type { HeaderList } from '../error-records.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
 import type { Router } from '../request/router.ts';

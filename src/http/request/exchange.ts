@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiKey } from '../../domain/api-key.ts';
+import type { ApiKey, Scope } from '../../domain/api-key.ts';
 import { withoutSecrets } from '../../domain/api-key.ts';
-import type { Scope } from '../../domain/scopes.ts';
 import type { RequestSpan } from '../../telemetry/traces.ts';
 import { NO_BODY } from '../connection/bodies.ts';
 import { pathOf, queryOf } from '../connection/well-formed.ts';

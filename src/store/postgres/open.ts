@@ -3,8 +3,8 @@ import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import type { History } from '../history.ts';
+import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
-import { Operations } from '../operations.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
@@ -68,7 +68,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, (id) => origin.gave(id));
-  const operations = new Operations();
+  const operations = new InFlight();
   const read = <T>(use: (session: Session) => Promise<T>) =>
     operations.run(async () => use(await reading.session()));
   /** For reads whose own statement has no guard: the guard is sent first, and the read follows without waiting for its answer. */

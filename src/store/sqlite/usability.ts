@@ -1,4 +1,4 @@
-import { Operations } from '../operations.ts';
+import { InFlight } from '../in-flight.ts';
 import { needsOperator, StoreUnavailable } from '../store.ts';
 import { storeError } from './database/errors.ts';
 
@@ -14,7 +14,7 @@ export class Usability {
   readonly path: string;
   readonly #isSound: () => Promise<boolean>;
   #end: Error | undefined;
-  readonly #operations = new Operations();
+  readonly #operations = new InFlight();
 
   /** @param isSound checks the whole file */
   constructor(path: string, isSound: () => Promise<boolean>) {

@@ -21,9 +21,8 @@ import {
 } from './database/connection.ts';
 import { damageOf } from './database/damage.ts';
 import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
-import { GivenIds } from './database/given-ids.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
-import { recordOrigin, reserveGiven } from './database/origin.ts';
+import { GivenIds, recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';

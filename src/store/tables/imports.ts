@@ -1,6 +1,10 @@
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import type { ImportProgress } from '../history.ts';
-import { FINISHED_IMPORTS_KEPT, type ImportRecord, rowsPlaced } from '../imports.ts';
+import {
+  FINISHED_IMPORTS_KEPT,
+  type ImportProgress,
+  type ImportRecord,
+  rowsPlaced,
+} from '../history.ts';
 import { number, type Row, type Session, text } from './session.ts';
 import { readFreeIds } from './store-row.ts';
 

@@ -1,5 +1,4 @@
-import type { ApiKey, Environment } from '../../domain/api-key.ts';
-import { parseScopes, scopesText } from '../../domain/scopes.ts';
+import { type ApiKey, type Environment, parseScopes, scopesText } from '../../domain/api-key.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '../../../src/domain/scopes.ts';
+import type { Scope } from '../../../src/domain/api-key.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 
 const ORDERS = '/v2/store/orders';

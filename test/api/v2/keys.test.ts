@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SCOPES, type Scope } from '../../../src/domain/scopes.ts';
+import { SCOPES, type Scope } from '../../../src/domain/api-key.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 import { queryDatabase } from '../../store/engines.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newSecret } from '../../../src/domain/api-key.ts';
-import { SCOPES } from '../../../src/domain/scopes.ts';
+import { newSecret, SCOPES } from '../../../src/domain/api-key.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { succeed } from '../command.ts';
 import { type Call, openStream, parse, REFUSED_WITHIN_MS, send } from '../http.ts';

@@ -3,8 +3,14 @@ import { type Config, readConfig } from '../../../service/settings/config.ts';
 import { ConfigError, readEnvironment, type Settings } from '../../../service/settings/settings.ts';
 import { type Finding, problem } from '../../../store/diagnosis.ts';
 import { type DatabaseFlags, databaseCommand, databaseSettings } from '../../command-database.ts';
-import { CommandFailed, counted, table, writeJson, writeOut } from '../../terminal/output.ts';
-import { terminal } from '../../terminal/terminal.ts';
+import {
+  CommandFailed,
+  counted,
+  table,
+  terminal,
+  writeJson,
+  writeOut,
+} from '../../terminal/terminal.ts';
 import { backupsOf } from './backups.ts';
 import { configurationOf, namesOf, programOf, userOf } from './configuration.ts';
 import { portsOf } from './ports.ts';

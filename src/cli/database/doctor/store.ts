@@ -5,11 +5,11 @@ import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
 import type { Config } from '../../../service/settings/config.ts';
 import { expectEnvironment } from '../../../store/claim.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
-import type { ImportRecord } from '../../../store/imports.ts';
+import type { ImportRecord } from '../../../store/history.ts';
 import { type Store, StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
 import type { Findings } from '../../../store/tables/consistency.ts';
 import { describeImport } from '../../orders/imports.ts';
-import { counted, grouped } from '../../terminal/output.ts';
+import { counted, grouped } from '../../terminal/terminal.ts';
 import { webhooksOf } from './webhook-findings.ts';
 
 const SOON_MS = 14 * 86_400_000;

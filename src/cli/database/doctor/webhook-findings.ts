@@ -8,7 +8,7 @@ import {
 } from '../../../feed/deliveries/webhook-key.ts';
 import type { WebhookSettings } from '../../../service/settings/config.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
-import { counted } from '../../terminal/output.ts';
+import { counted } from '../../terminal/terminal.ts';
 
 /** Checks whether the webhooks of a store can be delivered with these settings. */
 export function webhooksOf(webhooks: readonly Webhook[], settings: WebhookSettings): Finding[] {

@@ -10,8 +10,8 @@ import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
 import { SeenIds } from '../../files/seen-ids.ts';
 import { type Located, Problems, readValues } from '../../files/values.ts';
-import { CommandFailed, counted, grouped } from '../../terminal/output.ts';
 import { showProgress } from '../../terminal/progress.ts';
+import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
 import type { Checked } from './placer.ts';
 
 /** Result of the first pass over a file. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { MAX_BATCH } from '../../../domain/batch.ts';
 import { ALL_IDS } from '../../../domain/ids.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
-import type { ImportRecord } from '../../../store/imports.ts';
+import type { ImportRecord } from '../../../store/history.ts';
 import type { Store } from '../../../store/store.ts';
 import {
   type DatabaseFlags,
@@ -13,9 +13,8 @@ import {
 import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
-import { CommandFailed, counted, writeErr, writeJson } from '../../terminal/output.ts';
 import { showProgress } from '../../terminal/progress.ts';
-import { terminal } from '../../terminal/terminal.ts';
+import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
 import { describeImport } from '../imports.ts';
 import {
   BadRows,

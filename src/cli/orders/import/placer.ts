@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderDraft, OrderId } from '../../../domain/order.ts';
 import { actionOf } from '../../../store/audit.ts';
-import { SHOWN_DIGITS } from '../../../store/imports.ts';
+import { SHOWN_DIGITS } from '../../../store/history.ts';
 import { type Store, StoreUnavailable } from '../../../store/store.ts';
-import { CommandFailed, counted } from '../../terminal/output.ts';
+import { CommandFailed, counted } from '../../terminal/terminal.ts';
 
 /** Pause between two transactions, for other writers. */
 export const PAUSE_MS = 4;

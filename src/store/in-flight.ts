@@ -1,7 +1,7 @@
 import { StoreUnavailable } from './store.ts';
 
 /** Counts the reads and writes of a store that are in progress, so that closing the store can wait for them. */
-export class Operations {
+export class InFlight {
   #running = 0;
   #isClosing = false;
   #whenIdle: (() => void) | undefined;
