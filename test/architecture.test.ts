@@ -106,8 +106,8 @@ test('the domain contains no HTTP and no SQL', () => {
   }
 });
 
-/** Where programs begin: the service and commands, and the pages in a browser. */
-const ENTRIES = ['src/main.ts', 'console/browser/main.ts', 'protocol/make-records.ts'];
+/** Where programs begin: the service and commands, the console, and programs with the client library. */
+const ENTRIES = ['src/main.ts', 'console/browser/main.ts', 'client/src/client.ts'];
 
 test('every file is reachable from main.ts, or from that of a page', () => {
   const used = new Set(ENTRIES);

@@ -1,4 +1,4 @@
-import type { Activity } from '../../protocol/records.ts';
+import type { Activity } from '../../protocol/generated/records.ts';
 
 /** Reads the counts of some periods, part by part, and adds them up. */
 export async function addedUp(

@@ -1,4 +1,4 @@
-import type { ChangeResult, ChangeResults } from '../../protocol/records.ts';
+import type { ChangeResult, ChangeResults } from '../../protocol/generated/records.ts';
 import {
   functionOf,
   idempotencyKeyOf,

@@ -1,4 +1,4 @@
-import type { OperationName } from '../../protocol/error-codes.ts';
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
 import type {
   Activity,
   ChangePage,
@@ -13,7 +13,7 @@ import type {
   Webhook,
   WebhookSecret,
   WebhookTest,
-} from '../../protocol/records.ts';
+} from '../../protocol/generated/records.ts';
 import { addedUp } from './activity.ts';
 import {
   anyEtag,
@@ -100,7 +100,7 @@ export type {
   WebhookList,
   WebhookSecret,
   WebhookTest,
-} from '../../protocol/records.ts';
+} from '../../protocol/generated/records.ts';
 export type { ChangeOrdersOptions, OrderToChange } from './bulk.ts';
 export type { ResponseDetails } from './errors.ts';
 export {

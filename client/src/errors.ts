@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorRecord, OrderRecord } from '../../protocol/records.ts';
+import type { ErrorCode, ErrorRecord, OrderRecord } from '../../protocol/generated/records.ts';
 
 /** Details that every error can have. */
 interface ErrorDetails {

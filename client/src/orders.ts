@@ -1,4 +1,4 @@
-import type { OrderCounts, OrderPage } from '../../protocol/records.ts';
+import type { OrderCounts, OrderPage } from '../../protocol/generated/records.ts';
 import { int64Text, oneOf, pageSize, plainObject, text, timeText } from './arguments.ts';
 import type { Call } from './call.ts';
 import { pageBefore, read, type Tagged } from './request.ts';

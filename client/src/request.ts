@@ -1,5 +1,5 @@
-import { ERROR_CODES, type OperationName } from '../../protocol/error-codes.ts';
-import type { ErrorRecord, OrderRecord } from '../../protocol/records.ts';
+import { ERROR_CODES, type OperationName } from '../../protocol/generated/error-codes.ts';
+import type { ErrorRecord, OrderRecord } from '../../protocol/generated/records.ts';
 import { type Call, timer } from './call.ts';
 import {
   ConnectionError,

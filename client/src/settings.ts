@@ -1,4 +1,4 @@
-import type { OperationName } from '../../protocol/error-codes.ts';
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
 import { count, duration, functionOf, plainObject } from './arguments.ts';
 import type { StoreOrdersError } from './errors.ts';
 import { expectExactIntegers } from './exact-json.ts';

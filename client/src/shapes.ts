@@ -15,7 +15,7 @@ import type {
   WebhookList,
   WebhookSecret,
   WebhookTest,
-} from '../../protocol/records.ts';
+} from '../../protocol/generated/records.ts';
 
 // Each function returns whether a JSON value has the fields of a record, so that another program's JSON is not taken for it. Fields that a later
 // release adds are ignored.

@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../../protocol/records.ts';
+import type { OrderRecord } from '../../protocol/generated/records.ts';
 import { randomHex } from './arguments.ts';
 import type { ReplicaPosition, ReplicaStore } from './feed/replica.ts';
 

@@ -1,4 +1,4 @@
-import type { Order, Pet } from '../../protocol/records.ts';
+import type { Order, Pet } from '../../protocol/generated/records.ts';
 import { int64Text } from './arguments.ts';
 import { Call, calling } from './call.ts';
 import { elementsOf } from './list.ts';

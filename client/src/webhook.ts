@@ -1,4 +1,4 @@
-import type { ChangePage } from '../../protocol/records.ts';
+import type { ChangePage } from '../../protocol/generated/records.ts';
 import { SECRET_PREFIX, signaturesIn, signedText } from '../../protocol/webhook-signature.ts';
 import { StoreOrdersError } from './errors.ts';
 import { parse } from './exact-json.ts';

@@ -1,5 +1,10 @@
-import type { OperationName } from '../../protocol/error-codes.ts';
-import type { Webhook, WebhookList, WebhookSecret, WebhookTest } from '../../protocol/records.ts';
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
+import type {
+  Webhook,
+  WebhookList,
+  WebhookSecret,
+  WebhookTest,
+} from '../../protocol/generated/records.ts';
 import { idempotencyKeyOf, int64Text, oneOf, plainObject, text } from './arguments.ts';
 import { type Call, calling } from './call.ts';
 import type { ChangeType } from './feed/changes.ts';

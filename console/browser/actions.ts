@@ -1,4 +1,4 @@
-import type { View } from './list/view.ts';
+import type { View } from './list/address.ts';
 import type { Column } from './preferences.ts';
 import type { Action, Dialog } from './state.ts';
 

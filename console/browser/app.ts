@@ -4,12 +4,6 @@ import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
 import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
-import { exportCsv } from './list/csv.ts';
-import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
-import { OrderList } from './list/order-list.ts';
-import { isRelative, today } from './list/range.ts';
-import { isOnlyReference, writtenReference } from './list/search.ts';
-import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import {
   isWrittenPet,
   listOf,
@@ -18,7 +12,13 @@ import {
   type View,
   viewOf,
   withoutFilters,
-} from './list/view.ts';
+} from './list/address.ts';
+import { exportCsv } from './list/csv.ts';
+import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
+import { OrderList } from './list/order-list.ts';
+import { isRelative, today } from './list/range.ts';
+import { isOnlyReference, writtenReference } from './list/search.ts';
+import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
 import { type Preferences, storePreferences } from './preferences.ts';

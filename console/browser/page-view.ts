@@ -6,8 +6,6 @@ import { dialogView } from './changing/dialogs-view.ts';
 import { clockProblem } from './clock.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
-import { filterBar } from './list/filters-view.ts';
-import { ordersList } from './list/list-view.ts';
 import {
   isWrittenPet,
   PAGES,
@@ -15,7 +13,9 @@ import {
   searchOf,
   type View,
   withoutFilters,
-} from './list/view.ts';
+} from './list/address.ts';
+import { filterBar } from './list/filters-view.ts';
+import { ordersList } from './list/list-view.ts';
 import { detailsDialog, detailsPanel } from './order/details-view.ts';
 import { signInPage } from './sign-in-view.ts';
 import type { State } from './state.ts';

@@ -1,6 +1,6 @@
 import { render, type TemplateResult } from 'lit-html';
 import { inWords } from './format.ts';
-import type { View } from './list/view.ts';
+import type { View } from './list/address.ts';
 import { isSignedOut, type Session } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 

@@ -7,7 +7,7 @@ import type {
   Summary,
   Webhook,
 } from '@store-orders/client';
-import type { View } from './list/view.ts';
+import type { View } from './list/address.ts';
 import { type Preferences, storedPreferences } from './preferences.ts';
 import type { Session } from './sign-in.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Json, Sent } from '../../protocol/exact-json.ts';
-import type { Operations } from '../../protocol/operations.ts';
+import type { Operations } from '../../protocol/generated/operations.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Webhook } from '../domain/webhook.ts';
 import type { AllowedTargets } from '../feed/deliveries/addresses.ts';

@@ -19,7 +19,7 @@ import { cancelCommand } from './orders/cancel.ts';
 import { changesCommand } from './orders/changes.ts';
 import { exportCommand } from './orders/export.ts';
 import { importCommand } from './orders/import/import.ts';
-import { importsCommand } from './orders/imports.ts';
+import { importsCommand } from './orders/import/imports.ts';
 import { listCommand } from './orders/list.ts';
 import { petsCommand } from './orders/pets.ts';
 import { sampleCommand } from './orders/sample.ts';

@@ -3,12 +3,11 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
-import { clientErrorListeners } from './client-errors.ts';
 import { Bodies } from './connection/bodies.ts';
+import { prepareShutdown } from './connection/graceful-close.ts';
 import { connectionLimit } from './connection/limit.ts';
 import { lingeringClose } from './connection/lingering-close.ts';
 import { Pipelining } from './connection/pipelining.ts';
-import { prepareShutdown } from './connection/shutdown.ts';
 import { closeStalled, openSockets } from './connection/stalled-sockets.ts';
 import {
   DRAIN_LINGER_MS,
@@ -19,11 +18,12 @@ import {
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from './limits.ts';
-import { type Address, listen } from './listening.ts';
+import { type Address, listen } from './listen.ts';
+import { clientErrorListeners } from './parser-errors.ts';
 import { authentication } from './request/authentication.ts';
 import { type Cors, corsFor } from './request/cors.ts';
+import { errorHandler } from './request/error-handler.ts';
 import { Exchange } from './request/exchange.ts';
-import { errorHandler } from './request/failures.ts';
 import type { KeyRing } from './request/key-ring.ts';
 import { pipeline } from './request/pipeline.ts';
 import { beginSpan, recordRequest } from './request/request-log.ts';

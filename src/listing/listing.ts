@@ -25,7 +25,7 @@ const CLOSE = Buffer.from(']');
  * `current` contains every change that was durable when it was called, by whichever process it was made.
  */
 export class Listing {
-  readonly #source: Pick<Store, 'changes'>;
+  readonly #source: Pick<Store, 'changedOrders'>;
   readonly #onRefresh: (changed: number, ms: number) => void;
   #snapshot: Snapshot | undefined;
   /** The active refresh, and the one after it. */
@@ -34,7 +34,7 @@ export class Listing {
 
   /** @param onRefresh called after each refresh with the number of changed orders and the duration in milliseconds */
   constructor(
-    source: Pick<Store, 'changes'>,
+    source: Pick<Store, 'changedOrders'>,
     onRefresh: (changed: number, ms: number) => void = () => {},
   ) {
     this.#source = source;
@@ -86,7 +86,7 @@ export class Listing {
     let replacedBytes = replacedBefore;
     let changed = 0;
     const from = performance.now();
-    const position = await this.#source.changes(known?.position, (orders) => {
+    const position = await this.#source.changedOrders(known?.position, (orders) => {
       changed += orders.length;
       const entries = orders.map((order) => ({
         id: order.id,

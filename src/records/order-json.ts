@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from '../../protocol/exact-json.ts';
+import type * as Contract from '../../protocol/generated/records.ts';
 import { positionText } from '../../protocol/history.ts';
-import type * as Contract from '../../protocol/records.ts';
 import type { OrderChange } from '../domain/change.ts';
 import { type OrderRecord, orderJson } from '../domain/order.ts';
 import { asciiJson } from '../domain/text.ts';

@@ -1,6 +1,6 @@
 import type { Sent } from '../../protocol/exact-json.ts';
+import type { Webhook } from '../../protocol/generated/records.ts';
 import { positionText } from '../../protocol/history.ts';
-import type { Webhook } from '../../protocol/records.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { webhookState } from '../domain/webhook.ts';
 import type { LaggingWebhook } from '../store/store.ts';

@@ -149,7 +149,7 @@ export interface Store {
    * @returns the position of the snapshot; undefined, without a visit, if `since` is not in this store's past: the store was restored,
    *   or lost changes
    */
-  changes(
+  changedOrders(
     since: Position | undefined,
     visit: (orders: readonly Order[]) => void,
   ): Promise<Position | undefined>;

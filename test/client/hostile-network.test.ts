@@ -13,7 +13,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
-import { ERROR_CODES } from '../../protocol/error-codes.ts';
+import { ERROR_CODES } from '../../protocol/generated/error-codes.ts';
 import { errorResponse, REFUSALS } from '../../src/http/error-records.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { serverWith } from './foreign-server.ts';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
+import { errorCodesSource, operationsSource, recordsSource } from '../../build/records.ts';
 import { StoreOrders } from '../../client/src/client.ts';
-import { errorCodesSource, operationsSource, recordsSource } from '../../protocol/make-records.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('types and error codes are those of the contracts ("node protocol/make-records.ts" writes them)', () => {
+test('types and error codes are those of the contracts ("node build/records.ts" writes them)', () => {
   const formatted = (source: string) =>
     source.replaceAll(/[\s|;(),]+|'(?=[\w.]+':)|(?<=[\w.])'(?=:)/g, '');
   for (const [name, source] of [
@@ -15,7 +15,7 @@ test('types and error codes are those of the contracts ("node protocol/make-reco
     ['operations', operationsSource()],
     ['error-codes', errorCodesSource()],
   ] as const) {
-    assert.ok(formatted(read(`protocol/${name}.ts`)) === formatted(source), name);
+    assert.ok(formatted(read(`protocol/generated/${name}.ts`)) === formatted(source), name);
   }
 });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from '../../client/src/exact-json.ts';
-import type { Change } from '../../protocol/records.ts';
+import type { Change } from '../../protocol/generated/records.ts';
 
 /** Vectors for implementations in any language; they were computed by a program of their own, in Python. */
 export const VECTORS = parse(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Change } from '../../protocol/generated/records.ts';
 import { BEGINNING } from '../../protocol/history.ts';
-import type { Change } from '../../protocol/records.ts';
 import { Batch, type BatchCommand } from '../../src/domain/batch.ts';
 import { changeOf } from '../../src/domain/change.ts';
 import {

@@ -8,7 +8,7 @@ import { Listing, type Snapshot } from '../../src/listing/listing.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A minimal store in memory: orders by id, each with the revision of its last change. */
-class PlainStore implements Pick<Store, 'changes'> {
+class PlainStore implements Pick<Store, 'changedOrders'> {
   readonly orders = new Map<bigint, { order: Order; revision: bigint }>();
   revision = 0n;
   reads = 0;
@@ -22,7 +22,7 @@ class PlainStore implements Pick<Store, 'changes'> {
     }
   }
 
-  async changes(since: Position | undefined, visit: (orders: readonly Order[]) => void) {
+  async changedOrders(since: Position | undefined, visit: (orders: readonly Order[]) => void) {
     this.reads += 1;
     const revision = this.revision;
     if (since !== undefined && since.revision > revision) return undefined;
@@ -187,8 +187,8 @@ test('a failed store read leaves the list unchanged, and the next request retrie
   const store = new PlainStore();
   let isDown = false;
   const listing = new Listing({
-    changes: (since, visit) =>
-      store.changes(since, (orders) => {
+    changedOrders: (since, visit) =>
+      store.changedOrders(since, (orders) => {
         visit(orders);
         if (isDown) throw new Error('gone');
       }),

@@ -54,7 +54,7 @@ export default {
     const { id, petId } = await store.placeOrder({ petId: 9007199254740993n, quantity: 1n });
     const found = [petId, (await store.cancelOrder(id)).status];
     await store.cancelOrder(id).catch((error) => found.push(error instanceof ConflictError));
-    for await (const { changes } of store.changes()) {
+    for await (const { changes } of store.changedOrders()) {
       found.push(changes.length);
       break;
     }

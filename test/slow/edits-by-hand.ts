@@ -8,7 +8,7 @@ import type { StoreCommand } from '../../src/store/commands.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import type { ChangePage } from '../../src/store/feed.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ENGINES, momentAt, open, queryDatabase } from '../store/engines.ts';
+import { ENGINES, open, positionAt, queryDatabase } from '../store/engines.ts';
 
 const ORDER: Omit<Order, 'id'> = {
   ...{ status: 'pending', petId: 1n, quantity: 2n, shipDate: 5, complete: false },
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
     const url = await engine.newDatabase(t);
     const store = await open(t, url);
     await fill(store);
-    const kept = await momentAt(store, 7n);
+    const kept = await positionAt(store, 7n);
     for (const table of TABLES) {
       await queryDatabase(url, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
     }

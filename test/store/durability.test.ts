@@ -38,7 +38,7 @@ for (const { name, newDatabase } of ENGINES) {
       ...Array.from({ length: 12 }, () => store.count(filter)),
       store.activity({ boundaries: [0, Date.now() + 60_000] }),
       store.feed('start', 100),
-      store.changes(undefined, () => {}),
+      store.changedOrders(undefined, () => {}),
       store.history.scan(async (orders) => {
         scanned.push(...orders.map(({ id }) => id));
         return true;

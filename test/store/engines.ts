@@ -91,14 +91,16 @@ export function cancel(id: bigint): Extract<OrderCommand, { type: 'cancel' }> {
 /** The revision, and the orders that changed after `since`; all listed orders for 0. */
 export async function changed(store: Store, since: bigint) {
   const ids: bigint[] = [];
-  const from = since === 0n ? undefined : await momentAt(store, since);
-  const position = await store.changes(from, (orders) => ids.push(...orders.map(({ id }) => id)));
+  const from = since === 0n ? undefined : await positionAt(store, since);
+  const position = await store.changedOrders(from, (orders) =>
+    ids.push(...orders.map(({ id }) => id)),
+  );
   assert.equal(position?.head, (await store.status()).head);
   return { revision: position?.revision, ids };
 }
 
 /** The position at which the store had a revision. */
-export async function momentAt(store: Store, revision: bigint): Promise<Position> {
+export async function positionAt(store: Store, revision: bigint): Promise<Position> {
   for (let after: FeedStart = 'start'; ; ) {
     const page: ChangePage = (await store.feed(after, 500))!;
     const last = page.changes.findLast(({ order }) => order.revision === revision);

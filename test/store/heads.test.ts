@@ -8,7 +8,7 @@ import { databaseAt } from '../../src/store/database.ts';
 import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../domain/arbitraries.ts';
-import { ENGINES, momentAt, open, queryDatabase } from './engines.ts';
+import { ENGINES, open, positionAt, queryDatabase } from './engines.ts';
 
 /** Computes the head of a store from its feed, as a client does. */
 async function headOfFeed(store: Store): Promise<string> {
@@ -116,7 +116,7 @@ for (const { name, newDatabase } of ENGINES) {
     for (const own of [1n, 2n, 3n]) {
       await store.apply([{ type: 'insertOrder', order: { id: own, status: 'pending' } }]);
     }
-    const [before, after] = [await momentAt(store, 1n), await momentAt(store, 3n)];
+    const [before, after] = [await positionAt(store, 1n), await positionAt(store, 3n)];
     await queryDatabase(url, 'UPDATE orders SET quantity = 7 WHERE id = 2');
     const from = (await databaseAt(url).check()).heads?.firstAltered;
     assert.equal(from, 2n);
@@ -124,7 +124,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await problemsIn(url), []);
     assert.equal((await store.feed(before, 9))!.changes.length, 2);
     assert.equal(await store.feed(after, 9), undefined);
-    assert.equal(await store.changes(after, () => {}), undefined);
+    assert.equal(await store.changedOrders(after, () => {}), undefined);
     await store.apply([{ type: 'cancel', id: 2n }]);
     assert.deepEqual(await problemsIn(url), []);
   });
@@ -135,7 +135,7 @@ for (const { name, newDatabase } of ENGINES) {
     const place = (own: bigint) =>
       store.apply([{ type: 'insertOrder', order: { id: own, status: 'pending' } }]);
     for (const own of [1n, 2n, 3n]) await place(own);
-    const [before, after] = [await momentAt(store, 2n), await momentAt(store, 3n)];
+    const [before, after] = [await positionAt(store, 2n), await positionAt(store, 3n)];
     for (const sql of [
       'DELETE FROM order_events WHERE revision = 3',
       'DELETE FROM orders WHERE id = 3',

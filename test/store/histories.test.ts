@@ -10,7 +10,15 @@ import { databaseAt } from '../../src/store/database.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { cancel, ENGINES, momentAt, open, place, queryDatabase, restoreStore } from './engines.ts';
+import {
+  cancel,
+  ENGINES,
+  open,
+  place,
+  positionAt,
+  queryDatabase,
+  restoreStore,
+} from './engines.ts';
 
 const pending = (id: bigint) => place({ id, status: 'pending' });
 
@@ -80,7 +88,9 @@ for (const { name, newDatabase } of ENGINES) {
       for (const id of [1n, 2n]) await node.apply([pending(id)]);
       for (const each of SAVE) await queryDatabase(url, each);
       for (const id of [3n, 4n]) await node.apply([pending(id)]);
-      const kept = await Promise.all([1n, 2n, 3n, 4n].map((revision) => momentAt(node, revision)));
+      const kept = await Promise.all(
+        [1n, 2n, 3n, 4n].map((revision) => positionAt(node, revision)),
+      );
       const listing = new Listing(node);
       const before = await listOf(listing);
       for (const each of sql) await queryDatabase(url, each);
@@ -103,7 +113,7 @@ async function withBackup(t: TestContext) {
   for (const id of [1n, 2n]) await store.apply([pending(id)]);
   await backupStore(databaseAt(url), backup);
   for (const id of [3n, 4n]) await store.apply([pending(id)]);
-  const kept = await Promise.all([1n, 2n, 3n, 4n].map((revision) => momentAt(store, revision)));
+  const kept = await Promise.all([1n, 2n, 3n, 4n].map((revision) => positionAt(store, revision)));
   const before = await listOf(new Listing(store));
   await store.close();
   return { url, backup, kept, before };

@@ -24,7 +24,7 @@ async function backupOf(t: TestContext, url: string): Promise<string> {
 async function listIdAfterCancel(url: string, id: bigint): Promise<string> {
   const store = await databaseAt(url).open({ create: false, purpose: 'service' });
   await store.apply([{ type: 'cancel', id }]);
-  const position = (await store.changes(undefined, () => {}))!;
+  const position = (await store.changedOrders(undefined, () => {}))!;
   await store.close();
   return positionText(position);
 }

@@ -58,7 +58,7 @@ for (const [words, lose] of LOSSES) {
     });
     await assert.rejects(store.apply([{ type: 'cancel', id: 2n }]), isReplaced);
     await assert.rejects(
-      store.changes(undefined, () => {}),
+      store.changedOrders(undefined, () => {}),
       isReplaced,
     );
   });

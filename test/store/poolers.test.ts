@@ -74,10 +74,10 @@ test('reads that a proxy sends to a standby are refused, and never stale', async
     isSplitting: () => isSplitting,
   });
   const node = await open(t, split);
-  const before = await node.changes(undefined, () => {});
+  const before = await node.changedOrders(undefined, () => {});
   isSplitting = true;
   const everyRead: Record<string, () => Promise<unknown>> = {
-    changes: () => node.changes(before, () => {}),
+    changes: () => node.changedOrders(before, () => {}),
     orders: () => node.orders([1n]),
     page: () => node.page({ filter: {}, isDescending: false, limit: 10 }),
     count: () => node.count({}),

@@ -61,7 +61,7 @@ test('rows that row-level security hides are an error, and never missing orders'
   await query(url, 'ALTER TABLE orders ENABLE ROW LEVEL SECURITY');
   const reads = [
     () => limited.orders([1n]),
-    () => limited.changes(undefined, () => {}),
+    () => limited.changedOrders(undefined, () => {}),
     () => limited.history.scan(async () => undefined),
     () => limited.apply([{ type: 'cancel', id: 1n } as const]),
     () => databaseAt(roleUrl).check(),
@@ -177,9 +177,9 @@ test('after tables are replaced, a running node fails one read and then recovers
     'TRUNCATE store; INSERT INTO store SELECT * FROM other',
     'ALTER TABLE store RENAME TO gone; ALTER TABLE other RENAME TO store',
   ]) {
-    const known = await store.changes(undefined, () => {});
+    const known = await store.changedOrders(undefined, () => {});
     for (const sql of replace.split(';')) await query(url, sql);
-    assert.equal(await store.changes(known, () => {}), known, 'the history is the same');
+    assert.equal(await store.changedOrders(known, () => {}), known, 'the history is the same');
   }
 });
 
@@ -204,7 +204,7 @@ for (const { what, lose, laterChanges, isKnown } of [
     const url = await newPostgresDatabase(t);
     const [node, other] = [await open(t, url, 'service'), await open(t, url)];
     for (const id of [1n, 2n, 3n]) await other.apply([place(id)]);
-    const known = await node.changes(undefined, () => {});
+    const known = await node.changedOrders(undefined, () => {});
     await lose(url);
     // End all connections, as a restart of the server does.
     await query(
@@ -217,11 +217,11 @@ for (const { what, lose, laterChanges, isKnown } of [
     }
     const visited: bigint[] = [];
     const now = await eventually(() =>
-      node.changes(known, (orders) => visited.push(...orders.map(({ id }) => id))),
+      node.changedOrders(known, (orders) => visited.push(...orders.map(({ id }) => id))),
     );
     assert.deepEqual(visited, isKnown ? [11n, 12n, 13n].slice(0, laterChanges) : []);
     assert.equal(now?.revision, isKnown ? 3n + BigInt(laterChanges) : undefined);
-    const anew = await node.changes(undefined, () => {});
+    const anew = await node.changedOrders(undefined, () => {});
     assert.equal(isSamePosition(anew!, known!), laterChanges === 0 && isKnown);
   });
 }

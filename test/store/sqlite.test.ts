@@ -19,7 +19,7 @@ import { makeDurable, openForWriting } from '../../src/store/sqlite/database/con
 import { checkSqlite } from '../../src/store/sqlite/maintenance/check.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { momentAt, restoreStore } from './engines.ts';
+import { positionAt, restoreStore } from './engines.ts';
 
 const OPTIONS = { create: true, purpose: 'service' } as const;
 
@@ -138,13 +138,13 @@ test('a store migrated by another release since it was opened is unavailable, wi
   const path = join(temporaryFolder(t), 'a.db');
   const store = await databaseAt(`sqlite:${path}`).open(OPTIONS);
   t.after(() => store.close());
-  const known = await store.changes(undefined, () => {});
+  const known = await store.changedOrders(undefined, () => {});
   const db = new DatabaseSync(path);
   db.exec('PRAGMA user_version = 99');
   db.close();
   const reason = /another release has migrated the schema \(99 migrations/;
   await assert.rejects(
-    store.changes(known, () => {}),
+    store.changedOrders(known, () => {}),
     reason,
   );
   const cancel = store.apply([{ type: 'cancel', id: 1n }]);
@@ -205,7 +205,7 @@ test('migrating a database of release 1.0.0 keeps the history of every order', a
     [2n, 'cancelled', 20, 'key_b'],
   ]);
   const changed: bigint[] = [];
-  await store.changes(await momentAt(store, 2n), (orders) => {
+  await store.changedOrders(await positionAt(store, 2n), (orders) => {
     changed.push(...orders.map(({ id }) => id));
   });
   assert.deepEqual(changed, [1n, 2n, 3n]);

@@ -21,7 +21,7 @@ testStore('the environment of a store is recorded once and then kept', async (_t
 
 /** All reads that requests are answered from. */
 const SERVED: readonly ((store: Store) => Promise<unknown>)[] = [
-  (store) => store.changes(undefined, () => {}),
+  (store) => store.changedOrders(undefined, () => {}),
   (store) => store.page({ filter: {}, isDescending: false, limit: 1 }),
   (store) => store.feed('start', 1),
   (store) => store.feed('now', 1),
@@ -47,7 +47,7 @@ for (const { name, newDatabase } of ENGINES) {
     const url = await newDatabase(t);
     const [store, other] = [await open(t, url, 'service'), await open(t, url)];
     await store.apply([place({ id: 1n, status: 'pending' })]);
-    const moment = await store.changes(undefined, () => {});
+    const position = await store.changedOrders(undefined, () => {});
     const moveAway = (revision: bigint) =>
       other.apply([{ type: 'moveAway', to: 'there', revision } as const]);
     assert.deepEqual(await moveAway(0n), ['changed']);
@@ -58,7 +58,7 @@ for (const { name, newDatabase } of ENGINES) {
       ...{ name: 'k', environment: 'production', now: 0 },
     });
     for (const refused of [
-      () => store.changes(moment, () => {}),
+      () => store.changedOrders(position, () => {}),
       ...SERVED.map((read) => () => read(store)),
       () => store.apply([{ type: 'cancel', id: 1n }]),
       () => store.apply([{ type: 'cancel', id: 404n }]),
@@ -78,6 +78,9 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(await store.apply([{ type: 'cancel', id: 1n }]), ['cancelled']);
     assert.equal((await store.status()).movedTo, undefined);
     // The history is the same up to the move.
-    assert.equal((await store.changes(moment, () => {}))?.revision, moment!.revision + 1n);
+    assert.equal(
+      (await store.changedOrders(position, () => {}))?.revision,
+      position!.revision + 1n,
+    );
   });
 }

@@ -1,4 +1,4 @@
-import type { Change, ChangePage } from '../../../protocol/records.ts';
+import type { Change, ChangePage } from '../../../protocol/generated/records.ts';
 import { functionOf, int64Text, oneOf, pageSize, plainObject, text } from '../arguments.ts';
 import { Call, pause } from '../call.ts';
 import { ConnectionError, TimeoutError, UnavailableError } from '../errors.ts';

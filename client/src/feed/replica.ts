@@ -1,4 +1,4 @@
-import type { Change, OrderRecord } from '../../../protocol/records.ts';
+import type { Change, OrderRecord } from '../../../protocol/generated/records.ts';
 import { Call, pause } from '../call.ts';
 import { GoneError } from '../errors.ts';
 import { LARGEST_PAGE, orderPage } from '../orders.ts';

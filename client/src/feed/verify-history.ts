@@ -1,3 +1,4 @@
+import type { Change } from '../../../protocol/generated/records.ts';
 import {
   BEGINNING,
   eventLine,
@@ -5,7 +6,6 @@ import {
   parsePosition,
   positionText,
 } from '../../../protocol/history.ts';
-import type { Change } from '../../../protocol/records.ts';
 import type { Call } from '../call.ts';
 import { HistoryMismatchError, StoreOrdersError } from '../errors.ts';
 

@@ -3,7 +3,7 @@ import { html, nothing, svg } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
-import { DAY_COUNTS, searchOf } from '../list/view.ts';
+import { DAY_COUNTS, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { TYPES } from './activity.ts';
 

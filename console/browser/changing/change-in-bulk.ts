@@ -1,7 +1,7 @@
 import { type ChangeResult, LimitError } from '@store-orders/client';
 import { codeInWords, count, inWords, orders as ordersText, sentence } from '../format.ts';
-import { showOrder } from '../list/rows.ts';
-import { orderQuery } from '../list/view.ts';
+import { orderQuery } from '../list/address.ts';
+import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import { type Action, type Bulk, type Result, WORDS } from '../state.ts';

@@ -1,7 +1,7 @@
 import { ConflictError, LimitError, NotFoundError, OrderChangedError } from '@store-orders/client';
 import { now } from '../clock.ts';
 import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
-import { showOrder } from '../list/rows.ts';
+import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import { type Action, type Failure, type TaggedOrder, WORDS } from '../state.ts';

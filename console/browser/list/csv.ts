@@ -2,7 +2,7 @@ import type { OrderRecord } from '@store-orders/client';
 import { now } from '../clock.ts';
 import { orders as ordersText } from '../format.ts';
 import type { Screen } from '../screen.ts';
-import { orderQuery } from './view.ts';
+import { orderQuery } from './address.ts';
 
 const COLUMNS = [
   'id',

@@ -5,6 +5,7 @@ import { count, day, orders, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import { COLUMNS } from '../preferences.ts';
 import type { State } from '../state.ts';
+import { isFiltered, moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
 import {
   dayStart,
   daysOf,
@@ -13,7 +14,6 @@ import {
   type Range,
   SHIPS_PRESETS,
 } from './range.ts';
-import { isFiltered, moreIn, searchOf, totalOf, type View, withoutFilters } from './view.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {

@@ -1,6 +1,6 @@
 import type { Screen } from '../screen.ts';
+import { filterOf, parseWrittenId, type View } from './address.ts';
 import { PLACED_PRESETS, rangeOf, SHIPS_PRESETS } from './range.ts';
-import { filterOf, parseWrittenId, type View } from './view.ts';
 
 /** Returns the view with the value of a filter's form; undefined, with a message in the form, if it is not an id. */
 export function applyFilter(

@@ -13,9 +13,9 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import type { State, TaggedOrder } from '../state.ts';
+import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
 import { rangeName } from './filters-view.ts';
-import { selectable } from './rows.ts';
-import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './view.ts';
+import { selectable } from './list-state.ts';
 
 /** Quantities with more digits than this need a wider column. */
 const QUANTITY_DIGITS = 7;

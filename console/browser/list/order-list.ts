@@ -8,8 +8,8 @@ import { followActivity, readActivity } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { addPage, applyChanges, endLoading } from './rows.ts';
-import { filterOf, isFiltered, orderQuery } from './view.ts';
+import { filterOf, isFiltered, orderQuery } from './address.ts';
+import { addPage, applyChanges, endLoading } from './list-state.ts';
 
 /** Changes come in bursts; the counts are read once for each. */
 const COUNT_DELAY_MS = 300;

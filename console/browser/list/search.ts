@@ -1,7 +1,7 @@
 import { NotFoundError } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { totalOf } from './view.ts';
+import { totalOf } from './address.ts';
 
 /** How long a search waits for the lookups below; then it continues without them. */
 const LIMIT_MS = 1_500;

@@ -1,5 +1,5 @@
 import type { Screen } from '../screen.ts';
-import { selectable } from './rows.ts';
+import { selectable } from './list-state.ts';
 
 /** Selects or deselects an order. */
 export function toggle(screen: Screen, id: bigint): void {

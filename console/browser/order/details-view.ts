@@ -2,8 +2,8 @@ import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from '../actions.ts';
 import { ago, count, daysFrom, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
+import { moreIn, searchOf, totalOf, withoutFilters } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
-import { moreIn, searchOf, totalOf, withoutFilters } from '../list/view.ts';
 import type { Detail, Failure, State, TaggedOrder } from '../state.ts';
 
 /** The details beside the list. */

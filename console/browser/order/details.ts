@@ -1,6 +1,6 @@
 import { clockTime } from '../format.ts';
-import { showOrder } from '../list/rows.ts';
-import { searchOf } from '../list/view.ts';
+import { searchOf } from '../list/address.ts';
+import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import { type Detail, type State, type TaggedOrder, WORDS } from '../state.ts';
 

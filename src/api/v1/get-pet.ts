@@ -1,5 +1,5 @@
 import type { Json } from '../../../protocol/exact-json.ts';
-import type { Pet as PetRecord } from '../../../protocol/records.ts';
+import type { Pet as PetRecord } from '../../../protocol/generated/records.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { parseInt64 } from '../../domain/order.ts';
 import type { Pet } from '../../domain/pet.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../../protocol/exact-json.ts';
-import type { Operations } from '../../../protocol/operations.ts';
-import type { ChangeResults } from '../../../protocol/records.ts';
+import type { Operations } from '../../../protocol/generated/operations.ts';
+import type { ChangeResults } from '../../../protocol/generated/records.ts';
 import {
   type BulkCommand,
   type ChangeCommand,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { OrderRecord } from '../../../protocol/records.ts';
+import type { OrderRecord } from '../../../protocol/generated/records.ts';
 import type { ChangeCommand, ChangeResult } from '../../domain/bulk.ts';
 import { isReference } from '../../domain/order.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';

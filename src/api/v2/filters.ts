@@ -1,4 +1,4 @@
-import type { Operations } from '../../../protocol/operations.ts';
+import type { Operations } from '../../../protocol/generated/operations.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { OrderFilter } from '../../store/pages.ts';
 

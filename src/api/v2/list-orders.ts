@@ -1,7 +1,7 @@
 import type { Json } from '../../../protocol/exact-json.ts';
+import type { Operations } from '../../../protocol/generated/operations.ts';
+import type { OrderPage as PageRecord } from '../../../protocol/generated/records.ts';
 import { positionText } from '../../../protocol/history.ts';
-import type { Operations } from '../../../protocol/operations.ts';
-import type { OrderPage as PageRecord } from '../../../protocol/records.ts';
 import { refuse } from '../../http/request/reply.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';

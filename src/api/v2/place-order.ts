@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { NewOrder } from '../../../protocol/records.ts';
+import type { NewOrder } from '../../../protocol/generated/records.ts';
 import type { OrderRecord } from '../../domain/order.ts';
 import type { PlaceOrderCommand } from '../../domain/placement.ts';
 import { refuse } from '../../http/request/reply.ts';

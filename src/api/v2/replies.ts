@@ -1,6 +1,6 @@
 import type { Json } from '../../../protocol/exact-json.ts';
+import type { OrderRecord as Order } from '../../../protocol/generated/records.ts';
 import type { Position } from '../../../protocol/history.ts';
-import type { OrderRecord as Order } from '../../../protocol/records.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/error-records.ts';
 import {

@@ -1,5 +1,5 @@
+import type { Operations } from '../../../protocol/generated/operations.ts';
 import { parsePosition } from '../../../protocol/history.ts';
-import type { Operations } from '../../../protocol/operations.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
 import { invalid, refuse, sendReply } from '../../http/request/reply.ts';
 import { parseFeedStart } from '../../store/feed.ts';

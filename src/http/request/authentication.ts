@@ -4,8 +4,8 @@ import { GroupCommit } from '../../store/group-commit.ts';
 import { headerCount } from '../connection/well-formed.ts';
 import { type ErrorCode, scopeChallenge } from '../error-records.ts';
 import { inTime } from './deadline.ts';
+import type { ErrorHandler } from './error-handler.ts';
 import type { Exchange } from './exchange.ts';
-import type { ErrorHandler } from './failures.ts';
 import type { Authentication, KeyRing } from './key-ring.ts';
 import { sendError } from './reply.ts';
 

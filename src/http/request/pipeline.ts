@@ -2,8 +2,8 @@ import type { Bodies } from '../connection/bodies.ts';
 import { requestProblem } from '../connection/well-formed.ts';
 import type { Authenticate } from './authentication.ts';
 import type { Cors } from './cors.ts';
+import type { ErrorHandler } from './error-handler.ts';
 import type { Exchange } from './exchange.ts';
-import type { ErrorHandler } from './failures.ts';
 import { hasBody, sendErrorAndClose, sendReply } from './reply.ts';
 
 /**

@@ -15,7 +15,7 @@ import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { Changes } from './changes.ts';
+import { ChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { describeSchema } from './database/catalog.ts';
 import { completeHeads } from './database/compute-heads.ts';
@@ -63,7 +63,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   // Pages and feeds have their own connection, since they would delay other reads.
   const [reading, paging, listing] = [connect(), connect(), connect()];
-  const changes = new Changes(listing);
+  const changes = new ChangedOrders(listing);
   const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
   const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
@@ -98,7 +98,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       operations.run(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changes: (since, visit) => operations.run(() => changes.read(since, visit)),
+    changedOrders: (since, visit) => operations.run(() => changes.read(since, visit)),
     orders: (ids, options) => read((session) => readOrders(session, ids, options)),
     page: (query) => within(reads, (session) => readPage(session, query)),
     count: (filter) => within(counts, (session) => countOrders(session, filter)),

@@ -15,7 +15,7 @@ import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { Changes } from './changes.ts';
+import { ChangedOrders } from './changed-orders.ts';
 import {
   type Location,
   openForReading,
@@ -101,7 +101,7 @@ interface Reading {
   readonly openSession: () => Session;
   /** For single statements, each with its own snapshot. */
   readonly session: Session;
-  readonly changes: Changes;
+  readonly changes: ChangedOrders;
 }
 
 function openReading(location: Location): Reading {
@@ -109,7 +109,7 @@ function openReading(location: Location): Reading {
   const session = openSession();
   try {
     requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    return { openSession, session, changes: new Changes(openSession()) };
+    return { openSession, session, changes: new ChangedOrders(openSession()) };
   } catch (error) {
     session.close();
     throw error;
@@ -163,7 +163,7 @@ function storeOf(
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changes: (since, visit) => guarded(() => changes.read(since, visit)),
+    changedOrders: (since, visit) => guarded(() => changes.read(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
     page: (query) => within(reads, () => pages.page(query)),
     count: (filter) => within(counts, () => pages.count(openSession, filter)),

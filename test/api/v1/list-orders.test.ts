@@ -122,8 +122,10 @@ test('while the store is unavailable, a list is 503, not stale', async (t) => {
   let isDown = false;
   const { call, store } = await startService(t, {}, (real) => ({
     ...real,
-    changes: (since, visit) =>
-      isDown ? Promise.reject(new StoreUnavailable('gone', 'failed')) : real.changes(since, visit),
+    changedOrders: (since, visit) =>
+      isDown
+        ? Promise.reject(new StoreUnavailable('gone', 'failed'))
+        : real.changedOrders(since, visit),
   }));
   await place(store, pending(1n));
   assert.equal((await call('GET', ORDERS)).status, 200);

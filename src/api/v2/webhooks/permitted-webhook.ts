@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
-import type { Webhook as WebhookRecord } from '../../../../protocol/records.ts';
+import type { Webhook as WebhookRecord } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isAllowed } from '../../../domain/api-key.ts';
 import { type Webhook, webhookTag } from '../../../domain/webhook.ts';
 import { scopeChallenge } from '../../../http/error-records.ts';

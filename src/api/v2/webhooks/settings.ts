@@ -1,5 +1,5 @@
+import type { WebhookChanges } from '../../../../protocol/generated/records.ts';
 import type { Position } from '../../../../protocol/history.ts';
-import type { WebhookChanges } from '../../../../protocol/records.ts';
 import type { OrderEventType } from '../../../domain/lifecycle.ts';
 import { urlProblem } from '../../../feed/deliveries/addresses.ts';
 import type { RequestProblem } from '../../../http/error-records.ts';

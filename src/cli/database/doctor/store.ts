@@ -8,7 +8,7 @@ import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts'
 import type { ImportRecord } from '../../../store/history.ts';
 import { type Store, StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
 import type { Findings } from '../../../store/tables/consistency.ts';
-import { describeImport } from '../../orders/imports.ts';
+import { describeImport } from '../../orders/import/imports.ts';
 import { counted, grouped } from '../../terminal/terminal.ts';
 import { webhooksOf } from './webhook-findings.ts';
 

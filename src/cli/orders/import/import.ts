@@ -15,7 +15,6 @@ import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
-import { describeImport } from '../imports.ts';
 import {
   BadRows,
   type Check,
@@ -23,6 +22,7 @@ import {
   checkOrders,
   refuseProblems,
 } from './check-file.ts';
+import { describeImport } from './imports.ts';
 import { Placer } from './placer.ts';
 
 const COLUMNS = `

@@ -1,14 +1,20 @@
 import { Command } from 'commander';
-import { formatTimestamp } from '../../domain/timestamp.ts';
-import { actionOf } from '../../store/audit.ts';
-import { type ImportRecord, SHOWN_DIGITS } from '../../store/history.ts';
+import { formatTimestamp } from '../../../domain/timestamp.ts';
+import { actionOf } from '../../../store/audit.ts';
+import { type ImportRecord, SHOWN_DIGITS } from '../../../store/history.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
   databaseCommand,
   withStore,
-} from '../command-database.ts';
-import { CommandFailed, grouped, printRows, UsageError, writeErr } from '../terminal/terminal.ts';
+} from '../../command-database.ts';
+import {
+  CommandFailed,
+  grouped,
+  printRows,
+  UsageError,
+  writeErr,
+} from '../../terminal/terminal.ts';
 
 export function importsCommand(): Command {
   const list = databaseCommand(

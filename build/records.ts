@@ -1,9 +1,15 @@
-// node protocol/make-records.ts: writes records.ts, the types of the records in both contracts, operations.ts, what the operations
+// node build/records.ts: writes records.ts, the types of the records in both contracts, operations.ts, what the operations
 // of v2 take and answer, and error-codes.ts, the errors that each can have. The service, the client library and the console use them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
-import { type OpenApi, type Operation, type Response, resolved, type Schema } from './openapi.ts';
+import {
+  type OpenApi,
+  type Operation,
+  type Response,
+  resolved,
+  type Schema,
+} from '../protocol/openapi.ts';
 
 const V1 = contractOf('v1');
 const V2 = contractOf('v2');
@@ -19,7 +25,7 @@ export function recordsSource(): string {
   const codes = new Set([v1, v2].flatMap((schemas) => codesOf(schemas) ?? []));
   const schemas = [...OF_V1.map((name) => [name, v1[name]!] as const), ...Object.entries(v2)];
   return [
-    '// Made from the contracts by "node protocol/make-records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.\n',
+    '// Made from the contracts by "node build/records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.\n',
     ...schemas.map(([name, schema]) => interfaceOf(name, schema)),
     '/** The error codes of this release of the contracts; a service may send others. */',
     `export type ErrorCode =\n${[...codes].map((code) => `  | '${code}'`).join('\n')}\n  | (string & {});\n`,
@@ -87,7 +93,7 @@ export function operationsSource(): string {
     .sort();
   const used = names.filter((name) => lines.some((line) => new RegExp(`\\b${name}\\b`).test(line)));
   return [
-    '// Made from the contract by "node protocol/make-records.ts".\n',
+    '// Made from the contract by "node build/records.ts".\n',
     `import type { ${used.join(', ')} } from './records.ts';\n`,
     '/** The operations of v2: parameters of path and query, the body, and the record of a successful response. */',
     `export interface Operations {\n${lines.join('\n')}\n}\n`,
@@ -152,7 +158,7 @@ export function errorCodesSource(): string {
     return `  '${name}': { ...GENERAL, ${literal(others)} },`;
   });
   return [
-    '// Made from the contracts by "node protocol/make-records.ts": the error codes that each operation can have, with their statuses.\n',
+    '// Made from the contracts by "node build/records.ts": the error codes that each operation can have, with their statuses.\n',
     `const GENERAL = { ${literal(general)} } as const;\n`,
     `export const ERROR_CODES = {\n${entries.join('\n')}\n} as const;\n`,
     '/** An operation, as hooks name it. */\nexport type OperationName = keyof typeof ERROR_CODES;\n',
@@ -164,7 +170,13 @@ function literal(entries: readonly (readonly [string, number])[]): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(new URL('./records.ts', import.meta.url), recordsSource());
-  writeFileSync(new URL('./error-codes.ts', import.meta.url), errorCodesSource());
-  writeFileSync(new URL('./operations.ts', import.meta.url), operationsSource());
+  writeFileSync(new URL('../protocol/generated/records.ts', import.meta.url), recordsSource());
+  writeFileSync(
+    new URL('../protocol/generated/error-codes.ts', import.meta.url),
+    errorCodesSource(),
+  );
+  writeFileSync(
+    new URL('../protocol/generated/operations.ts', import.meta.url),
+    operationsSource(),
+  );
 }

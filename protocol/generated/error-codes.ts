@@ -1,4 +1,4 @@
-// Made from the contracts by "node protocol/make-records.ts": the error codes that each operation can have, with their statuses.
+// Made from the contracts by "node build/records.ts": the error codes that each operation can have, with their statuses.
 
 const GENERAL = {
   bad_request: 400,

@@ -1,6 +1,6 @@
 import type { Change, OrderRecord } from '@store-orders/client';
 import type { State } from '../state.ts';
-import { comesBefore, isShown } from './view.ts';
+import { comesBefore, isShown } from './address.ts';
 
 /** Returns the orders shown that can be selected, and whether all of them are. */
 export function selectable({ orders, selected }: State) {

@@ -9,8 +9,8 @@ import { PAGE, pagesById, visitPages } from './scan.ts';
 
 type Visit = (orders: readonly Order[]) => void;
 
-/** See Store.changes. Has a connection of its own, since its snapshot can span many turns of the event loop. */
-export class Changes {
+/** See Store.changedOrders. Has a connection of its own, since its snapshot can span many turns of the event loop. */
+export class ChangedOrders {
   readonly #session: Session;
   readonly #mutex = new Mutex();
 

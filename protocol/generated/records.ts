@@ -1,4 +1,4 @@
-// Made from the contracts by "node protocol/make-records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.
+// Made from the contracts by "node build/records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.
 
 /** An order. A field without a value is left out. */
 export interface Order {

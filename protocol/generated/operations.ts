@@ -1,4 +1,4 @@
-// Made from the contract by "node protocol/make-records.ts".
+// Made from the contract by "node build/records.ts".
 
 import type {
   Activity,

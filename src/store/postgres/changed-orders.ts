@@ -13,8 +13,8 @@ import { BATCH, FETCH, visitFetched } from './scan.ts';
 
 type Visit = (orders: readonly Order[]) => void;
 
-/** See Store.changes. Has a connection of its own, since its snapshot can span many statements. */
-export class Changes {
+/** See Store.changedOrders. Has a connection of its own, since its snapshot can span many statements. */
+export class ChangedOrders {
   readonly #connection: Connection;
   readonly #mutex = new Mutex();
 
