@@ -1,5 +1,5 @@
 import type { Position } from '../../../protocol/history.ts';
-import { type CodedEtags, codedEtags, matchingEtag } from '../../http/request/conditional.ts';
+import { matchingEtag } from '../../http/request/conditional.ts';
 import { acceptsGzip } from '../../http/request/content-coding.ts';
 import { inTime, timeLeft } from '../../http/request/deadline.ts';
 import type { Exchange, Handle } from '../../http/request/exchange.ts';
@@ -7,7 +7,7 @@ import { sendHead, sendReply } from '../../http/request/reply.ts';
 import type { GzipLists } from '../../listing/gzip.ts';
 import type { Listing } from '../../listing/listing.ts';
 import type { ListSender } from '../../listing/sender.ts';
-import { etagName } from '../../records/etags.ts';
+import { type CodedEtags, storeEtags } from '../../records/etags.ts';
 
 const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
 
@@ -43,7 +43,7 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
 function latestEtags(): (position: Position) => CodedEtags {
   let latest: { readonly position: Position; readonly etags: CodedEtags } | undefined;
   return (position) => {
-    if (latest?.position !== position) latest = { position, etags: codedEtags(etagName(position)) };
+    if (latest?.position !== position) latest = { position, etags: storeEtags(position) };
     return latest.etags;
   };
 }

@@ -1,10 +1,11 @@
 import { toJson } from '../../../protocol/exact-json.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { invalid, refuse } from '../../http/request/reply.ts';
+import { storeEtags } from '../../records/etags.ts';
 import { activityCursor, parseActivityCursor } from '../../records/page-cursors.ts';
 import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
 import { operation } from '../operation.ts';
-import { pageReply, storeEtags } from './replies.ts';
+import { pageReply } from './replies.ts';
 
 /** GET /store/activity: how many orders were placed, cancelled and shipped in each period. */
 export const getActivity = operation('getActivity', async (call, { store }) => {

@@ -1,9 +1,10 @@
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import { refuse } from '../../http/request/reply.ts';
+import { storeEtags } from '../../records/etags.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type FeedFilter, filteredPage, parseFeedStart } from '../../store/feed.ts';
 import { operation } from '../operation.ts';
-import { pageReply, storeEtags } from './replies.ts';
+import { pageReply } from './replies.ts';
 
 const DEFAULT_LIMIT = 100;
 

@@ -3,12 +3,13 @@ import type { Operations } from '../../../protocol/generated/operations.ts';
 import type { OrderPage as PageRecord } from '../../../protocol/generated/records.ts';
 import { positionText } from '../../../protocol/history.ts';
 import { refuse } from '../../http/request/reply.ts';
+import { storeEtags } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
 import type { OrderPage, PagePlace, PageQuery } from '../../store/pages.ts';
 import { operation } from '../operation.ts';
 import { filterOf } from './filters.ts';
-import { pageReply, storeEtags } from './replies.ts';
+import { pageReply } from './replies.ts';
 
 const DEFAULT_LIMIT = 100;
 

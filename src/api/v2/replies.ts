@@ -1,18 +1,12 @@
 import type { Json } from '../../../protocol/exact-json.ts';
 import type { OrderRecord as Order } from '../../../protocol/generated/records.ts';
-import type { Position } from '../../../protocol/history.ts';
-import type { OrderId, OrderRecord } from '../../domain/order.ts';
+import type { OrderRecord } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/error-records.ts';
-import {
-  type CodedEtags,
-  codedEtags,
-  matchesEtag,
-  matchingEtag,
-} from '../../http/request/conditional.ts';
+import { matchesEtag, matchingEtag } from '../../http/request/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/request/content-coding.ts';
 import { timeLeft } from '../../http/request/deadline.ts';
 import type { Reply } from '../../http/request/reply.ts';
-import { etagName, orderEtag } from '../../records/etags.ts';
+import { type CodedEtags, orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { type Call, JSON_TYPE, jsonReply } from '../operation.ts';
 
@@ -22,15 +16,6 @@ export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
 
 /** The request, on which a reply depends besides its content. */
 type Asking = Pick<Call, 'request' | 'answerBy'>;
-
-/**
- * Returns the ETags of a response that depends only on the state of the store, and on the end of its page.
- * @param end the last id of a page that is not the last
- */
-export function storeEtags(position: Position, end?: OrderId): CodedEtags {
-  const state = etagName(position);
-  return codedEtags(end === undefined ? state : `${state}-${end}`);
-}
 
 /** The JSON of a read, or 304 if If-None-Match names its ETag. */
 export function readReply<T>(

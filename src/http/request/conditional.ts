@@ -1,3 +1,5 @@
+import type { CodedEtags } from '../../records/etags.ts';
+
 /** An entity-tag, weak or strong; captures the opaque-tag: RFC 9110, section 8.8.3. */
 const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
@@ -20,17 +22,6 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
     position = skip(SEPARATOR, ifNoneMatch, ENTITY_TAG.lastIndex);
   }
   return found;
-}
-
-/** One entity-tag per content coding: RFC 9110, section 8.8.3.3. */
-export interface CodedEtags {
-  readonly identity: string;
-  readonly gzip: string;
-}
-
-/** @param name identifies a state */
-export function codedEtags(name: string): CodedEtags {
-  return { identity: `"${name}"`, gzip: `"${name}-gzip"` };
 }
 
 /** Returns the first of `etags` that If-None-Match matches; undefined if none does. */

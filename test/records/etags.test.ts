@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storeEtags } from '../../../src/api/v2/replies.ts';
-import type { OrderRecord } from '../../../src/domain/order.ts';
-import { orderEtag } from '../../../src/records/etags.ts';
+import type { OrderRecord } from '../../src/domain/order.ts';
+import { orderEtag, storeEtags } from '../../src/records/etags.ts';
 
 test('different states of an order have different ETags, even if a revision is reused after a restore', () => {
   const order: OrderRecord = { id: 1n, status: 'pending', placedAt: 5, updatedAt: 5, revision: 7n };
