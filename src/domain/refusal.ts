@@ -12,7 +12,7 @@ type WebhookRefusal =
   | 'idempotency_key_reused';
 
 /** Why a command of a client is refused; the table of errors has a status and a message for each. */
-export type Refusal =
+export type CommandRefusal =
   | Exclude<OrderRefusal, 'order_differs'>
   | Extract<ChangeResult, 'cancel_limit_reached'>
   | NonNullable<PlaceOrderOutcome['refusal']>

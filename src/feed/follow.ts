@@ -3,7 +3,7 @@ import { Mutex } from '../concurrency.ts';
 import { type ChangePage, type FeedStart, MAX_CHANGES } from '../store/feed.ts';
 import type { Store } from '../store/store.ts';
 
-/** See Store.feed. @param wanted if it is aborted before the read begins, the page is not read */
+/** See Store.feed. @param wanted if it is aborted before the read begins, nothing is read, and the result is undefined */
 export type ReadFeed = (
   after: FeedStart,
   limit: number,
@@ -51,8 +51,8 @@ const USED_AGAIN_MS = 100;
 const MAX_KEPT = 64;
 
 /**
- * Reads of the feed that followers at the same position share. Pages are read one at a time: the number of concurrent reads is limited, and
- * followers that catch up must leave room for clients.
+ * Reads of the feed, shared by followers at the same position. Pages are read one at a time, so that many followers that catch up leave room for
+ * the reads of clients.
  */
 export class SharedReads {
   readonly #feed: Store['feed'];
@@ -95,13 +95,13 @@ const POLL_MS = 100;
 
 interface LiveFeedParts {
   readonly feed: Store['feed'];
-  /** Called before each read of new changes; if it fails, no follower gets them yet. */
+  /** Called before each read of new changes. If it fails, the read is retried. */
   readonly beforeRead: () => Promise<void>;
-  /** Called once when new changes cannot be read; the read is retried. @returns whether followers are to end with the error */
+  /** Called when new changes cannot be read, once per outage; the read is retried. @returns whether followers are to end with the error */
   readonly onError: (error: unknown) => boolean;
 }
 
-/** The feed for the followers of a process: new changes are read once for all that have caught up. */
+/** A feed for many followers: new changes are read once for all that have caught up. A follower ends with the error of a failed `read`. */
 export class LiveFeed implements Followed {
   readonly #parts: LiveFeedParts;
   readonly #reads: SharedReads;

@@ -1,10 +1,10 @@
-import type { Refusal as StoreRefusal } from '../domain/refusal.ts';
+import type { CommandRefusal } from '../domain/refusal.ts';
 
 type Entry = readonly [status: number, message: string, code?: string];
 
 /**
- * The refusals of requests: status and message of the Error record, and its code if it differs from the name. The log has the name. Documented
- * in docs/errors.md.
+ * The refusals of requests: status and message of the Error record, and its code if it differs from the name. The log has the code, and the name
+ * if it is more specific. Documented in docs/errors.md.
  */
 const ERRORS = {
   bad_request: [400, 'The request is not valid HTTP, or its URL is malformed.'],
@@ -133,7 +133,7 @@ const ERRORS = {
     'A request with an Upgrade header must not have a chunked body.',
     'bad_request',
   ],
-} as const satisfies Record<string, Entry> & Record<StoreRefusal, Entry>;
+} as const satisfies Record<string, Entry> & Record<CommandRefusal, Entry>;
 
 /** Why a request is refused. */
 export type Refusal = keyof typeof ERRORS;
@@ -173,7 +173,7 @@ export interface ErrorResponse {
   readonly headers: HeaderList;
   /** The `code` in the body. */
   readonly code: ErrorCode;
-  /** JSON; ASCII only, unless it lists problems, which repeat names from the request. */
+  /** JSON. Only a record with problems has characters beyond ASCII, since these repeat names of the request. */
   readonly body: string;
 }
 

@@ -123,8 +123,10 @@ export class Service {
       traces: this.#traces,
     });
     const address = await this.#server.listen(config);
+    // `close` has ended everything that was started before.
+    if (this.#isClosing) return address;
     this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
-    if (!this.#isClosing) this.#state = { name: 'serving' };
+    this.#state = { name: 'serving' };
     this.#startBackups();
     this.#startDeliveries(store);
     return address;
@@ -141,7 +143,7 @@ export class Service {
       onDelivery: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
     });
     metrics.observeWebhooks({ store, isDelivering: () => this.#deliverer!.isDelivering });
-    if (!this.#isClosing) this.#deliverer.start();
+    this.#deliverer.start();
   }
 
   #startBackups(): void {

@@ -86,7 +86,7 @@ function handleSignals(config: Config, log: Log, { service, admin, read }: Runni
   const shutdown = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
   const level = new LiveLogLevel(log.logger, config.logLevel);
   level.toggleOnSignal();
-  // Closing its terminal stops a service.
+  // SIGHUP stops a service whose terminal is closed.
   if (process.stdout.isTTY) process.on('SIGHUP', () => shutdown.begin('SIGHUP'));
   else {
     rereadOnSignal(config, {
@@ -109,7 +109,7 @@ function warnOfMisspelt({ logger }: Log, environment: Settings): void {
   }
 }
 
-/** Returns the URL of a listener as bound, with 0.0.0.0 for all addresses. */
+/** Returns the URL of a bound address; 0.0.0.0 stands for all addresses. */
 function urlOf({ address, port }: AddressInfo): string {
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

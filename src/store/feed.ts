@@ -131,8 +131,8 @@ function wholeRevisions(changes: readonly OrderChange[]): readonly OrderChange[]
 }
 
 /**
- * Reads the rest of a revision. Its changes are durable, so this needs no snapshot. An order can have two changes in a revision, so each part
- * begins with the last order of the one before.
+ * Reads the rest of a revision. Its changes are durable, so no snapshot is needed. An order can have two changes in a revision, so each part
+ * begins with the last order of the part before.
  */
 async function completed({ changes: first, readOn }: FeedRead): Promise<readonly OrderChange[]> {
   const changes = [...first];

@@ -32,16 +32,24 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
       // A requirement of an operation would replace the general one.
       for (const { security } of Object.values(item)) assert.equal(security, undefined);
     }
-    const responses = Object.values(contract.components.responses) as {
-      content?: Record<string, { example?: { code: (typeof ERROR_CODES)[number] } }>;
-    }[];
-    for (const { content } of responses) {
-      for (const { example } of Object.values(content ?? {})) {
-        const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
-        assert.ok(bodies.includes(JSON.stringify(example)), JSON.stringify(example));
-      }
+    const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
+    const examples = errorExamplesIn(contract);
+    assert.ok(examples.length > 0);
+    for (const { code, message, status } of examples) {
+      const body = JSON.stringify({ code, message, status });
+      assert.ok(bodies.includes(body), body);
     }
   });
+}
+
+/** Returns the Error records in the examples of a contract, wherever they are. */
+function errorExamplesIn(node: unknown): { code: string; message: string; status: number }[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { code, message, status } = node as Record<string, unknown>;
+  if (typeof code === 'string' && typeof message === 'string' && typeof status === 'number') {
+    return [{ code, message, status }];
+  }
+  return Object.values(node).flatMap(errorExamplesIn);
 }
 
 test('every operation of v2 has a scope, a stability, the general errors and examples', () => {

@@ -28,7 +28,7 @@ type OrdersToChange = Operations['cancelOrders']['body']['orders'];
  * Carries out commands on several orders in one transaction, and answers the result of each. With an Idempotency-Key, a repetition gets the same
  * results.
  * @param changeOf returns the command for an order
- * @param content the parameters of the request other than its orders, for the digest of a repeatable one
+ * @param content the request without its orders, for the digest of a repeatable request
  */
 export async function changeInBulk(
   call: Call<'cancelOrders' | 'shipOrders'>,
@@ -139,7 +139,7 @@ async function resultsJson(
   },
 ): Promise<Json<ChangeResults>> {
   const { type, ids, results } = changed;
-  // Read after the command, and still in the state that it left: an order that is not pending never changes again.
+  // The orders are still as the command left them: an order that is not pending never changes again.
   const found = await recordsById(
     store,
     ids.filter((_, index) => isDone(results[index]!)),

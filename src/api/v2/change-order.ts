@@ -53,7 +53,7 @@ export async function changeOrder(
   });
   if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);
   if (outcome === 'cancelled' || outcome === 'shipped') {
-    // Read after the command, and still in the state that it left: an order that is not pending never changes again.
+    // The order is still as the command left it: an order that is not pending never changes again.
     const [order] = await store.orders([id]);
     return changedReply(200, order!);
   }
@@ -65,6 +65,7 @@ export async function changeOrder(
 /** Returns why a cancel or a shipment did not change an order. */
 export function refusalOf(type: 'cancel' | 'ship', result: ChangeResult): Refusal {
   switch (result) {
+    // Shipped before, with the same command.
     case 'unchanged':
     case 'order_already_shipped':
       return type === 'ship' ? 'ship_already_shipped' : 'order_already_shipped';

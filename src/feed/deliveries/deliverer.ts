@@ -46,7 +46,7 @@ export class Deliverer {
   #leasedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
   #hasFailed = false;
-  /** Whether webhooks of another key were logged. */
+  /** Whether it was logged that this node lacks the key of some webhooks. */
   #isKeyReported = false;
 
   constructor(parts: DelivererParts) {

@@ -15,7 +15,7 @@ import { signingSecrets } from './webhook-secrets.ts';
 
 /** Limits deliveries starting per lane. Slow ones move to the slow lane, so as many as there are webhooks can be in flight. */
 const MAX_IN_LANE = 100;
-/** Maximum number of deliveries in a row while other endpoints wait for a place in the lane. */
+/** Maximum number of deliveries in a row while other endpoints wait for a slot in the lane. */
 const MAX_IN_A_ROW = 10;
 
 /** How long a webhook waits after an error of the store. */
@@ -40,12 +40,12 @@ interface DeliveriesParts {
  */
 export class Deliveries {
   readonly #parts: DeliveriesParts;
-  /** By id, in the order in which they get a place. */
+  /** By id, in the order in which they get a slot. */
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #ending = new AbortController();
   #key: WebhookKey | undefined;
-  /** Whether an endpoint waits for a place. */
+  /** Whether an endpoint waits for a slot. */
   #isCrowded = false;
 
   constructor(parts: DeliveriesParts) {
@@ -92,16 +92,16 @@ export class Deliveries {
 
   /** Begins the deliveries that are due. @param now the current position of the store */
   begin(now: Position): void {
-    const places = { fast: MAX_IN_LANE, slow: MAX_IN_LANE };
-    for (const { isBusy, lane } of this.#endpoints.values()) if (isBusy) places[lane] -= 1;
+    const slots = { fast: MAX_IN_LANE, slow: MAX_IN_LANE };
+    for (const { isBusy, lane } of this.#endpoints.values()) if (isBusy) slots[lane] -= 1;
     this.#isCrowded = false;
     for (const [id, endpoint] of [...this.#endpoints]) {
       if (endpoint.isBusy || !isWaiting(endpoint, now)) continue;
-      if (places[endpoint.lane] <= 0) {
+      if (slots[endpoint.lane] <= 0) {
         this.#isCrowded = true;
         continue;
       }
-      places[endpoint.lane] -= 1;
+      slots[endpoint.lane] -= 1;
       // Behind all others, so that each gets its turn.
       this.#endpoints.delete(id);
       this.#endpoints.set(id, endpoint);
@@ -135,7 +135,7 @@ export class Deliveries {
     this.#inFlight.add(running);
   }
 
-  /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the place. */
+  /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the slot. */
   async #deliver(endpoint: Endpoint): Promise<void> {
     for (let count = 0; this.#maySend(endpoint); count += 1) {
       if (this.#isCrowded && count >= MAX_IN_A_ROW) break;

@@ -86,7 +86,7 @@ export class ChangeStreams {
     // The last response of its connection, even if the stream is refused.
     response.shouldKeepAlive = false;
     const wanted = {
-      /** Not read for a client that has left or got a 503, since other clients wait for their reads. */
+      /** A client that has left, or got a 503, gives up its turn to read. */
       get aborted() {
         return !isOpen(response) || timeLeft(exchange) <= 0;
       },
@@ -108,7 +108,7 @@ export class ChangeStreams {
     }
     // Ends the stream when the client closes its side. If that has already happened, the next heartbeat detects it.
     request.socket.once('end', () => response.destroy());
-    // Later requests on the connection are discarded: while they waited for their turn, the client's end would not be read.
+    // Discards later requests on the connection. If they were queued, the connection would not be read, and the client's end not be detected.
     discardInput(request.socket);
     response.write(openingBytes(startPosition(after, page.now)));
     const stream = { response, key, filter };
@@ -134,7 +134,7 @@ export class ChangeStreams {
     if (this.#timers.length === 0) {
       this.#timers = [
         setInterval(() => this.#beat(), HEARTBEAT_MS),
-        // Streams that wait for their clients are checked too. The next read reports a failure.
+        // Also checks the keys of streams that wait for their clients. A failure is reported by the next read.
         setInterval(() => this.#beforeRead().catch(() => {}), STREAM_KEYS_CHECKED_MS),
       ];
     }

@@ -56,8 +56,7 @@ export interface WebhookSettings {
 }
 
 /**
- * Reads the configuration of the service. Flags take precedence over the environment, and the environment over the
- * defaults.
+ * Reads the configuration of the service. Flags override the settings, which override the defaults.
  * @param environment as `readEnvironment` returns it
  * @throws ConfigError
  */
@@ -83,7 +82,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const logLevel = settings.read('LOG_LEVEL');
   const backups = readBackups(settings, database);
   const webhooks = readWebhooks(settings, database);
-  // The content of the file is read when it is needed.
+  // Only validated here: the key is read when it is needed.
   settings.read('WEBHOOK_KEY_FILE');
   if (port !== 0 && port !== undefined && port === admin.port && host === admin.host) {
     settings.problems.push(`OPERATIONS_PORT must differ from PORT, not "${port}"`);

@@ -40,7 +40,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads settings one by one and collects problems. Flags take precedence over the environment. */
+/** Reads settings one by one and collects problems. Flags override other settings. */
 export class SettingsReader {
   readonly problems: string[] = [];
   readonly #settings: Settings;

@@ -38,7 +38,7 @@ export interface Setting<T> {
   readonly flag?: string;
   /** The default, as text; absent without one. */
   readonly default?: string;
-  /** Described in help and docs, if there is no fixed default. */
+  /** A description of the default for help and docs, if it is not a fixed text. */
   readonly otherwise?: string;
   readonly parse: (text: string) => T | undefined;
   /** Valid values, for messages: "HOST must be …". */
@@ -215,7 +215,7 @@ export type ValueOf<Name extends SettingName> =
 /** Variables that have an effect, but are no settings of the service. */
 export const OTHER_VARIABLES = {
   SETTINGS_FILE:
-    'A file with these variables, one NAME=value per line; they override the environment. The service rereads it on SIGHUP.',
+    'A file with lines NAME=value, which override the environment. The service rereads it on SIGHUP.',
   OTEL_EXPORTER_OTLP_ENDPOINT:
     'Endpoint to which a span of each request is exported; other variables of OpenTelemetry apply.',
 } as const;
