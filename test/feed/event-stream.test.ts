@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OrderChange } from '../../src/domain/change.ts';
 import { eventsOf } from '../../src/feed/streams/event-stream.ts';
-import { type ChangePage, positionAfter } from '../../src/store/feed.ts';
+import { positionAfter } from '../../src/store/feed.ts';
 
 const placed = (id: bigint, revision: bigint): OrderChange => ({
   ...{ type: 'placed', by: undefined },
@@ -10,26 +10,22 @@ const placed = (id: bigint, revision: bigint): OrderChange => ({
   head: 'f'.repeat(64),
 });
 
-test('the events since a revision are those of later revisions, each of them whole', async () => {
+test('the events of a page are its changes, in order; only the last one of a revision has an id', async () => {
   const changes = [placed(1n, 3n), placed(2n, 3n), placed(3n, 5n), placed(4n, 6n), placed(5n, 6n)];
   const position = positionAfter(changes.at(-1)!);
-  const page: ChangePage = { changes, position, isMore: false, now: position };
-  const since = await eventsOf(page);
-  const ids = (revision: bigint) =>
-    [
-      ...since(revision)
-        .toString()
-        .matchAll(/"order":\{"id":(\d+)/g),
-    ].map(([, id]) => Number(id));
-  for (const [revision, expected] of [
-    [2n, [1, 2, 3, 4, 5]],
-    [3n, [3, 4, 5]],
-    [4n, [3, 4, 5]],
-    [5n, [4, 5]],
-    [6n, []],
-  ] as const) {
-    assert.deepEqual(ids(revision), expected, `since ${revision}`);
-  }
+  const events = (await eventsOf({ changes, position, isMore: false, now: position }))();
+  const lines = events.toString().split('\n');
+  assert.deepEqual(
+    lines.flatMap((line) => /^id: \d+|"id":\d+/.exec(line)?.[0] ?? []),
+    ['"id":1', 'id: 3', '"id":2', 'id: 5', '"id":3', '"id":4', 'id: 6', '"id":5'],
+  );
+});
+
+test('a page without changes has no events', async () => {
+  const position = positionAfter(placed(1n, 3n));
+  const eventsFor = await eventsOf({ changes: [], position, isMore: false, now: position });
+  assert.equal(eventsFor().length, 0);
+  assert.equal(eventsFor({ types: ['placed'] }).length, 0);
 });
 
 test('with a filter, only matching events are sent, and the id moves on where nothing matches', async () => {
@@ -40,14 +36,13 @@ test('with a filter, only matching events are sent, and the id moves on where no
     }),
   );
   const position = positionAfter(changes.at(-1)!);
-  const since = await eventsOf({ changes, position, isMore: false, now: position });
-  const lines = (revision: bigint, petId: bigint) =>
-    since(revision, { petIds: [petId] })
+  const eventsFor = await eventsOf({ changes, position, isMore: false, now: position });
+  const lines = (petId: bigint) =>
+    eventsFor({ petIds: [petId] })
       .toString()
       .split('\n')
       .flatMap((line) => /^id: \d+|"id":\d+/.exec(line)?.[0] ?? []);
-  assert.deepEqual(lines(0n, 1n), ['id: 3', '"id":1', 'id: 5', '"id":3', 'id: 6']);
-  assert.deepEqual(lines(0n, 0n), ['id: 3', '"id":2', 'id: 6', '"id":4']);
-  assert.deepEqual(lines(3n, 7n), ['id: 6']);
-  assert.deepEqual(lines(6n, 0n), []);
+  assert.deepEqual(lines(1n), ['id: 3', '"id":1', 'id: 5', '"id":3', 'id: 6']);
+  assert.deepEqual(lines(0n), ['id: 3', '"id":2', 'id: 6', '"id":4']);
+  assert.deepEqual(lines(7n), ['id: 6']);
 });

@@ -53,7 +53,6 @@ const HUNTS: Readonly<Record<string, Hunt>> = {
   'etag-without-history': [...ON_SQLITE, 'a restore'],
   'expired-key-revived': [...ON_SQLITE, 'expires'],
   'failed-read-kept': [...ON_SQLITE, 'reads that fail'],
-  'failed-task-counted': [...ON_SQLITE, 'reads that fail'],
   'filtered-events-shared': ON_SQLITE,
   'follows-another-history': [...ON_POSTGRESQL, 'lacks the latest changes'],
   'header-sought-among-values': ['hostile', 'odd values', 1],

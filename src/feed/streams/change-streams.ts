@@ -113,7 +113,7 @@ export class ChangeStreams {
     response.write(openingBytes(startPosition(after, page.now)));
     const stream = { response, key, filter };
     const signal = this.#add(stream);
-    await this.#send(stream, { after, page }, signal);
+    await this.#send(stream, page, signal);
   }
 
   /** Ends all streams gracefully; clients resume on other nodes. */
@@ -153,18 +153,12 @@ export class ChangeStreams {
   }
 
   /** Sends changes until the stream is closed, beginning with a given page. After a failure, the client resumes. */
-  async #send(
-    { response, filter }: Stream,
-    { after, page }: { readonly after: FeedStart; readonly page: ChangePage },
-    signal: AbortSignal,
-  ): Promise<void> {
-    let { revision } = startPosition(after, page.now);
+  async #send({ response, filter }: Stream, page: ChangePage, signal: AbortSignal): Promise<void> {
     const write = async (next: ChangePage) => {
-      const eventsSince = await eventsOf(next);
+      const eventsFor = await eventsOf(next);
       if (!isOpen(response)) return;
-      const bytes = eventsSince(revision, filter);
+      const bytes = eventsFor(filter);
       if (bytes.length > 0) response.write(bytes);
-      revision = next.position.revision;
       // Earlier changes are read at the client's pace; new ones may be buffered for it.
       const isBehind = next.isMore
         ? response.writableNeedDrain

@@ -6,8 +6,8 @@ import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../
 /** How long a client should wait before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Returns the events after a revision as bytes; streams without a filter share them. */
-type EventsSince = (revision: bigint, filter?: FeedFilter) => Buffer;
+/** Returns the events of a page as bytes; streams with the same filter share them. */
+type EventsFor = (filter?: FeedFilter) => Buffer;
 
 /** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
 export function openingBytes(position: Position): Buffer {
@@ -18,55 +18,42 @@ export function openingBytes(position: Position): Buffer {
 export const HEARTBEAT = Buffer.from(':\n\n');
 
 /** Streams that keep up share their pages, so each is formatted once. */
-const FORMATTED = new WeakMap<ChangePage, Promise<EventsSince>>();
+const FORMATTED = new WeakMap<ChangePage, Promise<EventsFor>>();
 
 /** Returns the events of a page. */
-export function eventsOf(page: ChangePage): Promise<EventsSince> {
+export function eventsOf(page: ChangePage): Promise<EventsFor> {
   const known = FORMATTED.get(page) ?? formatted(page);
   FORMATTED.set(page, known);
   return known;
 }
 
 /**
- * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last
- * event of a revision has an id.
+ * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last event of a revision has an id.
  */
-async function formatted({ changes, position }: ChangePage): Promise<EventsSince> {
+async function formatted({ changes, position }: ChangePage): Promise<EventsFor> {
   const records = await changesJson(changes);
-  const frames = changes.map((change, index) => ({ change, data: records[index]! }));
-  const revisions = [...Map.groupBy(frames, ({ change }) => change.order.revision)].map(
-    ([revision, events]) => ({
-      ...{ revision, events },
-      cursor: positionText(positionAfter(events.at(-1)!.change)),
-    }),
-  );
-  const all = revisions.map(({ events, cursor }) => Buffer.from(framesOf(events, cursor)));
-  const whole = Buffer.concat(all);
-  /** By filter and revision: streams with the same filter share bytes, too. */
-  const filtered = new Map<string, Buffer>();
-  return (since, filter) => {
-    const first = revisions.findIndex(({ revision }) => revision > since);
-    if (first === -1) return NOTHING;
-    if (filter === undefined) return first === 0 ? whole : Buffer.concat(all.slice(first));
+  const events = changes.map((change, index) => ({ change, data: records[index]! }));
+  const revisions = [...Map.groupBy(events, ({ change }) => change.order.revision).values()];
+  const formattedFor = new Map<string, Buffer>();
+  return (filter = {}) => {
     const { petIds, types, by } = filter;
-    const name = [first, petIds, types, by].join(' ');
-    const known = filtered.get(name);
+    const name = [petIds, types, by].join(' ');
+    const known = formattedFor.get(name);
     if (known !== undefined) return known;
-    const frames = revisions.slice(first).map(({ events, cursor }) => {
+    const texts = revisions.map((each) => {
+      const cursor = positionText(positionAfter(each.at(-1)!.change));
       return framesOf(
-        events.filter(({ change }) => matches(filter, change)),
+        each.filter(({ change }) => matches(filter, change)),
         cursor,
       );
     });
     // The client resumes after the examined changes.
-    if (frames.at(-1) === '') frames.push(`id: ${positionText(position)}\n\n`);
-    const bytes = Buffer.from(frames.join(''));
-    filtered.set(name, bytes);
+    if (texts.at(-1) === '') texts.push(`id: ${positionText(position)}\n\n`);
+    const bytes = Buffer.from(texts.join(''));
+    formattedFor.set(name, bytes);
     return bytes;
   };
 }
-
-const NOTHING = Buffer.alloc(0);
 
 /** Returns the events of a revision, with an id on the last one; empty without events. */
 function framesOf(
