@@ -218,7 +218,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
   );
 
   testDeliveries(
-    'an endpoint that is gone is paused at once; one whose place is in no history until that is set',
+    'an endpoint that is gone pauses its webhook at once; a position in no history pauses it until the cursor is set',
     async ({ store, startNode, endpoint, found, set }) => {
       startNode();
       const gone = await endpoint(() => 410);

@@ -196,7 +196,7 @@ test('a body has at most 20,000 JSON values', async (t) => {
 });
 
 testService(
-  'the time until an atomic request fits into the limit of its key is that of all its cancels',
+  'an atomic request beyond the limit of its key may be retried when all of its cancels fit',
   async (t) => {
     const service = await startService(t);
     await place(service.store, ...[1n, 2n, 3n, 4n].map(pending));
