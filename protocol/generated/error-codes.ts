@@ -19,7 +19,34 @@ const GENERAL = {
   http_version_not_supported: 505,
 } as const;
 
-export const ERROR_CODES = {
+/** An operation, as hooks name it. */
+export type OperationName =
+  | 'listOrders'
+  | 'placeOrder'
+  | 'getOrder'
+  | 'getOrderHistory'
+  | 'cancelOrder'
+  | 'shipOrder'
+  | 'cancelOrders'
+  | 'shipOrders'
+  | 'listChanges'
+  | 'streamChanges'
+  | 'countOrders'
+  | 'getSummary'
+  | 'getActivity'
+  | 'listWebhooks'
+  | 'createWebhook'
+  | 'getWebhook'
+  | 'updateWebhook'
+  | 'deleteWebhook'
+  | 'rotateWebhookSecret'
+  | 'testWebhook'
+  | 'getKey'
+  | 'v1.listOrders'
+  | 'v1.cancelOrder'
+  | 'v1.getPet';
+
+export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string, number>>>> = {
   listOrders: { ...GENERAL, parameter_invalid: 400, cursor_invalid: 400, scope_missing: 403 },
   placeOrder: {
     ...GENERAL,
@@ -189,7 +216,4 @@ export const ERROR_CODES = {
     invalid_pet_id: 404,
     pet_lookup_gone: 410,
   },
-} as const;
-
-/** An operation, as hooks name it. */
-export type OperationName = keyof typeof ERROR_CODES;
+};
