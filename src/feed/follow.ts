@@ -58,6 +58,8 @@ export class SharedReads {
   readonly #feed: Store['feed'];
   readonly #mutex = new Mutex();
   readonly #kept = new Map<string, ChangePage>();
+  /** Reads that every follower may share, also their errors. */
+  readonly #reading = new Map<string, Promise<ChangePage | undefined>>();
 
   constructor(feed: Store['feed']) {
     this.#feed = feed;
@@ -65,21 +67,29 @@ export class SharedReads {
 
   readonly read: ReadFeed = async (after, limit, wanted) => {
     const name = nameOf(after, limit);
-    return (
-      this.#kept.get(name) ??
-      this.#mutex.run(async () => {
-        const known = this.#kept.get(name);
-        if (known !== undefined || wanted?.aborted) return known;
-        const page = await this.#feed(after, limit);
-        if (page !== undefined) this.keep(after, limit, page);
-        return page;
-      })
-    );
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) return kept;
+    if (wanted !== undefined) return this.#readInTurn(after, limit, wanted);
+    const reading =
+      this.#reading.get(name) ??
+      this.#readInTurn(after, limit).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
   };
 
-  /** Keeps a page for the next followers. */
+  #readInTurn(after: FeedStart, limit: number, wanted?: { readonly aborted: boolean }) {
+    return this.#mutex.run(async () => {
+      const known = this.#kept.get(nameOf(after, limit));
+      if (known !== undefined || wanted?.aborted) return known;
+      const page = await this.#feed(after, limit);
+      if (page !== undefined) this.keep(after, limit, page);
+      return page;
+    });
+  }
+
+  /** Keeps a page for the next followers; not one without changes, which they would read again and again instead of later changes. */
   keep(after: FeedStart, limit: number, page: ChangePage): void {
-    if (this.#kept.size >= MAX_KEPT) return;
+    if (page.changes.length === 0 || this.#kept.size >= MAX_KEPT) return;
     const name = nameOf(after, limit);
     this.#kept.set(name, page);
     setTimeout(() => this.#kept.delete(name), USED_AGAIN_MS).unref();
@@ -97,8 +107,8 @@ interface LiveFeedParts {
   readonly feed: Store['feed'];
   /** Called before each read of new changes. If it fails, the read is retried. */
   readonly beforeRead: () => Promise<void>;
-  /** Called when new changes cannot be read, once per outage; the read is retried. @returns whether followers are to end with the error */
-  readonly onError: (error: unknown) => boolean;
+  /** Called when new changes cannot be read; the read is retried. @param isFirst whether the read before had succeeded */
+  readonly onError: (error: unknown, isFirst: boolean) => void;
 }
 
 /** A feed for many followers: new changes are read once for all that have caught up. A follower ends with the error of a failed `read`. */
@@ -120,8 +130,9 @@ export class LiveFeed implements Followed {
   readonly read: ReadFeed = (after, limit, wanted) => this.#reads.read(after, limit, wanted);
 
   readonly changed = async (after: Position, signal: AbortSignal): Promise<void> => {
+    if (signal.aborted) return;
     this.#position ??= after;
-    if (signal.aborted || after.revision < this.#position.revision) return;
+    if (after.revision < this.#position.revision) return;
     const waiting = Promise.withResolvers<void>();
     const stop = () => waiting.resolve();
     this.#waiting.add(waiting);
@@ -144,9 +155,9 @@ export class LiveFeed implements Followed {
       while (this.#position !== undefined && (await this.#readPage(this.#position)));
       this.#isFailing = false;
     } catch (error) {
-      const isEnd = !this.#isFailing && this.#parts.onError(error);
+      const isFirst = !this.#isFailing;
       this.#isFailing = true;
-      if (isEnd) this.#end(error);
+      this.#parts.onError(error, isFirst);
     } finally {
       this.#isReading = false;
       this.#restUnlessAwaited();
@@ -157,7 +168,8 @@ export class LiveFeed implements Followed {
   async #readPage(from: Position): Promise<boolean> {
     const page = await this.#parts.feed(from, MAX_CHANGES);
     if (page === undefined) {
-      this.#end(new PositionLost());
+      this.#position = undefined;
+      for (const { reject } of this.#waiting) reject(new PositionLost());
       return false;
     }
     if (page.changes.length === 0) return false;
@@ -165,11 +177,6 @@ export class LiveFeed implements Followed {
     this.#position = page.position;
     for (const { resolve } of this.#waiting) resolve();
     return page.isMore;
-  }
-
-  #end(error: unknown): void {
-    this.#position = undefined;
-    for (const { reject } of this.#waiting) reject(error);
   }
 
   /** Stops reading until a follower waits again. */

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { newApiKey, newSecret } from '../domain/api-key.ts';
+import { byId } from '../domain/order.ts';
 import { actionOf } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './settings/config.ts';
@@ -40,7 +41,8 @@ export async function printFirstKey(
   const origin = `http://${urlHost(address)}:${port}`;
   const orders = `${origin}${rootPath}/v1/store/orders`;
   const header = `-H "Authorization: Bearer ${secret}"`;
-  const pending = (await store.orders(FIRST_IDS)).find(({ status }) => status === 'pending');
+  const found = await store.orders(FIRST_IDS);
+  const pending = found.toSorted(byId).find(({ status }) => status === 'pending');
   const pages = [...(hasConsole ? [`${origin}/console`] : []), `${origin}/reference`];
   const text = `
 The store had no API key. This is its first key, which is shown only once:

@@ -15,7 +15,7 @@ import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
-import { type Call, jsonReply, type Services } from '../operation.ts';
+import { type Call, JSON_TYPE, type Services } from '../operation.ts';
 import { failsPrecondition, NO_REVISION } from '../preconditions.ts';
 import { cancelLimitReached, secondsUntil } from '../submit.ts';
 import { refusalOf } from './change-order.ts';
@@ -79,7 +79,7 @@ export async function changeInBulk(
         ...(retryAt === undefined ? [] : ['retry-after', secondsUntil(retryAt)]),
       ];
       const json = await resultsJson(store, { type, ids, results });
-      return jsonReply(200, [...NOT_STORED, ...headers], json);
+      return { status: 200, headers: [...NOT_STORED, ...JSON_TYPE, ...headers], body: json };
     }
   }
 }

@@ -62,10 +62,10 @@ export class ChangeStreams {
     this.#live = new LiveFeed({
       feed: parts.feed,
       beforeRead: () => this.#beforeRead(),
-      onError: (error) => {
-        parts.onError(error);
+      onError: (error, isFirst) => {
+        if (isFirst) parts.onError(error);
         // The store continues elsewhere, or with another release: this node will get no further changes.
-        return isEnding(error);
+        if (isEnding(error)) this.#endAll();
       },
     });
   }
@@ -119,6 +119,10 @@ export class ChangeStreams {
   /** Ends all streams gracefully; clients resume on other nodes. */
   close(): void {
     this.#isClosed = true;
+    this.#endAll();
+  }
+
+  #endAll(): void {
     for (const { response } of this.#streams) endSoon(response);
   }
 
@@ -168,7 +172,10 @@ export class ChangeStreams {
     try {
       await write(page);
       if (!page.isMore) await this.#live.changed(page.position, signal);
-      for await (const next of follow(this.#live, page.position, signal)) await write(next);
+      for await (const next of follow(this.#live, page.position, signal)) {
+        if (!isOpen(response)) return;
+        await write(next);
+      }
     } catch (error) {
       if (error instanceof PositionLost || isEnding(error)) endSoon(response);
       else {

@@ -1,8 +1,9 @@
 import { TimedOut } from '../../concurrency.ts';
 import type { Exchange } from './exchange.ts';
 
-/** How late a request may be rejected after its deadline. */
+/** How late a request without a result may be rejected after its deadline. */
 const PRECISION_MS = 50;
+const TOO_LATE = 'no result before the deadline of the request';
 
 interface Waiting {
   readonly answerBy: number;
@@ -29,7 +30,9 @@ export function inTime<T>(
     ask().then(
       (result) => {
         WAITING.delete(waiting);
-        resolve(result);
+        // The timer can be late, but no result counts after the deadline.
+        if (timeLeft({ answerBy }) > 0) resolve(result);
+        else reject(new TimedOut(TOO_LATE));
       },
       (error) => {
         WAITING.delete(waiting);
@@ -44,7 +47,7 @@ function giveUpLate(): void {
   for (const waiting of WAITING) {
     if (waiting.answerBy > now) continue;
     WAITING.delete(waiting);
-    waiting.giveUp(new TimedOut('no result before the deadline of the request'));
+    waiting.giveUp(new TimedOut(TOO_LATE));
   }
   if (WAITING.size > 0) return;
   clearInterval(timer);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../../domain/api-key.ts';
 import { type AllowedTargets, PUBLIC_ONLY } from '../../feed/deliveries/addresses.ts';
 import type { WebhookKeyFile } from '../../feed/deliveries/webhook-key.ts';
@@ -115,10 +116,17 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
 
 /** Returns the settings that differ between two configurations and take effect only with a restart. */
 export function needRestart(running: Config, next: Config): string[] {
+  const hasBackups = running.backups !== undefined || next.backups !== undefined;
   const changed = SETTING_NAMES.filter((name) => {
-    const { isLive, default: fallback }: Setting<unknown> = SETTINGS[name];
-    const valueIn = ({ given }: Config) => given[name] ?? fallback;
-    return !isLive && name !== 'DATABASE_URL' && valueIn(running) !== valueIn(next);
+    const { isLive, default: fallback, parse }: Setting<unknown> = SETTINGS[name];
+    if (isLive || name === 'DATABASE_URL') return false;
+    if (/^BACKUP_(?:EVERY|KEEP)$/.test(name) && !hasBackups) return false;
+    // By value, which can have several spellings; of a file by its path.
+    const valueIn = ({ given }: Config) => {
+      const text = given[name] ?? fallback;
+      return text === undefined || name === 'WEBHOOK_KEY_FILE' ? text : parse(text);
+    };
+    return !isDeepStrictEqual(valueIn(running), valueIn(next));
   });
   // The password in a file may change without a restart: it is read again for each connection.
   const isSame =

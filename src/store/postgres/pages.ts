@@ -14,7 +14,8 @@ import {
   type Sort,
   UNDATED,
 } from '../pages.ts';
-import type { MovedOption } from '../store.ts';
+import { type MovedOption, StoreUnavailable } from '../store.ts';
+import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
 import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
@@ -65,8 +66,13 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
 export async function countOrders(session: Session, filter: OrderFilter): Promise<OrderCounts> {
   const sort = narrowestSort(filter);
   if (sort === undefined) {
-    const [position, { orders }] = await Promise.all([readPosition(session), readStatus(session)]);
-    return { orders: countsOf(filter, orders), isExact: true, position };
+    // The guard first: the counters have the position of their own statement.
+    const [, { orders, revision, head }] = await Promise.all([
+      readPosition(session),
+      readStatus(session),
+    ]);
+    if (head === undefined) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
+    return { orders: countsOf(filter, orders), isExact: true, position: { revision, head } };
   }
   const values = [MAX_ROWS_COUNTED + 1, null, null, null, ...filterValues(filter)];
   const [row] = await session.query(countStatement(filter, sort), values);

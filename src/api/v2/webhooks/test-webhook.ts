@@ -1,5 +1,6 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { TEST_WITHIN_MS } from '../../../feed/deliveries/test-delivery.ts';
+import { inTime } from '../../../http/request/deadline.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { NOT_STORED } from '../replies.ts';
@@ -13,7 +14,8 @@ let running = 0;
 export const testWebhook = operation(
   'testWebhook',
   async (call, { store, webhooks }) => {
-    const webhook = await findWebhook(call, store);
+    const readBy = { answerBy: call.answerBy - TEST_WITHIN_MS };
+    const webhook = await inTime(readBy, () => findWebhook(call, store));
     const key = webhooks.keyOf(webhook);
     if (key === undefined || running >= MAX_TESTS_AT_ONCE) return refuse('webhooks_unavailable');
     running += 1;

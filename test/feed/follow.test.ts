@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Position } from '../../protocol/history.ts';
+import { follow, LiveFeed, PositionLost, SharedReads } from '../../src/feed/follow.ts';
+import { type ChangePage, type FeedStart, MAX_CHANGES } from '../../src/store/feed.ts';
+import { type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { place, testStore } from '../store/engines.ts';
+
+/** Places orders, in one revision. */
+const placeAll = (store: Store, ...ids: bigint[]) =>
+  store.apply(ids.map((id) => place({ id, status: 'pending' })));
+
+function live(store: Store, onError: (error: unknown, isFirst: boolean) => void = () => {}) {
+  return new LiveFeed({ feed: store.feed, beforeRead: async () => {}, onError });
+}
+
+const idsIn = ({ changes }: ChangePage) => changes.map(({ order }) => order.id);
+
+testStore('a follower gets the recorded changes, then new ones', async (t, store) => {
+  await placeAll(store, 1n, 2n);
+  const ending = new AbortController();
+  t.after(() => ending.abort());
+  const pages = follow(live(store), 'start', ending.signal);
+  assert.deepEqual(idsIn((await pages.next()).value!), [1n, 2n]);
+  const next = pages.next();
+  await placeAll(store, 3n);
+  assert.deepEqual(idsIn((await next).value!), [3n]);
+});
+
+testStore(
+  'a follower whose page was empty a moment ago gets the changes that others have read since',
+  async (t, store) => {
+    await placeAll(store, 1n);
+    const feed = live(store);
+    const ending = new AbortController();
+    t.after(() => ending.abort());
+    const ahead = follow(feed, 'start', ending.signal);
+    const { position } = (await ahead.next()).value!;
+    // An empty page of this position, which must not be read again instead of the changes.
+    assert.deepEqual((await feed.read(position, MAX_CHANGES))!.changes, []);
+    const next = ahead.next();
+    await placeAll(store, 2n);
+    assert.deepEqual(idsIn((await next).value!), [2n]);
+    const behind = follow(feed, position, ending.signal);
+    assert.deepEqual(idsIn((await behind.next()).value!), [2n]);
+  },
+);
+
+testStore(
+  '"now" is after every acknowledged change, also just after another read',
+  async (_t, store) => {
+    const { read } = new SharedReads(store.feed);
+    for (let id = 1n; id <= 3n; id += 1n) {
+      await placeAll(store, id);
+      assert.equal((await read('now', MAX_CHANGES))!.position.revision, id);
+    }
+  },
+);
+
+testStore('followers at one position share a read, and its failure', async (_t, store) => {
+  await placeAll(store, 1n);
+  let reads = 0;
+  let isDown = true;
+  const { read } = new SharedReads(async (after: FeedStart, limit: number) => {
+    reads += 1;
+    if (isDown) throw new StoreUnavailable('gone', 'unreachable');
+    return store.feed(after, limit);
+  });
+  const failures = await Promise.allSettled([read('start', 10), read('start', 10)]);
+  assert.deepEqual(
+    failures.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(reads, 1);
+  isDown = false;
+  const [one, other] = await Promise.all([read('start', 10), read('start', 10)]);
+  assert.equal(one, other);
+  assert.equal(reads, 2);
+});
+
+testStore('a position that the store does not have ends its follower', async (_t, store) => {
+  await placeAll(store, 1n);
+  const lost: Position = { revision: 1n, head: 'f'.repeat(64) };
+  const pages = follow(live(store), lost, new AbortController().signal);
+  await assert.rejects(pages.next(), PositionLost);
+});
+
+test('every failed read is reported, the first of an outage as such, and the read is retried', async (t) => {
+  const faults = ['unreachable', 'moved'] as const;
+  const seen: [string, boolean][] = [];
+  const done = Promise.withResolvers<void>();
+  let reads = 0;
+  const feed = new LiveFeed({
+    feed: async () => {
+      const fault = faults[Math.min(reads, 1)]!;
+      reads += 1;
+      throw new StoreUnavailable('gone', fault);
+    },
+    beforeRead: async () => {},
+    onError: (error, isFirst) => {
+      seen.push([(error as StoreUnavailable).fault, isFirst]);
+      if (seen.length === 2) done.resolve();
+    },
+  });
+  const ending = new AbortController();
+  t.after(() => ending.abort());
+  void feed.changed({ revision: 0n, head: '0'.repeat(64) }, ending.signal);
+  await done.promise;
+  assert.deepEqual(seen, [
+    ['unreachable', true],
+    ['moved', false],
+  ]);
+});
+
+test('a follower that has ended leaves neither a timer nor a position', async () => {
+  const reads: FeedStart[] = [];
+  const now: Position = { revision: 5n, head: 'a'.repeat(64) };
+  const feed = new LiveFeed({
+    feed: async (after) => {
+      reads.push(after);
+      return { changes: [], position: now, isMore: false, now };
+    },
+    beforeRead: async () => {},
+    onError: () => {},
+  });
+  await feed.changed({ revision: 1n, head: 'b'.repeat(64) }, AbortSignal.abort());
+  const ending = new AbortController();
+  const waiting = feed.changed(now, ending.signal);
+  while (reads.length === 0) await pause(10);
+  assert.deepEqual(reads[0], now);
+  ending.abort();
+  await waiting;
+});
