@@ -214,6 +214,13 @@ test('another database, file or password needs a restart; a password in the same
   assert.deepEqual(needRestart(withFile('a', one), withFile('b', other)), ['DATABASE_URL_FILE']);
 });
 
+test('another spelling of a value, and settings of backups that are off, need no restart', () => {
+  const running = readConfig({ HOST: 'localhost', PET_LOOKUP_SUNSET_AT: '2027-12-31' });
+  const next = { HOST: '127.0.0.1', PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z' };
+  assert.deepEqual(needRestart(running, readConfig({ ...next, BACKUP_EVERY: '1h' })), []);
+  assert.deepEqual(needRestart(running, readConfig({ ...next, HOST: '127.0.0.2' })), ['HOST']);
+});
+
 test('white space around a setting is ignored, as a line of a Windows file or a copied value has it', (t) => {
   const database = 'sqlite:/data/orders.db';
   for (const space of ['\r', ' ', '\t', '\u00A0', '\uFEFF', '\u2003', '\r\n']) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Position } from '../../protocol/history.ts';
 import type { OrderChange } from '../../src/domain/change.ts';
@@ -23,7 +24,7 @@ import {
 } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../domain/arbitraries.ts';
-import { ENGINES, open } from './engines.ts';
+import { ENGINES, open, place, testStore } from './engines.ts';
 
 const ids = fc.bigInt({ min: 1n, max: 12n });
 
@@ -322,3 +323,20 @@ function firstState(
   assert.ok(placed?.type === 'insertOrder');
   return { ...placed.order, revision, updatedAt: at, placedAt: at };
 }
+
+testStore('counts and their position are of one state, even during writes', async (_t, store) => {
+  let isDone = false;
+  const writing = (async () => {
+    for (let id = 1n; id <= 60n; id += 1n) {
+      await store.apply([place({ id, status: 'pending' })]);
+    }
+    isDone = true;
+  })();
+  while (!isDone) {
+    const { orders, position } = await store.count({});
+    assert.equal(orders.pending, position.revision);
+    // On SQLite a count takes no turn of the event loop, which the writes need.
+    await nextTurn();
+  }
+  await writing;
+});
