@@ -54,7 +54,7 @@ export default {
     const { id, petId } = await store.placeOrder({ petId: 9007199254740993n, quantity: 1n });
     const found = [petId, (await store.cancelOrder(id)).status];
     await store.cancelOrder(id).catch((error) => found.push(error instanceof ConflictError));
-    for await (const { changes } of store.changedOrders()) {
+    for await (const { changes } of store.changes()) {
       found.push(changes.length);
       break;
     }
@@ -119,16 +119,14 @@ function workerdConfig(
   const dist = 'node_modules/@store-orders/client/dist';
   const all = readdirSync(join(project, dist), { encoding: 'utf8', recursive: true });
   const files = all.filter((name) => name.endsWith('.js'));
-  const modules = files.map((name) => {
-    // Relative imports are resolved against the name of the module.
-    const module = name === 'client.js' ? '@store-orders/client' : `@store-orders/${name}`;
-    return `(name = "${module}", esModule = embed "${dist}/${name}")`;
-  });
+  const modules = files.map((name) => `(name = "${name}", esModule = embed "${dist}/${name}")`);
+  // workerd resolves imports by the names of modules, and reads no package.json.
+  const entry = `(name = "@store-orders/client", esModule = "export * from '../client/src/client.js';")`;
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = (
-      modules = [(name = "worker.mjs", esModule = embed "worker.mjs"), ${modules.join()}],
+      modules = [(name = "worker.mjs", esModule = embed "worker.mjs"), ${[entry, ...modules].join()}],
       compatibilityDate = "${COMPATIBILITY_DATE}",
       bindings = [(name = "URL", text = "${origin}"), (name = "KEY", text = "${secret}")],
       globalOutbound = "outside")),
