@@ -82,7 +82,7 @@ export interface ReferenceName {
 }
 
 /** The state of the store on which the outcomes of commands depend. */
-interface Known {
+export interface Known {
   /** Those of the orders that exist. */
   readonly orders: readonly KnownOrder[];
   /** Needed to place orders without an id. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { eventLine, type Position } from '../../protocol/history.ts';
 import type { OrderChange } from './change.ts';
 import type { OrderEventType } from './lifecycle.ts';
@@ -28,16 +28,28 @@ export interface ChainedEvent {
   readonly order: Order;
 }
 
-/** Returns the line of an event, as it is hashed. */
-export function lineOf({ type, at, by, order }: ChainedEvent): string {
+/** Returns the line of an event, as it is hashed. @param time that of the event, if it was formatted before */
+export function lineOf(
+  { type, at, by, order }: ChainedEvent,
+  time: string = formatTimestamp(at),
+): string {
   const shipDate = order.shipDate === undefined ? undefined : formatTimestamp(order.shipDate);
-  return eventLine({ type, at: formatTimestamp(at), by, shipDate, order });
+  return eventLine({ type, at: time, by, shipDate, order });
 }
 
 /** Returns the digest of a revision. @param events in the order of the feed */
 export function digestOf(events: readonly ChainedEvent[]): Uint8Array {
   let lines = '';
-  for (const event of events) lines += lineOf(event);
+  // All events of a revision have the same time, unless a row was changed by hand.
+  let at = events[0]?.at ?? 0;
+  let time = formatTimestamp(at);
+  for (const event of events) {
+    if (event.at !== at) {
+      at = event.at;
+      time = formatTimestamp(at);
+    }
+    lines += lineOf(event, time);
+  }
   return sha256(lines);
 }
 
@@ -62,5 +74,5 @@ export function positionAfterChanges(from: Position, changes: readonly OrderChan
 }
 
 function sha256(data: string | Uint8Array): Buffer {
-  return createHash('sha256').update(data).digest();
+  return hash('sha256', data, 'buffer');
 }

@@ -5,7 +5,8 @@ import { MAX_BATCH } from '../domain/batch.ts';
 const MAX_WAITING_BATCHES = 5;
 /**
  * How long the next batch gathers after a commit, in turns of the event loop, and in time if turns are long. Without it, callers would split
- * into two groups whose commits alternate.
+ * into two groups whose commits alternate. A single caller at a time does not wait: after a batch of one command, with none waiting, nothing
+ * gathers until two commands have met.
  */
 const GATHERING_TURNS = 3;
 const GATHERING_MS = 1;
@@ -39,6 +40,8 @@ export class GroupCommit<Command, Outcome> {
   /** The batches that wait, oldest first; only the last one takes further commands. */
   readonly #waiting: Gathering<Command, Outcome>[] = [];
   #isCommitting = false;
+  /** Whether the last batch had one command, and none has waited for it. */
+  #isSingleCaller = false;
   /** Commands of the batch that is committed. */
   #committing = 0;
 
@@ -96,9 +99,11 @@ export class GroupCommit<Command, Outcome> {
   async #commitAll(): Promise<void> {
     this.#isCommitting = true;
     // Commands submitted in the same turn of the event loop are committed together.
-    await nextTurn();
+    if (!this.#isSingleCaller) await nextTurn();
     for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) {
       await this.#commit(batch);
+      this.#isSingleCaller = batch.commands.length === 1 && this.#waiting.length === 0;
+      if (this.#isSingleCaller) break;
       const until = performance.now() + GATHERING_MS;
       for (let turn = 0; turn < GATHERING_TURNS && performance.now() < until; turn += 1) {
         await nextTurn();

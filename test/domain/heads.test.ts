@@ -29,7 +29,10 @@ test('lines and heads are those of the golden vectors', () => {
   let head = headFrom(BEGINNING.head);
   for (const revision of VECTORS.revisions) {
     const events = revision.changes.map(eventOf);
-    assert.deepEqual(events.map(lineOf), revision.lines);
+    assert.deepEqual(
+      events.map((event) => lineOf(event)),
+      revision.lines,
+    );
     head = headAfter(head, digestOf(events));
     assert.equal(Buffer.from(head).toString('hex'), revision.head);
   }

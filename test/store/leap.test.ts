@@ -206,7 +206,7 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
   for (const sql of [
     'DROP TRIGGER leap',
     'DROP VIEW highest_id',
-    ...['reserved_id', 'last_id', 'origin'].map(
+    ...['reserved_id', 'last_id', 'origin', 'listed_at'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
     ...['audit', 'operator_revisions', 'changed_all', 'webhooks', 'webhook_lease'].map(
@@ -217,9 +217,11 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
       'orders_by_key_and_reference',
       'orders_by_ship_date',
       'order_events_placed',
+      'revisions_by_time',
     ].map((name) => `DROP INDEX ${name}`),
     ...['reference', 'reference_key'].map((column) => `ALTER TABLE orders DROP COLUMN ${column}`),
     ...['store', 'order_events'].map((table) => `ALTER TABLE ${table} DROP COLUMN head`),
+    'CREATE INDEX order_events_by_time ON order_events (at, revision, order_id)',
     ...['name', 'total', 'begun_at', 'finished_at'].map(
       (column) => `ALTER TABLE imports DROP COLUMN ${column}`,
     ),

@@ -59,6 +59,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '017-webhooks.sqlite.sql': '90d4eb4fafa66488',
   '018-sorted.postgres.sql': '62d962efbf80bb10',
   '018-sorted.sqlite.sql': '62d962efbf80bb10',
+  '019-times.postgres.sql': '7d288ded8e5b4faa',
+  '019-times.sqlite.sql': '8d7255ddaa62da11',
 };
 
 test('no migration that has landed is changed', () => {

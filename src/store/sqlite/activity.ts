@@ -13,14 +13,16 @@ import {
   startOf,
 } from '../activity.ts';
 import { keyNames } from '../tables/keys.ts';
-import { text, type Value } from '../tables/session.ts';
+import { type Row, text } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { inSnapshot } from './database/transaction.ts';
 import { isInPast, readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 
-/** Events that are counted in one turn of the event loop, which takes one or two milliseconds. */
+/** Events that are read in one turn of the event loop, which takes one or two milliseconds. */
 const EVENTS_PER_TURN = 1_000;
+/** The order of the last one can have two further events in its revision, and the row after them shows that they are all. */
+const MAX_ROWS = EVENTS_PER_TURN + 3;
 
 /** See Store.activity. Events never change, so the turns need no common snapshot. */
 export async function countActivity(
@@ -69,31 +71,32 @@ function countOn(
     readonly now: Position;
   },
 ): ActivityPlace | undefined {
-  const [from, end] = [valuesOf(range.from), valuesOf(range.to)];
-  const [last] = session.query(SQL.last, [
-    ...from,
-    ...end,
-    range.now.revision,
-    EVENTS_PER_TURN - 1,
-  ]);
-  const to = last ?? end;
-  for (const [type, at, by] of session.query(SQL.events, [...from, ...to, range.upTo])) {
-    count.addEvent(type as OrderEventType, Number(at), text(by));
+  const { from, to, upTo, now } = range;
+  const values = [from.at, from.revision, from.orderId, to.at, to.revision, now.revision];
+  const rows = session.query(EVENTS, [...values, MAX_ROWS]);
+  const last = rows[EVENTS_PER_TURN - 1];
+  const after = rows.findIndex(
+    (row, index) => index >= EVENTS_PER_TURN && !isSamePlace(row, last!),
+  );
+  for (const [type, at, by, revision] of after === -1 ? rows : rows.slice(0, after)) {
+    // Later events are read too, so that a page reads a bounded number of rows.
+    if ((revision as bigint) <= upTo) count.addEvent(type as OrderEventType, Number(at), text(by));
   }
   if (last === undefined) return undefined;
-  return { at: Number(last[0]), revision: last[1] as bigint, orderId: last[2] as OrderId };
+  return { at: Number(last[1]), revision: last[3] as bigint, orderId: last[4] as OrderId };
 }
 
-function valuesOf({ at, revision, orderId }: ActivityPlace): Value[] {
-  return [at, revision, orderId];
+function isSamePlace(one: Row, other: Row): boolean {
+  return one[3] === other[3] && one[4] === other[4];
 }
 
-const SQL = {
-  // Without later events, so that a page ends at the same event whenever it is read.
-  last: `SELECT at, revision, order_id FROM order_events
-    WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?) AND +revision <= ?
-    ORDER BY at, revision, order_id LIMIT 1 OFFSET ?`,
-  // The index is named, since the planner may prefer the primary key for the last condition.
-  events: `SELECT type, at, by FROM order_events INDEXED BY order_events_by_time
-    WHERE (at, revision, order_id) > (?, ?, ?) AND (at, revision, order_id) <= (?, ?, ?) AND +revision <= ?`,
-} as const;
+/**
+ * The last event of each revision is found by its time, and leads to the others, which have the same time. They are read in the order of the primary
+ * key; asked to sort by it too, SQLite would sort each revision anew, which takes longer than reading it.
+ */
+const EVENTS = `SELECT event.type, event.at, event.by, event.revision, event.order_id
+  FROM order_events AS last INDEXED BY revisions_by_time
+  CROSS JOIN order_events AS event ON event.revision = last.revision
+  WHERE last.head IS NOT NULL AND (last.at, last.revision) >= (?1, ?2) AND (last.at, last.revision) <= (?4, ?5)
+    AND +last.revision <= ?6 AND (last.at, last.revision, event.order_id) > (?1, ?2, ?3)
+  ORDER BY last.at, last.revision LIMIT ?7`;

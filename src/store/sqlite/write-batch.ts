@@ -15,8 +15,9 @@ import { jsonArray, type Session } from './database/session.ts';
  * @returns the revision of the changes, 0 without changes
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
-  const { known, changed, statusDeltas } = batch;
-  await recordPlacements(session, batch.found, batch.now);
+  const { known, changed, statusDeltas, found, placements, allowances, bulkRequests } = batch;
+  // Most batches have none of these records, and do not wait.
+  if (found.length > 0) await recordPlacements(session, found, batch.now);
   if (changed.size === 0) return 0n;
   const { pending, shipped, cancelled } = statusDeltas;
   const events = batch.eventsInOrder();
@@ -37,12 +38,16 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
     else session.write(SQL.update, valuesOf(order, revision));
   }
   for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
-    session.write(SQL.setStatus, [status, revision, jsonArray(alike.map(({ id }) => id))]);
+    const ids = alike.map(({ id }) => id);
+    if (ids.length === 1) session.write(SQL.setStatusOfOne, [status, revision, ids[0]]);
+    else session.write(SQL.setStatus, [status, revision, jsonArray(ids)]);
   }
-  const placed = batch.placements.map((each) => ({ ...each, revision }));
-  await recordPlacements(session, placed, batch.now);
-  await recordCancelUses(session, batch);
-  await recordBulkRequests(session, batch);
+  if (placements.length > 0) {
+    const placed = placements.map((each) => ({ ...each, revision }));
+    await recordPlacements(session, placed, batch.now);
+  }
+  if (allowances.size > 0) await recordCancelUses(session, batch);
+  if (bulkRequests.length > 0) await recordBulkRequests(session, batch);
   return revision;
 }
 
@@ -59,14 +64,21 @@ interface Written {
  */
 function insertEvents(session: Session, { now }: Batch, { events, revision, head }: Written): void {
   const last = events.at(-1)!;
-  for (const event of events.filter(({ before }) => before !== undefined)) {
+  const insertOne = (event: OrderEventDraft) => {
     const { id, type, by, before } = event;
-    const own = [before!.shipDate, before!.complete, id, event === last ? head : undefined];
-    session.write(SQL.insertShipped, [revision, type, now, by, ...own]);
-  }
+    const own = [before?.shipDate, before?.complete, id, event === last ? head : undefined];
+    session.write(SQL.insertEvent, [revision, type, now, by, ...own]);
+  };
+  const shipments = events.filter(({ before }) => before !== undefined);
+  for (const event of shipments) insertOne(event);
   const others = events.filter(({ before }) => before === undefined);
   for (const alike of Map.groupBy(others, ({ type, by }) => `${type} ${by}`).values()) {
-    const { type, by } = alike[0]!;
+    const [first, second] = alike;
+    if (second === undefined) {
+      insertOne(first!);
+      continue;
+    }
+    const { type, by } = first!;
     const ids = jsonArray(alike.map(({ id }) => id));
     const headed = alike.at(-1) === last ? [last.id, head] : [undefined, undefined];
     session.write(SQL.insertEvents, [revision, type, now, by, ids, ...headed]);
@@ -93,12 +105,14 @@ const SQL = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, revision = ?
     WHERE id = ?`,
+  // For a single order, or a single event, a statement of its own takes half the time.
+  setStatusOfOne: 'UPDATE orders SET status = ?, revision = ? WHERE id = ?',
   setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,
   insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous, head)
     SELECT ?1, ?2, ?3, ?4, event.value, coalesce((SELECT revision FROM orders WHERE id = event.value), 0),
       iif(event.value = ?6, ?7, NULL)
     FROM json_each(?5) AS event`,
-  insertShipped: `INSERT INTO order_events
+  insertEvent: `INSERT INTO order_events
       (revision, type, at, by, ship_date_before, complete_before, order_id, previous, head)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce((SELECT revision FROM orders WHERE id = ?7), 0), ?8)`,
 } as const;

@@ -175,7 +175,7 @@ await answer(async () => {
   const mutex = new Mutex();
   watch(files);
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
-    files.expectUnchanged();
+    files.expectNoLoss();
     const outcomes = await apply(session, commands);
     await recordGiven(session, given, commands);
     // The commit may be in a file that no later process finds.

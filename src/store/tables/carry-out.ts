@@ -40,14 +40,15 @@ export function areForMovedStore(commands: readonly StoreCommand[]): boolean {
 }
 
 /** Carries out commands in order, in a transaction that excludes all other writers. */
-export async function carryOut(
+export function carryOut(
   session: Session,
   commands: readonly StoreCommand[],
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>[]> {
-  const [first, ...rest] = commands;
-  return first?.type === 'audit' && rest.length > 0
-    ? carryOutRecorded(session, { action: first.action, commands: rest }, orders)
+  if (commands.every(isBatchCommand)) return orders.changeOrders(commands);
+  const [first] = commands;
+  return first?.type === 'audit' && commands.length > 1
+    ? carryOutRecorded(session, { action: first.action, commands: commands.slice(1) }, orders)
     : carryOutAll(session, commands, orders);
 }
 

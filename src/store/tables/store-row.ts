@@ -76,7 +76,9 @@ export async function readRevision(session: Session): Promise<bigint> {
 
 /** See History.revisionAt. */
 export async function readRevisionAt(session: Session, time: number): Promise<bigint> {
-  return requireStoreRow((await session.query(SQL.revisionAt, [time]))[0])[0] as bigint;
+  return requireStoreRow(
+    (await session.query(REVISION_AT[session.engine], [time]))[0],
+  )[0] as bigint;
 }
 
 /** Returns the ids that orders without an id may be assigned. */
@@ -139,13 +141,21 @@ function inBoth(sql: (highestId: string) => string): Dialects {
   return { sqlite: sql(HIGHEST_ID.sqlite), postgresql: sql(HIGHEST_ID.postgresql) };
 }
 
+const revisionAt = (events: string) =>
+  `SELECT coalesce((SELECT min(revision) - 1 FROM order_events WHERE ${events}), store.revision) FROM store`;
+
+const REVISION_AT: Dialects = {
+  // SQLite has an index of the last events of revisions, which have the head.
+  sqlite: revisionAt('at > $1 AND head IS NOT NULL'),
+  postgresql: revisionAt('at > $1'),
+};
+
 const SQL = {
   insert: `INSERT INTO store
       (only_row, id, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
     VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9)`,
   movedTo: 'SELECT moved_to FROM store',
   revision: 'SELECT revision FROM store',
-  revisionAt: `SELECT coalesce((SELECT min(revision) - 1 FROM order_events WHERE at > $1), store.revision) FROM store`,
   limitIds: 'UPDATE store SET last_id = $1',
   keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',
   lock: 'UPDATE store SET reserved_id = reserved_id',

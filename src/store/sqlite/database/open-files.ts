@@ -16,7 +16,7 @@ type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>
 /**
  * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or replaced, where no
  * other process, and no process after a restart, finds the changes: https://sqlite.org/howtocorrupt.html, 2.4. So the identities are compared
- * before a change is acknowledged, and once a second.
+ * after each commit, before it is acknowledged, and once a second.
  */
 export class OpenFiles {
   readonly #path: string;
@@ -47,6 +47,11 @@ export class OpenFiles {
    */
   expectUnchanged(): void {
     this.#loss ??= this.#findLoss();
+    this.expectNoLoss();
+  }
+
+  /** @throws StoreUnavailable if an earlier comparison has found that a file is not the one that was opened */
+  expectNoLoss(): void {
     if (this.#loss !== undefined) throw this.#loss;
   }
 

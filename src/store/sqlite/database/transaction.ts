@@ -24,7 +24,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
   try {
-    expectUsable(requireStoreRow(session.query(GUARDS)[0]), { evenIfMoved });
+    expectServed(session, { evenIfMoved });
     const result = await work();
     session.run('COMMIT');
     return result;
@@ -48,8 +48,10 @@ export function expectUsable(
 }
 
 /** Checks that the store may be served. @throws StoreUnavailable if another release has migrated it, or it was moved to another database */
-export function expectServed(session: Session): void {
-  expectUsable(requireStoreRow(session.query(GUARDS)[0]));
+export function expectServed(session: Session, moved?: MovedOption): void {
+  const [version] = session.query('PRAGMA user_version')[0]!;
+  const [movedTo] = requireStoreRow(session.query('SELECT moved_to FROM store')[0]);
+  expectUsable([version!, movedTo!], moved);
 }
 
 /** Runs `use` in a read transaction: all statements see one snapshot. */
@@ -64,5 +66,3 @@ export function inSnapshot<T>(session: Session, use: () => T): T {
 
 /** Columns for `expectUsable`, from the table store. */
 export const GUARD_COLUMNS = '(SELECT user_version FROM pragma_user_version), store.moved_to';
-
-const GUARDS = `SELECT ${GUARD_COLUMNS} FROM store`;
