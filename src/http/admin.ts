@@ -17,6 +17,8 @@ interface AdminParts {
   readonly whyNotReady: () => Promise<string | undefined>;
   /** The database of the store, without a password, which /readyz names. */
   readonly database: string;
+  /** Returns the state of v1's list, which /readyz has. */
+  readonly listState: () => string;
   /** Resolves to the head of the store; undefined while it is unavailable. */
   readonly head: () => Promise<Position | undefined>;
   readonly logger: Logger;
@@ -59,14 +61,15 @@ export function buildAdmin(parts: AdminParts): Admin {
   };
 }
 
-function adminRoutes({ metrics, whyNotReady, database, head }: AdminParts): Router {
+function adminRoutes({ metrics, whyNotReady, database, listState, head }: AdminParts): Router {
   const router = new Router([]);
   router.addPublic('/livez', (exchange) => answerText(exchange, 200, 'ok\n'));
   router.addPublic('/readyz', async (exchange) => {
     const reason = await whyNotReady();
     const isReady = reason === undefined;
     const state = isReady ? 'ready' : `not ready: ${reason}`;
-    answerText(exchange, isReady ? 200 : 503, `${state}\ndatabase: ${database}\n`);
+    const lines = [state, `database: ${database}`, `list of v1: ${listState()}`];
+    answerText(exchange, isReady ? 200 : 503, lines.map((line) => `${line}\n`).join(''));
   });
   router.addPublic('/head', async (exchange) => {
     const position = await head();

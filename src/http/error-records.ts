@@ -75,6 +75,11 @@ const ERRORS = {
     503,
     'The store cannot be reached or did not confirm in time, so the outcome is unknown; try again.',
   ],
+  list_not_read: [
+    503,
+    'The list is being read; retry after the time in Retry-After.',
+    'store_unavailable',
+  ],
   webhooks_unavailable: [
     503,
     'Webhooks cannot be used on this service now: its webhook key is missing or another one, or too many are tested.',
@@ -179,7 +184,7 @@ export interface ErrorResponse {
 
 const REALM = 'Bearer realm="store-orders"';
 
-/** Retry-After of a 503 response, in seconds. */
+/** Retry-After of a 503 response by default, in seconds. */
 const RETRY_AFTER_S = '1';
 
 /** Precomputed, so that refusing a request costs no more than serving it. */
@@ -208,18 +213,33 @@ export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
   return responseOf(record, `${JSON.stringify(record).slice(0, -1)},"order":${order}}`);
 }
 
+/**
+ * Returns the response to a request for a list that is being read for the first time.
+ * @param progress a sentence that follows the message
+ * @param retryAfter in seconds
+ */
+export function notReadResponse(progress: string, retryAfter: number): ErrorResponse {
+  const record = recordOf('list_not_read');
+  const message = `${record.message} ${progress}`;
+  return responseOf({ ...record, message }, undefined, String(retryAfter));
+}
+
 function recordOf(refusal: Refusal): ErrorRecord {
   const [status, message, code = refusal] = ERRORS[refusal] as Entry;
   return { code: code as ErrorCode, message, status };
 }
 
-function responseOf(record: ErrorRecord, body = JSON.stringify(record)): ErrorResponse {
+function responseOf(
+  record: ErrorRecord,
+  body = JSON.stringify(record),
+  retryAfter = RETRY_AFTER_S,
+): ErrorResponse {
   const { code, status } = record;
   const length = String(Buffer.byteLength(body));
   const headers = ['content-type', 'application/json', 'content-length', length];
   // Errors must not be cached.
   headers.push('cache-control', 'no-store');
-  if (status === 503) headers.push('retry-after', RETRY_AFTER_S);
+  if (status === 503) headers.push('retry-after', retryAfter);
   if (status === 401) headers.push('www-authenticate', challenge(code));
   // RFC 9110, section 15.5.16.
   if (code === 'unsupported_media_type') {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position } from '../../protocol/history.ts';
 import { orderJson } from '../domain/order.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreStatus } from '../store/store.ts';
 import { type Block, withEntries } from './blocks.ts';
 
 /** The complete response of listOrders at one position: the concatenated `chunks` are the JSON array. */
@@ -20,25 +20,72 @@ export interface Snapshot {
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 
+/** How long the list stays in memory without a request for it. */
+export const LIST_KEPT_MS = 24 * 60 * 60 * 1_000;
+/** How often a use of the list is reported. */
+const USE_REPORTED_MS = 60 * 60 * 1_000;
+
+/** A first read of the list. */
+export interface FirstRead {
+  /** Orders that have been read. */
+  readonly read: number;
+  /** Orders that the list had when the read began. */
+  readonly total: number;
+  /** Milliseconds that the rest will take, at the speed until now. */
+  readonly msLeft: number;
+}
+
+/** The store, as far as the list reads it. */
+interface ListSource extends Pick<Store, 'changedOrders'> {
+  status(): Promise<Pick<StoreStatus, 'orders'>>;
+}
+
+interface ListingEvents {
+  /** Called after each refresh with the number of changed orders and the duration in milliseconds. */
+  readonly onRefresh?: (changed: number, ms: number) => void;
+  /** Called once an hour at most, when a request asks for the list. */
+  readonly onUse?: () => void;
+}
+
 /**
  * The live list: all orders that are not cancelled, kept as the bytes of the response. Never stale: the result of
- * `current` contains every change that was durable when it was called, by whichever process it was made.
+ * `current` contains every change that was durable when it was called, by whichever process it was made. It is in memory from the first request
+ * for it until there was none for LIST_KEPT_MS.
  */
 export class Listing {
-  readonly #source: Pick<Store, 'changedOrders'>;
-  readonly #onRefresh: (changed: number, ms: number) => void;
+  readonly #source: ListSource;
+  readonly #events: ListingEvents;
   #snapshot: Snapshot | undefined;
+  /** Bytes of blocks that were replaced until the list was last dropped. */
+  #replacedBefore = 0;
+  #firstRead: { read: number; readonly total: number; readonly since: number } | undefined;
+  /** When the list was last asked for, and when that was last reported, by performance.now(). */
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   /** The active refresh, and the one after it. */
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
 
-  /** @param onRefresh called after each refresh with the number of changed orders and the duration in milliseconds */
-  constructor(
-    source: Pick<Store, 'changedOrders'>,
-    onRefresh: (changed: number, ms: number) => void = () => {},
-  ) {
+  constructor(source: ListSource, events: ListingEvents = {}) {
     this.#source = source;
-    this.#onRefresh = onRefresh;
+    this.#events = events;
+  }
+
+  /** Bytes of the list in memory; 0 without one. */
+  get byteLength(): number {
+    return this.#snapshot?.byteLength ?? 0;
+  }
+
+  get isInMemory(): boolean {
+    return this.#snapshot !== undefined;
+  }
+
+  /** The state of the first read; undefined unless one is active. */
+  get firstRead(): FirstRead | undefined {
+    if (this.#firstRead === undefined) return undefined;
+    const { read, total, since } = this.#firstRead;
+    const msLeft = ((performance.now() - since) / read) * Math.max(0, total - read);
+    return { read, total, msLeft: read === 0 ? Number.POSITIVE_INFINITY : msLeft };
   }
 
   /**
@@ -48,6 +95,37 @@ export class Listing {
    * @throws whatever the source throws: without its answer the list may be stale
    */
   current(): Promise<Snapshot> {
+    this.#askedAt = performance.now();
+    if (this.#askedAt - this.#reportedAt > USE_REPORTED_MS) {
+      this.#reportedAt = this.#askedAt;
+      this.#events.onUse?.();
+    }
+    return this.#latest();
+  }
+
+  /** Begins to read a list that will be asked for; `keep` repeats a read that fails. */
+  readAhead(): void {
+    this.#askedAt = performance.now();
+    void this.keep();
+  }
+
+  /**
+   * Called once a second: refreshes the list in memory, so that no request has to wait for a large import, or drops it if there was no request for
+   * LIST_KEPT_MS. Does not wait for a first read.
+   * @throws whatever the source throws at a refresh
+   */
+  async keep(): Promise<void> {
+    if (performance.now() - this.#askedAt > LIST_KEPT_MS) {
+      this.#replacedBefore += this.#snapshot?.replacedBytes ?? 0;
+      this.#snapshot = undefined;
+      return;
+    }
+    const latest = this.#latest();
+    if (this.isInMemory) await latest;
+    else latest.catch(() => {});
+  }
+
+  #latest(): Promise<Snapshot> {
     this.#next ??= this.#lookNext();
     return this.#next;
   }
@@ -64,14 +142,23 @@ export class Listing {
   async #refresh(): Promise<Snapshot> {
     const known = this.#snapshot;
     const current =
-      (known && (await this.#catchUp(known, known.replacedBytes))) ??
-      (await this.#catchUp(
-        undefined,
-        known === undefined ? 0 : known.replacedBytes + known.byteLength,
-      ));
+      known === undefined
+        ? await this.#readFirst()
+        : ((await this.#catchUp(known, known.replacedBytes)) ??
+          (await this.#catchUp(undefined, known.replacedBytes + known.byteLength)));
     if (current === undefined) throw new Error('the source did not return its orders');
     this.#snapshot = current;
     return current;
+  }
+
+  async #readFirst(): Promise<Snapshot | undefined> {
+    const { pending, shipped } = (await this.#source.status()).orders;
+    this.#firstRead = { read: 0, total: Number(pending + shipped), since: performance.now() };
+    try {
+      return await this.#catchUp(undefined, this.#replacedBefore);
+    } finally {
+      this.#firstRead = undefined;
+    }
   }
 
   /**
@@ -88,6 +175,7 @@ export class Listing {
     const from = performance.now();
     const position = await this.#source.changedOrders(known?.position, (orders) => {
       changed += orders.length;
+      if (this.#firstRead !== undefined) this.#firstRead.read = changed;
       const entries = orders.map((order) => ({
         id: order.id,
         text: order.status === 'cancelled' ? undefined : orderJson(order),
@@ -97,7 +185,7 @@ export class Listing {
       replacedBytes += next.replacedBytes;
     });
     if (position === undefined) return undefined;
-    this.#onRefresh(changed, performance.now() - from);
+    this.#events.onRefresh?.(changed, performance.now() - from);
     if (position.revision === known?.position.revision) return known;
     return snapshotOf(position, draft, replacedBytes);
   }

@@ -9,7 +9,7 @@ import { Deliverer } from '../feed/deliveries/deliverer.ts';
 import { readWebhookKey } from '../feed/deliveries/webhook-key.ts';
 import { LiveCors } from '../http/request/cors.ts';
 import type { PublicServer } from '../http/server.ts';
-import { Listing } from '../listing/listing.ts';
+import { LIST_KEPT_MS, Listing } from '../listing/listing.ts';
 import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
@@ -50,6 +50,8 @@ export class Service {
   #openStore: Store | undefined;
   #server: PublicServer | undefined;
   #listing: Listing | undefined;
+  /** Whether the list was asked for in the day before the start. */
+  #isListInUse = false;
   #deliverer: Deliverer | undefined;
   #isClosing = false;
   /** When a probe last reported ready, by performance.now(). */
@@ -90,8 +92,8 @@ export class Service {
     const store = await this.#store;
     this.#expectNotStopped();
     this.#openStore = store;
-    this.#state = { name: 'starting', reason: 'starting: the list is being read' };
-    const { revision, head, orders, latestAt } = await store.status();
+    const { revision, head, orders, latestAt, listedAt = 0 } = await store.status();
+    this.#isListInUse = Date.now() - listedAt < LIST_KEPT_MS;
     if (latestAt !== undefined) this.#clock.notBefore(latestAt);
     this.#endings.push(watchClock(this.#clock, logger));
     const { name: engine, schema } = store.engine;
@@ -100,18 +102,19 @@ export class Service {
     return store;
   }
 
-  /** Loads the list into memory, then starts the public listener. */
+  /** Starts the public listener. The list is read at its first request, or from now on, if it was in use in the last day. */
   async listen(): Promise<AddressInfo> {
     const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];
     const store = this.#openStore!;
-    const listing = new Listing(store, (changed, ms) => {
-      metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
-      if (changed === 0) return;
-      logger.debug({ changed, ms: rounded(ms) }, 'updated the list');
+    const listing = new Listing(store, {
+      onRefresh: (changed, ms) => {
+        metrics.listRefreshes.inc({ changed: changed > 0 ? 'yes' : 'no' });
+        if (changed === 0) return;
+        logger.debug({ changed, ms: rounded(ms) }, 'updated the list');
+      },
+      onUse: () => recordListUse(store, logger),
     });
     this.#listing = listing;
-    await this.#untilAvailable(() => listing.current());
-    this.#expectNotStopped();
     this.#server = buildPublicListener({
       config,
       store,
@@ -125,7 +128,10 @@ export class Service {
     const address = await this.#server.listen(config);
     // `close` has ended everything that was started before.
     if (this.#isClosing) return address;
-    this.#endings.push(watchStore(listing, logger, (fault) => metrics.countFault(fault)));
+    this.#endings.push(
+      watchStore({ store, listing }, logger, (fault) => metrics.countFault(fault)),
+    );
+    if (this.#isListInUse) listing.readAhead();
     this.#state = { name: 'serving' };
     this.#startBackups();
     this.#startDeliveries(store);
@@ -181,7 +187,7 @@ export class Service {
     if (this.#state.name === 'starting') return this.#state.reason;
     if (this.#state.name === 'stopping') return 'stopping';
     const store = this.#openStore!;
-    const usable = () => Promise.all([this.#listing!.current(), store.connected()]);
+    const usable = () => Promise.all([store.status(), store.connected()]);
     try {
       await withTimeout(READY_WITHIN_MS, usable);
       return undefined;
@@ -207,6 +213,14 @@ export class Service {
     const read = () => Promise.resolve(this.#openStore?.status());
     const status = await withTimeout(READY_WITHIN_MS, read).catch(() => undefined);
     return status && { revision: status.revision, head: status.head! };
+  }
+
+  /** The state of v1's list, for people. */
+  get listState(): string {
+    const { isInMemory = false, firstRead } = this.#listing ?? {};
+    if (isInMemory) return 'in memory';
+    if (firstRead === undefined) return 'read at the first request';
+    return `being read, ${firstRead.read} of ${firstRead.total} orders`;
   }
 
   /** Like `whyNotReady`, but records that a probe reported ready, for `drain`. */
@@ -240,6 +254,13 @@ export class Service {
     await store?.close();
     await this.#traces?.close(Math.min(TRACES_WITHIN_MS, stopLimitMs / 2));
   }
+}
+
+/** Records that the list is in use, so that the next start reads it ahead; without the record, its first request does. */
+function recordListUse(store: Store, logger: Logger): void {
+  store.apply([{ type: 'recordListUse', at: Date.now() }]).catch((error) => {
+    logger.debug({ err: error }, 'the use of the list was not recorded');
+  });
 }
 
 /** Converts bigints to strings for the log. */

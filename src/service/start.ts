@@ -30,7 +30,7 @@ interface StartOptions {
 }
 
 /**
- * Starts the service: the admin listener, which answers probes and metrics while the store is opened; the store; the list; the public listener.
+ * Starts the service: the admin listener, which answers probes and metrics while the store is opened; the store; the public listener.
  * Resolves once requests are served, or when the process is stopped before that.
  * @throws StoreNotUsable, StoreUnavailable, and errors of listeners
  */
@@ -49,6 +49,7 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
     whyNotReady: () => service.answerReadiness(),
     metrics: () => service.registry.metrics(),
     database,
+    listState: () => service.listState,
     head: () => service.head(),
     logger,
   });

@@ -1,26 +1,26 @@
 import type { Logger } from 'pino';
 import { CLOCK_TOLERANCE_MS, type KeyClock } from '../domain/key-clock.ts';
 import type { Listing } from '../listing/listing.ts';
-import { type Fault, needsOperator, StoreUnavailable } from '../store/store.ts';
+import { type Fault, needsOperator, type Store, StoreUnavailable } from '../store/store.ts';
 
-/** How often the list is refreshed, independently of requests, and the clock is checked. */
+/** How often the store and the clock are checked. */
 const INTERVAL_MS = 1_000;
 
 /**
- * Refreshes the list periodically, so that no request has to wait for a large import, or for a database that is available again. Logs when the
- * store becomes unavailable and available again.
- * @param onFault called after each failed refresh with the reason
- * @returns a function that stops the refreshes
+ * Checks the store periodically, and keeps the list current, so that no request has to wait for a large import, or for a database that is available
+ * again. Logs when the store becomes unavailable and available again.
+ * @param onFault called after each failed check with the reason
+ * @returns a function that stops the checks
  */
 export function watchStore(
-  listing: Listing,
+  { store, listing }: { readonly store: Pick<Store, 'status'>; readonly listing: Listing },
   logger: Logger,
   onFault: (fault: Fault) => void,
 ): () => void {
   let isLost = false;
   const check = async () => {
     try {
-      await listing.current();
+      await Promise.all([store.status(), listing.keep()]);
       if (isLost) logger.info('the store is available again');
       isLost = false;
     } catch (error) {

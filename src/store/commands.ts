@@ -40,6 +40,8 @@ export type StoreCommand =
   | { readonly type: 'revokeKey'; readonly id: string }
   /** Records that these keys were used by requests at `at`. */
   | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
+  /** Records that v1's list is in use. `at`: milliseconds since the epoch. */
+  | { readonly type: 'recordListUse'; readonly at: number }
   /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
   | { readonly type: 'putPets'; readonly pets: readonly Pet[] }
   /**
@@ -153,6 +155,7 @@ interface Outcomes {
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   recordKeyUse: 'recorded';
+  recordListUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   putPets: 'stored';
   beginImport: 'begun' | 'out_of_turn' | 'already_imported';

@@ -28,6 +28,8 @@ export interface StoreStatus {
   readonly movedTo?: string | undefined;
   /** Time of the latest change of an order, in milliseconds since the epoch; undefined if there was none. */
   readonly latestAt?: number | undefined;
+  /** When v1's list was last in use, in milliseconds since the epoch, to the hour; undefined: never. */
+  readonly listedAt?: number | undefined;
   /** The head of the history as `headText` writes it; undefined until all heads have been computed. */
   readonly head: string | undefined;
   readonly orders: Readonly<Record<OrderStatus, bigint>>;

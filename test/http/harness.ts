@@ -88,7 +88,6 @@ export async function startService(
     logger,
     clock: new KeyClock(),
   });
-  await listing.current();
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const agent = new Agent({ keepAlive: true });
   t.after(async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Position } from '../../protocol/history.ts';
 import { decide, type OrderCommand } from '../../src/domain/lifecycle.ts';
 import { type Order, orderJson } from '../../src/domain/order.ts';
-import { Listing, type Snapshot } from '../../src/listing/listing.ts';
+import { LIST_KEPT_MS, Listing, type Snapshot } from '../../src/listing/listing.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A minimal store in memory: orders by id, each with the revision of its last change. */
@@ -20,6 +20,13 @@ class PlainStore implements Pick<Store, 'changedOrders'> {
       const { order } = decide(this.orders.get(id), command, 0);
       if (order !== undefined) this.orders.set(id, { order, revision: this.revision });
     }
+  }
+
+  async status() {
+    const count = (status: string) =>
+      BigInt([...this.orders.values()].filter(({ order }) => order.status === status).length);
+    const orders = { pending: count('pending'), shipped: count('shipped'), cancelled: 0n };
+    return { orders };
   }
 
   async changedOrders(since: Position | undefined, visit: (orders: readonly Order[]) => void) {
@@ -187,6 +194,7 @@ test('a failed store read leaves the list unchanged, and the next request retrie
   const store = new PlainStore();
   let isDown = false;
   const listing = new Listing({
+    status: () => store.status(),
     changedOrders: (since, visit) =>
       store.changedOrders(since, (orders) => {
         visit(orders);
@@ -200,6 +208,69 @@ test('a failed store read leaves the list unchanged, and the next request retrie
   await assert.rejects(listing.current(), /gone/);
   isDown = false;
   assert.equal(bytes(await listing.current()), store.json());
+});
+
+test('the first read has its progress, and the list is kept without waiting for it', async () => {
+  const store = new PlainStore();
+  store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
+  const listing = new Listing(store);
+  assert.deepEqual([listing.isInMemory, listing.firstRead], [false, undefined]);
+  const first = listing.current();
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  const { read, total, msLeft } = listing.firstRead!;
+  assert.ok(read > 0 && read < 1_000, String(read));
+  assert.equal(total, 1_000);
+  assert.ok(msLeft > 0 && msLeft < Number.POSITIVE_INFINITY);
+  await listing.keep();
+  assert.ok(listing.firstRead !== undefined, 'the read is still active');
+  await first;
+  assert.deepEqual([listing.isInMemory, listing.firstRead], [true, undefined]);
+});
+
+test('a list without requests is neither read nor kept for more than a day', async (t) => {
+  const store = new PlainStore();
+  store.apply([place(1n)]);
+  let uses = 0;
+  const listing = new Listing(store, {
+    onUse: () => {
+      uses += 1;
+    },
+  });
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  await listing.keep();
+  assert.equal(store.reads, 0);
+  await listing.current();
+  now += LIST_KEPT_MS - 1;
+  store.apply([place(2n)]);
+  await listing.keep();
+  assert.deepEqual([store.reads, listing.isInMemory, uses], [2, true, 1]);
+  const { replacedBytes } = await listing.current();
+  now += LIST_KEPT_MS + 1;
+  await listing.keep();
+  assert.deepEqual([listing.isInMemory, listing.byteLength], [false, 0]);
+  const again = await listing.current();
+  assert.equal(bytes(again), store.json());
+  assert.ok(again.replacedBytes >= replacedBytes);
+  assert.equal(uses, 3);
+});
+
+test('a list that is read ahead is read again if that fails', async () => {
+  const store = new PlainStore();
+  store.apply([place(1n)]);
+  let isDown = true;
+  const listing = new Listing({
+    status: () => (isDown ? Promise.reject(new Error('gone')) : store.status()),
+    changedOrders: (since, visit) => store.changedOrders(since, visit),
+  });
+  listing.readAhead();
+  await listing.current().catch(() => {});
+  assert.equal(listing.isInMemory, false);
+  isDown = false;
+  await listing.keep();
+  await listing.current();
+  assert.equal(listing.isInMemory, true);
 });
 
 test('the list is rebuilt when the store has gone back to an earlier revision', async () => {

@@ -110,6 +110,19 @@ test('--sample adds orders to an empty store only', async (t) => {
   assert.equal(exported.stdout.trim().split('\n').length, JSON.parse(body).length);
 });
 
+test('the list is read at its first request, and from the start on if it was in use before', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
+  const first = await serve(t, ['--sample', '5'], { database });
+  const listState = async ({ operations }: typeof first) =>
+    /^list of v1: (.*)$/m.exec(await (await fetch(`${operations}/readyz`)).text())?.[1];
+  assert.equal(await listState(first), 'read at the first request');
+  assert.equal((await first.call('GET', ORDERS)).status, 200);
+  assert.equal(await listState(first), 'in memory');
+  await first.stop();
+  const second = await serve(t, [], { database, expectsKey: false });
+  await eventually(async () => assert.equal(await listState(second), 'in memory'));
+});
+
 test('the admin listener serves liveness, readiness and metrics', async (t) => {
   const { operations, call } = await serve(t, ['--sample', '5']);
   const get = async (path: string) => {

@@ -21,7 +21,7 @@ test('an unavailable store is counted at every check, and logged once, as is its
   const listing = new Listing(store);
   await listing.current();
   t.mock.timers.enable({ apis: ['setInterval'] });
-  t.after(watchStore(listing, logger, (fault) => faults.push(fault)));
+  t.after(watchStore({ store, listing }, logger, (fault) => faults.push(fault)));
   const check = async () => {
     t.mock.timers.tick(1_000);
     await listing.current().catch(() => {});

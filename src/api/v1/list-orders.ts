@@ -1,22 +1,36 @@
 import type { Position } from '../../../protocol/history.ts';
+import { TimedOut } from '../../concurrency.ts';
 import { matchingEtag } from '../../http/request/conditional.ts';
 import { acceptsGzip } from '../../http/request/content-coding.ts';
 import { inTime, timeLeft } from '../../http/request/deadline.ts';
 import type { Exchange, Handle } from '../../http/request/exchange.ts';
-import { sendHead, sendReply } from '../../http/request/reply.ts';
+import { Refused, refuseNotRead, sendHead, sendReply } from '../../http/request/reply.ts';
 import type { GzipLists } from '../../listing/gzip.ts';
-import type { Listing } from '../../listing/listing.ts';
+import type { FirstRead, Listing, Snapshot } from '../../listing/listing.ts';
 import type { ListSender } from '../../listing/sender.ts';
 import { type CodedEtags, storeEtags } from '../../records/etags.ts';
 
 const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'] as const;
 
-/** GET /store/orders: the live list, gzip-compressed if the client accepts it; 304 if If-None-Match matches. */
+/** Most seconds in Retry-After: the rest of a read can take less time than its beginning. */
+const MAX_RETRY_AFTER_S = 60;
+
+/**
+ * GET /store/orders: the live list, gzip-compressed if the client accepts it; 304 if If-None-Match matches. While the list is read for the first
+ * time, 503 with the progress, unless the read ends within the time of the request.
+ */
 export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListSender): Handle {
   const etagsOf = latestEtags();
   return async (exchange: Exchange) => {
     const { request, response } = exchange;
-    const snapshot = await inTime(exchange, () => listing.current());
+    if ((listing.firstRead?.msLeft ?? 0) > timeLeft(exchange)) throw notRead(listing.firstRead!);
+    let snapshot: Snapshot;
+    try {
+      snapshot = await inTime(exchange, () => listing.current());
+    } catch (error) {
+      const isReading = error instanceof TimedOut && listing.firstRead !== undefined;
+      throw isReading ? notRead(listing.firstRead) : error;
+    }
     const etags = etagsOf(snapshot.position);
     const unchanged = matchingEtag(etags, request.headers['if-none-match']);
     if (unchanged !== undefined) {
@@ -37,6 +51,12 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
     if (request.method === 'HEAD') response.end();
     else sender.send(response, snapshot, list);
   };
+}
+
+function notRead({ read, total, msLeft }: FirstRead): Refused {
+  const progress = `${read.toLocaleString('en')} of ${total.toLocaleString('en')} orders have been read.`;
+  const seconds = Math.ceil(msLeft / 1_000);
+  return new Refused(refuseNotRead(progress, Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S)));
 }
 
 /** Formats the ETags once for all requests of a position. */

@@ -4,6 +4,7 @@ import {
   type ErrorResponse,
   errorResponse,
   type HeaderList,
+  notReadResponse,
   orderResponse,
   problemsResponse,
   type Refusal,
@@ -44,6 +45,11 @@ export function invalid(
 /** Refuses a change of an order that is shown. @param order JSON */
 export function refuseWithOrder(refusal: Refusal, order: string, headers: HeaderList): ErrorReply {
   return errorReply(refusal, orderResponse(refusal, order), headers);
+}
+
+/** Refuses a request for a list that is being read. @param progress a sentence for people @param retryAfter in seconds */
+export function refuseNotRead(progress: string, retryAfter: number): ErrorReply {
+  return errorReply('list_not_read', notReadResponse(progress, retryAfter), []);
 }
 
 function errorReply(

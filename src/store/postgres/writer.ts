@@ -56,7 +56,7 @@ function isPlaced(
 
 /** Commands of a single statement: they block other writers only while it runs, even if this process is slow. */
 const SINGLE_STATEMENTS = [
-  ...['importOrders', 'putPets', 'recordKeyUse'],
+  ...['importOrders', 'putPets', 'recordKeyUse', 'recordListUse'],
   ...['leaseWebhooks', 'releaseWebhooks', 'recordDeliveries'],
 ];
 

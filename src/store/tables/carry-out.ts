@@ -12,6 +12,7 @@ import {
   reactivate,
   readRevision,
   recordEnvironment,
+  recordListUse,
   skipIds,
 } from './store-row.ts';
 import {
@@ -131,6 +132,8 @@ export async function carryOutOne(
       return revokeKey(session, command.id);
     case 'recordKeyUse':
       return recordKeyUse(session, command);
+    case 'recordListUse':
+      return recordListUse(session, command.at);
     case 'putPets':
       return putPets(session, command.pets);
     case 'beginImport':

@@ -44,12 +44,13 @@ export async function requireStoreHere(session: Session): Promise<void> {
 /** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
-  const [environment, movedTo, latestAt, head, ...integers] = row;
+  const [environment, movedTo, latestAt, listedAt, head, ...integers] = row;
   const [revision, pending, shipped, cancelled, reservedId, last, highest] = integers as bigint[];
   return {
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),
     latestAt: number(latestAt),
+    listedAt: number(listedAt),
     head: head === null ? undefined : headText(head as Head),
     revision: revision!,
     orders: { pending: pending!, shipped: shipped!, cancelled: cancelled! },
@@ -111,6 +112,11 @@ export async function recordEnvironment(
   return requireStoreRow((await session.query(SQL.environment))[0])[0] as Environment;
 }
 
+export async function recordListUse(session: Session, at: number): Promise<'recorded'> {
+  await session.write(SQL.recordListUse, [at]);
+  return 'recorded';
+}
+
 export async function moveAway(
   session: Session,
   to: string,
@@ -130,7 +136,7 @@ const HIGHEST_ID: Dialects = {
 
 const STATUS = inBoth(
   (highestId) => `SELECT environment, moved_to,
-      (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), head,
+      (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), listed_at, head,
       revision, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
     FROM store`,
 );
@@ -162,6 +168,7 @@ const SQL = {
   reserveIds: 'UPDATE store SET reserved_id = $1',
   recordEnvironment: 'UPDATE store SET environment = $1 WHERE environment IS NULL',
   environment: 'SELECT environment FROM store',
+  recordListUse: 'UPDATE store SET listed_at = $1',
   moveAway: 'UPDATE store SET moved_to = $1 WHERE revision = $2',
   reactivate: 'UPDATE store SET moved_to = NULL WHERE moved_to IS NOT NULL',
 } as const;

@@ -137,6 +137,34 @@ test('while the store is unavailable, a list is 503, not stale', async (t) => {
   assert.equal((await call('GET', ORDERS)).status, 200);
 });
 
+test('while the list is read for the first time, it is 503 with the progress; everything else is served', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const { call, store } = await startService(t, {}, (real) => ({
+    ...real,
+    changedOrders: async (since, visit) => {
+      const position = await real.changedOrders(since, visit);
+      begun.resolve();
+      await gate.promise;
+      return position;
+    },
+  }));
+  await place(store, ...Array.from({ length: 2_000 }, (_, index) => pending(BigInt(index))));
+  const first = call('GET', ORDERS);
+  await begun.promise;
+  assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
+  assert.equal((await call('GET', '/v2/store/orders?limit=1')).status, 200);
+  const { status, headers, body } = await first;
+  assert.equal(status, 503);
+  const { code, message } = JSON.parse(body);
+  assert.equal(code, 'store_unavailable');
+  assert.match(message, /^The list is being read; .* 2,000 of 2,000 orders have been read\.$/);
+  assert.equal(headers['retry-after'], '1');
+  gate.resolve();
+  const list = await call('GET', ORDERS);
+  assert.deepEqual([list.status, JSON.parse(list.body).length], [200, 1_999]);
+});
+
 test('a malformed If-None-Match matches nothing, even if it begins with a valid ETag', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));

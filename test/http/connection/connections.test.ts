@@ -266,6 +266,7 @@ test('the admin listener closes connections beyond 32, and serves the others', a
     whyNotReady: async () => undefined,
     metrics: async () => '',
     database: '',
+    listState: () => '',
     head: async () => undefined,
     logger: createLogger('silent', { write: () => {} }),
   });
