@@ -13,9 +13,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** A service can be faster or slower for as long as it runs, so both are started several times. */
 const STARTS = 4;
-/** Rounds that count, after one to warm up, and the duration of a measurement. */
+/** Rounds that count as warm, after a cold one: the first requests after the start. */
 const ROUNDS = 2;
+/** The duration of a warm round, and of the cold one. */
 const SECONDS = 2;
+const COLD_SECONDS = 1;
 const CONNECTIONS = 64;
 const LISTED = 1_000;
 /** Enough pending orders for the cancels of all rounds. */
@@ -25,12 +27,14 @@ const CANCELLABLE = 600_000;
 interface Measurement {
   readonly name: string;
   readonly orders: number;
+  /** CONNECTIONS by default. */
+  readonly connections?: number;
   readonly load: (service: Service, round: number) => Promise<Pick<Load, 'url'> & Partial<Load>>;
 }
 
 /**
  * Compares this checkout with a commit: both services run on the same core, and one after the other is under load, so that the
- * machine's changes of speed affect both. Prints the CPU time of the service per request, of which the least of all rounds
+ * machine's changes of speed affect both. Prints the CPU time of the service per request, cold and warm, of which the least of all rounds
  * is compared, since the medians vary more than the code; and the throughput, by medians.
  * @param names of the measurements; all without any
  */
@@ -74,17 +78,23 @@ const MEASUREMENTS: readonly Measurement[] = [
       headers: { Authorization: `Bearer ${newSecret('production')}` },
     }),
   },
+  { name: 'cancel', orders: CANCELLABLE, load: cancels },
+  { name: 'cancelOne', orders: CANCELLABLE, connections: 1, load: cancels },
   {
-    name: 'cancel',
+    name: 'cancelRandom',
     orders: CANCELLABLE,
-    load: async ({ list, headers }, round) => ({
-      method: 'DELETE',
-      url: `${list}/`,
-      headers,
-      idsFrom: round * Math.floor(CANCELLABLE / (ROUNDS + 1)),
+    load: async (service, round) => ({
+      ...(await cancels(service, round)),
+      shuffledAmong: CANCELLABLE,
     }),
   },
 ];
+
+/** Cancels orders one after another: each round has ids of its own. */
+async function cancels({ list, headers }: Service, round: number) {
+  const idsFrom = round * Math.floor(CANCELLABLE / (ROUNDS + 1));
+  return { method: 'DELETE', url: `${list}/`, headers, idsFrom } as const;
+}
 
 async function measure(
   measurement: Measurement,
@@ -97,6 +107,7 @@ async function measure(
     fill(`sqlite:${path}`, orders, program);
     return path;
   });
+  const cold: number[][] = [[], []];
   const cpu: number[][] = [[], []];
   const rates: number[][] = [[], []];
   for (let start = 0; start < STARTS; start += 1) {
@@ -109,18 +120,19 @@ async function measure(
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const [index, service] of services.entries()) {
         const result = await measureOnce(service, round, measurement, folder);
-        if (round === 0) continue;
-        cpu[index]!.push(result.cpuUs);
-        rates[index]!.push(result.requestsPerSecond);
+        (round === 0 ? cold : cpu)[index]!.push(result.cpuUs);
+        if (round > 0) rates[index]!.push(result.requestsPerSecond);
       }
     }
     for (const service of services) await service.stop();
   }
-  const [own, theirs] = cpu.map((values) => spread(values).least) as [number, number];
-  const [rate, otherRate] = rates.map((values) => spread(values).median) as [number, number];
+  const beside = ([own, theirs]: readonly number[][], digits: number, by: 'least' | 'median') => {
+    const [one, other] = [spread(own!)[by], spread(theirs!)[by]];
+    return `${one.toFixed(digits)} beside ${other.toFixed(digits)} (${(one / other).toFixed(2)} ×)`;
+  };
   console.log(
-    `${name}: ${own.toFixed(1)} µs of CPU per request, ${commit} ${theirs.toFixed(1)} µs (${(own / theirs).toFixed(2)} ×); ` +
-      `${Math.round(rate)} requests/s, ${commit} ${Math.round(otherRate)} (${(rate / otherRate).toFixed(2)} ×)`,
+    `${name}, beside ${commit}: µs of CPU per request ${beside(cpu, 1, 'least')}, cold ${beside(cold, 1, 'least')}; ` +
+      `requests/s ${beside(rates, 0, 'median')}`,
   );
 }
 
@@ -128,12 +140,13 @@ async function measure(
 async function measureOnce(
   service: Service,
   round: number,
-  { name, load }: Measurement,
+  { name, load, connections = CONNECTIONS }: Measurement,
   folder: string,
 ) {
   const asked = await load(service, round);
   const before = cpuMs(service.child.pid!);
-  const result = await applyLoad({ connections: CONNECTIONS, seconds: SECONDS, ...asked }, folder);
+  const seconds = round === 0 ? COLD_SECONDS : SECONDS;
+  const result = await applyLoad({ connections, seconds, ...asked }, folder);
   const used = cpuMs(service.child.pid!) - before;
   if (result.errors > 0 && name !== 'refused') {
     throw new Error(`${name}: ${result.errors} requests have failed`);

@@ -42,12 +42,12 @@ export function fill(database: string, count: number, program = PROGRAM): void {
   cli(['import', '-'], database, pending, program);
 }
 
-/** Starts the service with a key, and waits until it is ready. */
+/** Starts the service with a key, and waits until it is ready and, with `listsFirst`, has its list. */
 export async function startService(
   database: string,
-  options: StartOptions & { key?: string; program?: string } = {},
+  options: StartOptions & { key?: string; program?: string; listsFirst?: boolean } = {},
 ): Promise<Service> {
-  const { program = PROGRAM } = options;
+  const { program = PROGRAM, listsFirst = true } = options;
   const create = ['keys', 'create', '--name', 'bench'];
   const key = options.key ?? cli(create, database, undefined, program).trim();
   const operationsPort = newPort();
@@ -62,12 +62,12 @@ export async function startService(
       readyUrl: `http://127.0.0.1:${operationsPort}/readyz`,
     },
   );
-  return {
-    ...server,
-    list: `${server.origin}/v1/store/orders`,
-    headers: { Authorization: `Bearer ${key}` },
-    key,
-  };
+  const list = `${server.origin}/v1/store/orders`;
+  const headers = { Authorization: `Bearer ${key}` };
+  while (listsFirst && (await fetch(list, { method: 'HEAD', headers })).status === 503) {
+    await sleep(200);
+  }
+  return { ...server, list, headers, key };
 }
 
 /** Waits until lists are sent in a content coding; the first ones may be sent uncompressed. */

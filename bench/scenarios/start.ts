@@ -25,7 +25,7 @@ async function started(context: Context): Promise<Row[]> {
 
 /** Milliseconds from the start of the process until it is ready. */
 export async function startTime(database: string): Promise<number> {
-  const service = await startService(database, { key: 'none' });
+  const service = await startService(database, { key: 'none', listsFirst: false });
   await service.stop();
   return service.startMs;
 }

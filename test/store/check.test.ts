@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { MAX_BATCH } from '../../src/domain/batch.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
-import { ENGINES, type Engine, open } from './engines.ts';
+import { ENGINES, type Engine, open, queryDatabase } from './engines.ts';
 
 /** What `check` finds in a store of two orders after somebody has changed its tables. */
 async function found(t: TestContext, engine: Engine, sql: string): Promise<readonly string[]> {
@@ -58,5 +59,36 @@ for (const engine of ENGINES) {
       'the last event has revision 2, but the store is at revision 1',
       'the head of the store is not that of its last revision: it was altered',
     ]);
+  });
+}
+
+for (const engine of ENGINES) {
+  test(`${engine.name}: of a store with more than 100,000 orders, a sample finds what is wrong with most rows`, async (t) => {
+    const url = await engine.newDatabase(t);
+    const store = await open(t, url, 'service');
+    const orders = Array.from({ length: 100_001 }, (_, id) => ({
+      type: 'insertOrder' as const,
+      order: { id: BigInt(id) * 7n, status: 'pending' as const },
+    }));
+    for (let from = 0; from < orders.length; from += MAX_BATCH) {
+      await store.apply(orders.slice(from, from + MAX_BATCH));
+    }
+    await store.close();
+    const check = async (isSample: boolean) => {
+      const found = await databaseAt(url).check({ isSample });
+      return { isSample: found.isSample, orders: found.orders.pending, found: found.problems };
+    };
+    const sound = { orders: 100_001n, found: [] };
+    assert.deepEqual(await check(true), { isSample: true, ...sound });
+    assert.deepEqual(await check(false), { isSample: false, ...sound });
+    await queryDatabase(url, "UPDATE orders SET status = 'shipped', revision = 99 WHERE id > 7");
+    const { found } = await check(true);
+    assert.equal(found.length, 1);
+    assert.match(found[0]!, /^\d+ orders lack the event of their last change$/);
+    await queryDatabase(url, 'UPDATE store SET revision = 1');
+    assert.match(
+      (await check(true)).found[0]!,
+      /^the last event has revision 51, but the store is at revision 1/,
+    );
   });
 }

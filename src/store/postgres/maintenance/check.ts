@@ -1,6 +1,12 @@
 import type { Environment } from '../../../domain/api-key.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
-import { countedRows, countsSql, type Findings } from '../../tables/consistency.ts';
+import {
+  countedRows,
+  countsSql,
+  type Findings,
+  isSampled,
+  sampledCounts,
+} from '../../tables/consistency.ts';
 import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
 import { text } from '../../tables/session.ts';
 import { requireStoreRow } from '../../tables/store-row.ts';
@@ -12,7 +18,8 @@ import { BEGIN_SNAPSHOT } from '../database/session.ts';
 import { BULK } from '../database/time-limits.ts';
 
 /**
- * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot. Writes nothing. Does
+ * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot; of a large store only a sample, if that is asked for.
+ * Writes nothing. Does
  * not check PostgreSQL's own files; PostgreSQL has tools for that.
  * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
@@ -30,9 +37,14 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
     const differences = isCurrent
       ? schemaDifferences('postgresql', await describeSchema(session))
       : [];
+    const counters = { revision, pending, shipped, cancelled };
+    const isSample = isSampled(counters, history.isSample);
     const { orders, problems } = await countedRows(
-      { revision, pending, shipped, cancelled },
-      async () => (await session.query(countsSql(schema!)))[0] as readonly bigint[],
+      counters,
+      async () =>
+        isSample
+          ? sampledCounts(session, counters)
+          : ((await session.query(countsSql(schema!)))[0] as readonly bigint[]),
       // If the rows cannot be counted, the cause is already listed as a difference.
       () => differences.length > 0,
     );
@@ -52,6 +64,7 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
       schemaDifferences: differences,
       environment: text(environment) as Environment | undefined,
       movedTo: text(movedTo),
+      isSample,
       revision,
       head,
       heads,

@@ -8,7 +8,9 @@ import {
   countedRows,
   countsSql,
   type Findings,
+  isSampled,
   type SchemaVersion,
+  sampledCounts,
 } from '../../tables/consistency.ts';
 import { headFromColumn } from '../../tables/feed.ts';
 import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
@@ -23,8 +25,8 @@ import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
 /**
- * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot.
- * Writes nothing. Takes some seconds for a million orders, and blocks the thread.
+ * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot; of a large store only a sample,
+ * if that is asked for. Writes nothing. All of it takes some seconds for a million orders, and blocks the thread.
  * @throws StoreNotUsable if there is no store
  */
 export async function checkSqlite(path: string, history: HistoryCheck = {}): Promise<Findings> {
@@ -45,19 +47,25 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
   };
   db.exec('BEGIN');
   const session = new Session(db);
-  const damage = damageOf(db);
+  const store = rowOf(db);
+  const counters = store as unknown as Counters;
+  const isSample = isSampled(counters, history.isSample);
+  const damage = isSample ? [] : damageOf(db);
   const isCurrent = schema.has === schema.knows;
   const differences = isCurrent ? differencesOf(db) : [];
-  const store = rowOf(db);
   const revision = store.revision as bigint;
   const head = headFromColumn(store.head as Column);
   const { orders, problems } = await countedRows(
-    store as unknown as Counters,
-    async () => session.query(countsSql(schema))[0] as readonly bigint[],
+    counters,
+    async () =>
+      isSample
+        ? sampledCounts(session, counters)
+        : (session.query(countsSql(schema))[0] as readonly bigint[]),
     // A column that is missing is listed already.
     (error) => isCorrupt(error) || differences.length > 0,
   );
-  const unlinked = unlinkedEvents(session, schema, damage.length + problems.length > 0);
+  const isUnsound = damage.length + problems.length > 0;
+  const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema);
   const unreadable: string[] = [];
   const readHeads = (latest: Position | undefined) =>
     checkHeads(session, (after) => chainedRows(session, after), latest, history).catch((error) => {
@@ -75,6 +83,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
     schemaDifferences: differences,
     environment: (store.environment ?? undefined) as Environment | undefined,
     movedTo: (store.moved_to ?? undefined) as string | undefined,
+    isSample,
     revision,
     head,
     heads,
@@ -86,9 +95,9 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
 /** The first schema version with the column previous. */
 const PREVIOUS_SINCE = 2;
 
-/** Returns a problem if events are not linked to the event that placed their order. @param isUnsound whether problems are known */
-function unlinkedEvents(session: Session, { has }: SchemaVersion, isUnsound: boolean): string[] {
-  if (has < PREVIOUS_SINCE || isUnsound) return [];
+/** Returns a problem if events are not linked to the event that placed their order. */
+function unlinkedEvents(session: Session, { has }: SchemaVersion): string[] {
+  if (has < PREVIOUS_SINCE) return [];
   const count = session.query(UNLINKED)[0]![0] as bigint;
   return count === 0n ? [] : [`${count} events are not linked to the event before`];
 }
