@@ -25,14 +25,17 @@ export const LIST_KEPT_MS = 24 * 60 * 60 * 1_000;
 /** How often a use of the list is reported. */
 const USE_REPORTED_MS = 60 * 60 * 1_000;
 
+/** The first orders take longer than later ones, so the end of a read is not estimated from them alone. */
+const ESTIMATED_AFTER_MS = 500;
+
 /** A first read of the list. */
 export interface FirstRead {
   /** Orders that have been read. */
   readonly read: number;
   /** Orders that the list had when the read began. */
   readonly total: number;
-  /** Milliseconds that the rest will take, at the speed until now. */
-  readonly msLeft: number;
+  /** Milliseconds that the rest will take, at the speed until now; undefined for ESTIMATED_AFTER_MS. */
+  readonly msLeft: number | undefined;
 }
 
 /** The store, as far as the list reads it. */
@@ -84,8 +87,10 @@ export class Listing {
   get firstRead(): FirstRead | undefined {
     if (this.#firstRead === undefined) return undefined;
     const { read, total, since } = this.#firstRead;
-    const msLeft = ((performance.now() - since) / read) * Math.max(0, total - read);
-    return { read, total, msLeft: read === 0 ? Number.POSITIVE_INFINITY : msLeft };
+    const ms = performance.now() - since;
+    const isEstimated = ms > ESTIMATED_AFTER_MS && read > 0;
+    const msLeft = isEstimated ? (ms / read) * Math.max(0, total - read) : undefined;
+    return { read, total, msLeft };
   }
 
   /**

@@ -59,11 +59,12 @@ export interface Service {
   ) => Promise<Answer>;
 }
 
-/** Starts the service on a real store and a free port of 127.0.0.1. */
+/** Starts the service on a real store and a free port of 127.0.0.1, with its list in memory unless `isListRead` is false. */
 export async function startService(
   t: TestContext,
   settings: Settings = {},
   wrapStore: (store: Store) => Store = (store) => store,
+  isListRead = true,
 ): Promise<Service> {
   const engine = engines.get(t) ?? ENGINES[0]!;
   const newDatabase = engine.name === 'SQLite' ? engine.newDatabase : newPostgresSchema;
@@ -88,6 +89,7 @@ export async function startService(
     logger,
     clock: new KeyClock(),
   });
+  if (isListRead) await listing.current();
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const agent = new Agent({ keepAlive: true });
   t.after(async () => {

@@ -53,7 +53,7 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
   };
 }
 
-function notRead({ read, total, msLeft }: FirstRead): Refused {
+function notRead({ read, total, msLeft = 0 }: FirstRead): Refused {
   const progress = `${read.toLocaleString('en')} of ${total.toLocaleString('en')} orders have been read.`;
   const seconds = Math.ceil(msLeft / 1_000);
   return new Refused(refuseNotRead(progress, Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S)));

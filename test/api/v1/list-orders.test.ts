@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { orderJson } from '../../../src/domain/order.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { type Store, StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 import { open } from '../../store/engines.ts';
 
@@ -140,7 +140,7 @@ test('while the store is unavailable, a list is 503, not stale', async (t) => {
 test('while the list is read for the first time, it is 503 with the progress; everything else is served', async (t) => {
   const gate = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
-  const { call, store } = await startService(t, {}, (real) => ({
+  const withGate = (real: Store): Store => ({
     ...real,
     changedOrders: async (since, visit) => {
       const position = await real.changedOrders(since, visit);
@@ -148,7 +148,8 @@ test('while the list is read for the first time, it is 503 with the progress; ev
       await gate.promise;
       return position;
     },
-  }));
+  });
+  const { call, store } = await startService(t, {}, withGate, false);
   await place(store, ...Array.from({ length: 2_000 }, (_, index) => pending(BigInt(index))));
   const first = call('GET', ORDERS);
   await begun.promise;
