@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position } from '../../protocol/history.ts';
 import { orderJson } from '../domain/order.ts';
-import type { Store, StoreStatus } from '../store/store.ts';
+import { type Store, type StoreStatus, StoreUnavailable } from '../store/store.ts';
 import { type Block, withEntries } from './blocks.ts';
 
 /** The complete response of listOrders at one position: the concatenated `chunks` are the JSON array. */
@@ -65,6 +65,7 @@ export class Listing {
   /** When the list was last asked for, and when that was last reported, by performance.now(). */
   #askedAt = Number.NEGATIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
+  #isStopped = false;
   /** The active refresh, and the one after it. */
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
@@ -72,11 +73,6 @@ export class Listing {
   constructor(source: ListSource, events: ListingEvents = {}) {
     this.#source = source;
     this.#events = events;
-  }
-
-  /** Bytes of the list in memory; 0 without one. */
-  get byteLength(): number {
-    return this.#snapshot?.byteLength ?? 0;
   }
 
   get isInMemory(): boolean {
@@ -130,6 +126,11 @@ export class Listing {
     else latest.catch(() => {});
   }
 
+  /** Ends an active read, which could take long: the store waits for it before it is closed. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
   #latest(): Promise<Snapshot> {
     this.#next ??= this.#lookNext();
     return this.#next;
@@ -179,6 +180,7 @@ export class Listing {
     let changed = 0;
     const from = performance.now();
     const position = await this.#source.changedOrders(known?.position, (orders) => {
+      if (this.#isStopped) throw new StoreUnavailable('the service is stopping', 'unreachable');
       changed += orders.length;
       if (this.#firstRead !== undefined) this.#firstRead.read = changed;
       const entries = orders.map((order) => ({

@@ -250,6 +250,7 @@ export class Service {
       this.#server?.close(),
       this.#deliverer?.close(Math.min(DELIVERIES_WITHIN_MS, stopLimitMs / 2)),
     ]);
+    this.#listing?.stop();
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
     await this.#traces?.close(Math.min(TRACES_WITHIN_MS, stopLimitMs / 2));

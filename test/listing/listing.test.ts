@@ -249,11 +249,22 @@ test('a list without requests is neither read nor kept for more than a day', asy
   const { replacedBytes } = await listing.current();
   now += LIST_KEPT_MS + 1;
   await listing.keep();
-  assert.deepEqual([listing.isInMemory, listing.byteLength], [false, 0]);
+  assert.equal(listing.isInMemory, false);
   const again = await listing.current();
   assert.equal(bytes(again), store.json());
   assert.ok(again.replacedBytes >= replacedBytes);
   assert.equal(uses, 3);
+});
+
+test('a stop ends a first read', async () => {
+  const store = new PlainStore();
+  store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
+  const listing = new Listing(store);
+  const first = assert.rejects(listing.current(), { fault: 'unreachable' });
+  while (listing.firstRead === undefined) await new Promise(setImmediate);
+  listing.stop();
+  await first;
+  assert.deepEqual([listing.isInMemory, listing.firstRead], [false, undefined]);
 });
 
 test('a list that is read ahead is read again if that fails', async () => {

@@ -19,6 +19,14 @@ testStore('the environment of a store is recorded once and then kept', async (_t
   assert.equal((await store.status()).environment, 'staging');
 });
 
+testStore('the use of the list is recorded, and changes nothing else', async (_t, store) => {
+  await store.apply([place({ id: 1n, status: 'pending' })]);
+  const before = await store.status();
+  assert.equal(before.listedAt, undefined);
+  await store.apply([{ type: 'recordListUse', at: 1_790_000_000_000 }]);
+  assert.deepEqual(await store.status(), { ...before, listedAt: 1_790_000_000_000 });
+});
+
 /** All reads that requests are answered from. */
 const SERVED: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.changedOrders(undefined, () => {}),
