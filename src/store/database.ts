@@ -7,9 +7,8 @@ import { postgresDatabase } from './postgres/postgres-database.ts';
 import { SQLITE, sqlitePathProblem } from './sqlite/database/connection.ts';
 import { sqliteDatabase } from './sqlite/sqlite-database.ts';
 import { type Engine, type Store, StoreNotUsable } from './store.ts';
-import type { Findings } from './tables/consistency.ts';
+import type { Findings, StoreCheck } from './tables/consistency.ts';
 import type { MovedIds, Source, Target } from './tables/copied.ts';
-import type { HistoryCheck } from './tables/heads.ts';
 
 /** A database that can hold a store. Its methods throw StoreNotUsable or StoreUnavailable, with a message for the operator. */
 export interface Database {
@@ -28,7 +27,7 @@ export interface Database {
   exists(): Promise<boolean>;
   open(options: OpenOptions): Promise<Store>;
   /** Checks the whole store, of this release or an earlier one, in one snapshot. */
-  check(history?: HistoryCheck): Promise<Findings>;
+  check(options?: StoreCheck): Promise<Findings>;
   /** Checks the database, even without a store: permissions, disk or server, and the duration of a commit. */
   diagnose(): Promise<Finding[]>;
   /** Returns what a migration would do. Writes nothing. */

@@ -1,6 +1,6 @@
 import type { OpenOptions } from '../open-options.ts';
+import type { StoreCheck } from '../tables/consistency.ts';
 import type { MovedIds } from '../tables/copied.ts';
-import type { HistoryCheck } from '../tables/heads.ts';
 import { filesIn, parseAddress, withoutCredentials } from './database/address.ts';
 import { newSession } from './database/connection.ts';
 import { hasSchema } from './database/schema.ts';
@@ -29,7 +29,7 @@ export function postgresDatabase(url: string) {
       }
     },
     open: (options: OpenOptions) => openPostgres(url, options),
-    check: (history?: HistoryCheck) => checkPostgres(url, history),
+    check: (options?: StoreCheck) => checkPostgres(url, options),
     diagnose: () => diagnosePostgres(url),
     planMigrations: () => planPostgres(url),
     openSource: () => openPostgresSource(url),

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { RestoreOptions, Rotation } from '../backups.ts';
 import type { MigrationSteps } from '../diagnosis.ts';
 import type { OpenOptions } from '../open-options.ts';
+import type { StoreCheck } from '../tables/consistency.ts';
 import type { MovedIds } from '../tables/copied.ts';
-import type { HistoryCheck } from '../tables/heads.ts';
 import { readableLocation, readDatabase, SQLITE, sqlitePath } from './database/connection.ts';
 import { withOpenErrors } from './database/errors.ts';
 import { allMigrations, missingMigrations } from './database/schema.ts';
@@ -34,7 +34,7 @@ export function sqliteDatabase(url: string) {
     certificates: () => [],
     exists: async () => existsSync(path),
     open: (options: OpenOptions) => openSqlite(path, options),
-    check: (history?: HistoryCheck) => checkSqlite(path, history),
+    check: (options?: StoreCheck) => checkSqlite(path, options),
     diagnose: () => diagnoseSqlite(path),
     planMigrations: async () => planMigrations(path),
     openSource: () => openSqliteSource(path),

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '../../domain/api-key.ts';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order.ts';
-import type { HeadFindings } from './heads.ts';
+import type { HeadFindings, HistoryCheck } from './heads.ts';
 import type { Session } from './session.ts';
+
+/** How a store is checked. */
+export interface StoreCheck extends HistoryCheck {
+  /** Whether of a store with more than SAMPLED_ABOVE orders only a sample of the rows is read: for a quick look, never before data is replaced. */
+  readonly areRowsSampled?: boolean;
+}
 
 /** The result of checking a store. */
 export interface Findings {
@@ -67,9 +73,9 @@ const PLACEMENTS_OF_NO_ORDER =
 
 export function isSampled(
   { pending, shipped, cancelled }: Counters,
-  isSample: boolean | undefined,
+  { areRowsSampled = false }: StoreCheck,
 ): boolean {
-  return isSample === true && pending + shipped + cancelled > SAMPLED_ABOVE;
+  return areRowsSampled && pending + shipped + cancelled > SAMPLED_ABOVE;
 }
 
 /**

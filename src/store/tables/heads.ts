@@ -159,7 +159,7 @@ export interface HeadFindings {
 export interface HistoryCheck {
   /** A revision and a head that the history should have. */
   readonly asked?: Position | undefined;
-  /** Whether of a large store only a sample is checked: the end of its history, and other parts at random. Takes a fraction of a second. */
+  /** Whether only the end and some other parts of a long history are checked, which takes a fraction of a second. */
   readonly isSample?: boolean;
 }
 

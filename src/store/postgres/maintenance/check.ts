@@ -5,9 +5,10 @@ import {
   countsSql,
   type Findings,
   isSampled,
+  type StoreCheck,
   sampledCounts,
 } from '../../tables/consistency.ts';
-import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
+import { checkHeads } from '../../tables/heads.ts';
 import { text } from '../../tables/session.ts';
 import { requireStoreRow } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
@@ -23,7 +24,7 @@ import { BULK } from '../database/time-limits.ts';
  * not check PostgreSQL's own files; PostgreSQL has tools for that.
  * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
-export async function checkPostgres(url: string, history: HistoryCheck = {}): Promise<Findings> {
+export async function checkPostgres(url: string, options: StoreCheck = {}): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   const session = await newSession(url, BULK, async (each) => {
     schema = await expectSchema(each);
@@ -38,7 +39,7 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
       ? schemaDifferences('postgresql', await describeSchema(session))
       : [];
     const counters = { revision, pending, shipped, cancelled };
-    const isSample = isSampled(counters, history.isSample);
+    const isSample = isSampled(counters, options);
     const { orders, problems } = await countedRows(
       counters,
       async () =>
@@ -57,7 +58,7 @@ export async function checkPostgres(url: string, history: HistoryCheck = {}): Pr
             session,
             (after) => chainedRows(session, after),
             head === undefined ? undefined : { revision, head },
-            history,
+            options,
           );
     return {
       schema: schema!,

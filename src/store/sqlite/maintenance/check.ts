@@ -10,10 +10,11 @@ import {
   type Findings,
   isSampled,
   type SchemaVersion,
+  type StoreCheck,
   sampledCounts,
 } from '../../tables/consistency.ts';
 import { headFromColumn } from '../../tables/feed.ts';
-import { checkHeads, type HistoryCheck } from '../../tables/heads.ts';
+import { checkHeads } from '../../tables/heads.ts';
 import type { Column } from '../../tables/session.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
@@ -29,10 +30,10 @@ import { Session } from '../database/session.ts';
  * if that is asked for. Writes nothing. All of it takes some seconds for a million orders, and blocks the thread.
  * @throws StoreNotUsable if there is no store
  */
-export async function checkSqlite(path: string, history: HistoryCheck = {}): Promise<Findings> {
+export async function checkSqlite(path: string, options: StoreCheck = {}): Promise<Findings> {
   const db = withOpenErrors(path, () => openForReading(readableLocation(path), false));
   try {
-    return await findingsOf(db, history);
+    return await findingsOf(db, options);
   } catch (error) {
     throw openError(path, error);
   } finally {
@@ -40,7 +41,7 @@ export async function checkSqlite(path: string, history: HistoryCheck = {}): Pro
   }
 }
 
-async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Findings> {
+async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findings> {
   const schema = {
     has: KNOWN_MIGRATIONS - missingMigrations(db).length,
     knows: KNOWN_MIGRATIONS,
@@ -49,7 +50,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
   const session = new Session(db);
   const store = rowOf(db);
   const counters = store as unknown as Counters;
-  const isSample = isSampled(counters, history.isSample);
+  const isSample = isSampled(counters, options);
   const damage = isSample ? [] : damageOf(db);
   const isCurrent = schema.has === schema.knows;
   const differences = isCurrent ? differencesOf(db) : [];
@@ -68,7 +69,7 @@ async function findingsOf(db: DatabaseSync, history: HistoryCheck): Promise<Find
   const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema);
   const unreadable: string[] = [];
   const readHeads = (latest: Position | undefined) =>
-    checkHeads(session, (after) => chainedRows(session, after), latest, history).catch((error) => {
+    checkHeads(session, (after) => chainedRows(session, after), latest, options).catch((error) => {
       // Events on corrupt pages cannot be read.
       if (!isCorrupt(error)) throw error;
       unreadable.push(`the events cannot be read: ${(error as Error).message}`);
