@@ -80,6 +80,7 @@ for (const engine of ENGINES) {
     };
     const sound = { orders: 100_001n, found: [] };
     assert.deepEqual(await check(true), { isSample: true, ...sound });
+    // As a restore checks a backup: a sample of the history, but all rows.
     assert.deepEqual(await check(false), { isSample: false, ...sound });
     await queryDatabase(url, "UPDATE orders SET status = 'shipped', revision = 99 WHERE id > 7");
     const { found } = await check(true);
