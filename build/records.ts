@@ -173,13 +173,12 @@ function literal(entries: readonly (readonly [string, number])[]): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(new URL('../protocol/generated/records.ts', import.meta.url), recordsSource());
-  writeFileSync(
-    new URL('../protocol/generated/error-codes.ts', import.meta.url),
-    errorCodesSource(),
-  );
-  writeFileSync(
-    new URL('../protocol/generated/operations.ts', import.meta.url),
-    operationsSource(),
-  );
+  const files = {
+    'records.ts': recordsSource(),
+    'error-codes.ts': errorCodesSource(),
+    'operations.ts': operationsSource(),
+  };
+  for (const [name, source] of Object.entries(files)) {
+    writeFileSync(new URL(`../protocol/generated/${name}`, import.meta.url), source);
+  }
 }

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Environment } from '../../domain/api-key.ts';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order.ts';
-import type { HeadFindings, HistoryCheck } from './heads.ts';
+import { type HeadFindings, type HistoryCheck, randomBelow, SAMPLE_PARTS } from './heads.ts';
 import type { Session } from './session.ts';
 
 /** How a store is checked. */
@@ -50,8 +49,7 @@ export function countsSql({ has }: SchemaVersion): string {
 
 /** Stores with more orders are checked by a sample, if that was asked for: up to here all rows take about a second. */
 const SAMPLED_ABOVE = 100_000n;
-/** Parts of a sample, and the orders of each. */
-const SAMPLE_PARTS = 20;
+/** Orders of each part of a sample. */
 const SAMPLE_ORDERS = 500;
 
 const HAS_NO_EVENT = `NOT EXISTS (SELECT 1 FROM order_events AS event
@@ -82,7 +80,7 @@ export function isSampled(
  * Returns a row like that of `countsSql`, of a store with orders: the counters themselves, the revision of the last event, and how many orders of a
  * random sample lack their event.
  */
-export async function sampledCounts(
+async function sampledCounts(
   session: Session,
   { pending, shipped, cancelled }: Counters,
 ): Promise<readonly bigint[]> {
@@ -90,21 +88,26 @@ export async function sampledCounts(
   const [[lowest, highest] = []] = await session.query('SELECT min(id), max(id) FROM orders');
   let withoutEvent = 0n;
   for (let part = 0; part < SAMPLE_PARTS; part += 1) {
-    const range = (highest as bigint) - (lowest as bigint) + 1n;
-    const from = (lowest as bigint) + (randomBytes(8).readBigUInt64BE() % range);
+    const from = (lowest as bigint) + randomBelow((highest as bigint) - (lowest as bigint) + 1n);
     withoutEvent += (await session.query(SAMPLE_WITHOUT_EVENT, [from]))[0]![0] as bigint;
   }
   return [pending, shipped, cancelled, last as bigint, withoutEvent, 0n, 0n];
 }
 
-/** Compares the store's counters with its rows, if these can be counted. @param isKnown whether an error is known already */
+/**
+ * Compares the store's counters with its rows, if these can be counted; of a sample, with some of the rows.
+ * @param isKnown whether an error is known already
+ */
 export async function countedRows(
-  counters: Counters,
-  count: () => Promise<readonly bigint[]>,
+  session: Session,
+  { schema, counters, isSample }: Pick<Findings, 'schema' | 'isSample'> & { counters: Counters },
   isKnown: (error: unknown) => boolean,
 ): Promise<Pick<Findings, 'orders' | 'problems'>> {
   try {
-    return compare(counters, await count());
+    const counts = isSample
+      ? await sampledCounts(session, counters)
+      : (await session.query(countsSql(schema)))[0];
+    return compare(counters, counts as readonly bigint[]);
   } catch (error) {
     if (!isKnown(error)) throw error;
     const { pending, shipped, cancelled } = counters;

@@ -166,7 +166,7 @@ export interface HistoryCheck {
 /** Events at the end of a history that are in a sample. */
 const SAMPLE_AT_END = 10_000;
 /** Other parts of it, of about EVENTS_AT_A_TIME each. */
-const SAMPLE_PARTS = 20;
+export const SAMPLE_PARTS = 20;
 
 /**
  * Computes the heads of a history and compares them with the stored ones.
@@ -242,8 +242,13 @@ async function sampleOf(session: Session): Promise<readonly bigint[]> {
   const [row] = await session.query(SQL.fromEnd, [SAMPLE_AT_END]);
   if (row === undefined) return [0n];
   const rest = row[0] as bigint;
-  const parts = Array.from({ length: SAMPLE_PARTS }, () => randomBytes(8).readBigUInt64BE() % rest);
+  const parts = Array.from({ length: SAMPLE_PARTS }, () => randomBelow(rest));
   return [...parts.sort((one, other) => Number(one - other)), rest];
+}
+
+/** Returns a random integer from 0 to below `limit`, which is at most 2^64. */
+export function randomBelow(limit: bigint): bigint {
+  return randomBytes(8).readBigUInt64BE() % limit;
 }
 
 function isEqual(one: Head, other: Head): boolean {

@@ -2,11 +2,9 @@ import type { Environment } from '../../../domain/api-key.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import {
   countedRows,
-  countsSql,
   type Findings,
   isSampled,
   type StoreCheck,
-  sampledCounts,
 } from '../../tables/consistency.ts';
 import { checkHeads } from '../../tables/heads.ts';
 import { text } from '../../tables/session.ts';
@@ -20,8 +18,7 @@ import { BULK } from '../database/time-limits.ts';
 
 /**
  * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot; of a large store only a sample, if that is asked for.
- * Writes nothing. Does
- * not check PostgreSQL's own files; PostgreSQL has tools for that.
+ * Writes nothing. Does not check PostgreSQL's own files; PostgreSQL has tools for that.
  * @throws StoreNotUsable if there is no store, or it cannot be reached
  */
 export async function checkPostgres(url: string, options: StoreCheck = {}): Promise<Findings> {
@@ -41,11 +38,8 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
     const counters = { revision, pending, shipped, cancelled };
     const isSample = isSampled(counters, options);
     const { orders, problems } = await countedRows(
-      counters,
-      async () =>
-        isSample
-          ? sampledCounts(session, counters)
-          : ((await session.query(countsSql(schema!)))[0] as readonly bigint[]),
+      session,
+      { schema: schema!, counters, isSample },
       // If the rows cannot be counted, the cause is already listed as a difference.
       () => differences.length > 0,
     );

@@ -6,12 +6,10 @@ import { StoreNotUsable } from '../../store.ts';
 import {
   type Counters,
   countedRows,
-  countsSql,
   type Findings,
   isSampled,
   type SchemaVersion,
   type StoreCheck,
-  sampledCounts,
 } from '../../tables/consistency.ts';
 import { headFromColumn } from '../../tables/feed.ts';
 import { checkHeads } from '../../tables/heads.ts';
@@ -57,11 +55,8 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
   const revision = store.revision as bigint;
   const head = headFromColumn(store.head as Column);
   const { orders, problems } = await countedRows(
-    counters,
-    async () =>
-      isSample
-        ? sampledCounts(session, counters)
-        : (session.query(countsSql(schema))[0] as readonly bigint[]),
+    session,
+    { schema, counters, isSample },
     // A column that is missing is listed already.
     (error) => isCorrupt(error) || differences.length > 0,
   );
