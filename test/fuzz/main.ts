@@ -30,6 +30,7 @@ const MAX_GROWTH_BYTES = 24 * 1024 * 1024;
  * its next comment, after at most 15 s.
  */
 const SETTLE_MS = 17_000;
+const LIST_READ_WITHIN_MS = 30_000;
 /** Clients that are in the middle of a list at shutdown. */
 const READERS_AT_SHUTDOWN = 24;
 
@@ -85,6 +86,7 @@ async function runRound(round: number, count: number): Promise<void> {
   const target: Target = { secret, newOrder: () => ((order++ * STRIDE) % ORDERS) + 1 };
   const report = (what: string) => findings.push(`round ${round}, after ${played}: ${what}`);
   try {
+    await listRead(server.port);
     await playAll(server, WARM_UP, target, outcomes);
     const before = await settled(server);
     const descriptors = server.descriptors();
@@ -108,6 +110,19 @@ async function runRound(round: number, count: number): Promise<void> {
     server.kill();
   }
   for (const difference of compare(path, outcomes)) report(difference);
+}
+
+/** Requests the list until it is in memory: until then, 503 is a correct response to each request for it. */
+async function listRead(port: number): Promise<void> {
+  const headers = { Authorization: `Bearer ${secret}` };
+  const until = performance.now() + LIST_READ_WITHIN_MS;
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/store/orders`, { headers });
+    await response.arrayBuffer();
+    if (response.ok) return;
+    if (response.status !== 503 || performance.now() > until)
+      throw new Error(`the list was answered ${response.status}`);
+  }
 }
 
 /** Plays `count` scripts, CONCURRENCY at a time, or until the server ends. */

@@ -16,6 +16,12 @@ const HEADERS = ['vary', 'Accept-Encoding', 'cache-control', 'private, no-cache'
 const MAX_RETRY_AFTER_S = 60;
 
 /**
+ * A request is refused at once if the first read of the list will take more than this many times the time of the request; otherwise it waits.
+ * The estimate is a multiple of the truth at first, while the code is not yet compiled.
+ */
+const HOPELESS = 4;
+
+/**
  * GET /store/orders: the live list, gzip-compressed if the client accepts it; 304 if If-None-Match matches. While the list is read for the first
  * time, 503 with the progress, unless the read ends within the time of the request.
  */
@@ -23,7 +29,8 @@ export function listOrders(listing: Listing, gzipLists: GzipLists, sender: ListS
   const etagsOf = latestEtags();
   return async (exchange: Exchange) => {
     const { request, response } = exchange;
-    if ((listing.firstRead?.msLeft ?? 0) > timeLeft(exchange)) throw notRead(listing.firstRead!);
+    const { msLeft = 0 } = listing.firstRead ?? {};
+    if (msLeft > HOPELESS * timeLeft(exchange)) throw notRead(listing.firstRead!);
     let snapshot: Snapshot;
     try {
       snapshot = await inTime(exchange, () => listing.current());
