@@ -5,8 +5,8 @@ import { MAX_BATCH } from '../domain/batch.ts';
 const MAX_WAITING_BATCHES = 5;
 /**
  * How long the next batch gathers after a commit, in turns of the event loop, and in time if turns are long. Without it, callers would split
- * into two groups whose commits alternate. A single caller at a time does not wait: after a batch of one command, with none waiting, nothing
- * gathers until two commands have met.
+ * into two groups whose commits alternate. A single caller at a time does not wait: if a batch of one command is followed by a turn without
+ * another, the next command is committed at once.
  */
 const GATHERING_TURNS = 3;
 const GATHERING_MS = 1;
@@ -40,7 +40,7 @@ export class GroupCommit<Command, Outcome> {
   /** The batches that wait, oldest first; only the last one takes further commands. */
   readonly #waiting: Gathering<Command, Outcome>[] = [];
   #isCommitting = false;
-  /** Whether the last batch had one command, and none has waited for it. */
+  /** Whether the last batch had one command, and none has waited until the turn after it. */
   #isSingleCaller = false;
   /** Commands of the batch that is committed. */
   #committing = 0;
@@ -102,10 +102,12 @@ export class GroupCommit<Command, Outcome> {
     if (!this.#isSingleCaller) await nextTurn();
     for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) {
       await this.#commit(batch);
+      const until = performance.now() + GATHERING_MS;
+      // Without it, commits that take no turn would not be seen to have several callers.
+      await nextTurn();
       this.#isSingleCaller = batch.commands.length === 1 && this.#waiting.length === 0;
       if (this.#isSingleCaller) break;
-      const until = performance.now() + GATHERING_MS;
-      for (let turn = 0; turn < GATHERING_TURNS && performance.now() < until; turn += 1) {
+      for (let turn = 1; turn < GATHERING_TURNS && performance.now() < until; turn += 1) {
         await nextTurn();
       }
     }

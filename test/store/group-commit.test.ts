@@ -57,6 +57,20 @@ test('a command submitted right after a commit joins the commands waiting for th
   assert.deepEqual(await Promise.all([waiting, back]), [-2, -3]);
 });
 
+test('after a single caller, commands of one turn share a batch, also if a commit takes no turn', async () => {
+  const batches: number[][] = [];
+  const queue = new GroupCommit(async (commands: readonly number[]) => {
+    batches.push([...commands]);
+    return commands;
+  });
+  await queue.submit(0);
+  await turn();
+  // Each request arrives in a callback of its own.
+  for (let n = 1; n <= 8; n += 1) setImmediate(() => void queue.submit(n));
+  await turn();
+  assert.deepEqual(batches, [[0], [1], [2, 3, 4, 5, 6, 7, 8]]);
+});
+
 test('a failed batch rejects all its commands, and later batches are still applied', async () => {
   const store = controlledStore();
   const queue = new GroupCommit(store.apply);
