@@ -3,6 +3,7 @@ import type { Environment } from '../domain/api-key.ts';
 import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { registerBackups } from './backup-metrics.ts';
+import { type Operation, RequestTally } from './request-tally.ts';
 import { registerStore, type StoreSource } from './store-metrics.ts';
 import { registerWebhooks } from './webhook-metrics.ts';
 
@@ -14,7 +15,6 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_histogram',
   'nodejs_eventloop_utilization_summary',
 ];
-const DURATION_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -80,52 +80,29 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
   };
 }
 
-/** An operation and the version of its contract; "none" outside the contract. */
-interface Operation {
-  readonly operation: string;
-  readonly version: string;
-}
-
-interface RequestLabels extends Operation {
-  readonly status: string;
-}
-
 function registerRequests(registry: Registry) {
-  const labelNames = ['operation', 'version', 'status'] as const;
-  /** Requests without a duration, by JSON of their labels. */
-  const others = new Map<string, number>();
-  const durations = new Histogram({
-    name: 'store_orders_http_request_duration_seconds',
-    help: 'From the arrival of a request to the end of its answer.',
-    labelNames,
-    buckets: DURATION_BUCKETS_S,
-    registers: [registry],
-  });
+  const tally = new RequestTally();
   new Counter({
     name: 'store_orders_http_requests_total',
     help: 'Requests by operation and version of the contract ("none": outside the contract) and status ("aborted": no response).',
-    labelNames,
+    labelNames: ['operation', 'version', 'status'] as const,
     registers: [registry],
-    // Most requests are counted by the histogram; counting them a second time would add a fiftieth to the time of a small response.
-    async collect() {
-      const { values } = await durations.get();
-      // No `await` from here on, since scrapes can overlap.
+    collect() {
       this.reset();
-      for (const { metricName, labels, value } of values) {
-        if (metricName?.endsWith('_count')) this.inc(labels as RequestLabels, value);
-      }
-      for (const [labels, count] of others) this.inc(JSON.parse(labels), count);
+      for (const { labels, count } of tally.counts()) this.inc(labels, count);
     },
   });
-  /** @param seconds undefined for a stream, and for a request that was rejected before it was parsed */
-  return ({ operation, version }: Operation, status: string, seconds?: number): void => {
-    const labels: RequestLabels = { operation, version, status };
-    if (seconds !== undefined) durations.observe(labels, seconds);
-    else {
-      const name = JSON.stringify(labels);
-      others.set(name, (others.get(name) ?? 0) + 1);
-    }
+  const durations = {
+    name: 'store_orders_http_request_duration_seconds',
+    help: 'From the arrival of a request to the end of its answer.',
+    type: 'histogram',
+    aggregator: 'sum',
   };
+  const get = async () => ({ ...durations, values: tally.durations(durations.name) });
+  // This is all that a registry reads of a metric; its type has the methods that set one, too.
+  registry.registerMetric({ ...durations, get } as unknown as Histogram);
+  return (operation: Operation, status: string, seconds?: number) =>
+    tally.add(operation, status, seconds);
 }
 
 function registerDeprecation(registry: Registry) {

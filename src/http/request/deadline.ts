@@ -5,14 +5,22 @@ import type { Exchange } from './exchange.ts';
 const PRECISION_MS = 50;
 const TOO_LATE = 'no result before the deadline of the request';
 
+/** Requests for the same result whose deadlines differ by less wait together. */
+const TOGETHER_MS = 20;
+
+/** One or more requests that wait for a result. */
 interface Waiting {
+  readonly asked: Promise<unknown>;
+  /** The deadline of the first of them. */
   readonly answerBy: number;
-  readonly giveUp: (error: TimedOut) => void;
+  readonly answer: PromiseWithResolvers<unknown>;
 }
 
-/** The requests that wait. They share one timer: a timer for each would almost always be cancelled. */
+/** They share one timer: a timer for each would almost always be cancelled. */
 const WAITING = new Set<Waiting>();
 let timer: NodeJS.Timeout | undefined;
+/** The one that was added last, while it waits. */
+let latest: Waiting | undefined;
 
 /**
  * Calls `ask` and waits for its result until the deadline of the request. The work itself goes on.
@@ -23,31 +31,43 @@ export function inTime<T>(
   ask: () => Promise<T>,
 ): Promise<T> {
   expectTime({ answerBy });
-  return new Promise((resolve, reject) => {
-    const waiting = { answerBy, giveUp: reject };
-    WAITING.add(waiting);
-    timer ??= setInterval(giveUpLate, PRECISION_MS);
-    ask().then(
-      (result) => {
-        WAITING.delete(waiting);
-        // The timer can be late, but no result counts after the deadline.
-        if (timeLeft({ answerBy }) > 0) resolve(result);
-        else reject(new TimedOut(TOO_LATE));
-      },
-      (error) => {
-        WAITING.delete(waiting);
-        reject(error);
-      },
-    );
-  });
+  const asked = ask();
+  const isShared = latest?.asked === asked && Math.abs(answerBy - latest.answerBy) < TOGETHER_MS;
+  const { answer } = isShared ? latest! : waitFor(asked, answerBy);
+  return answer.promise as Promise<T>;
+}
+
+function waitFor(asked: Promise<unknown>, answerBy: number): Waiting {
+  const waiting = { asked, answerBy, answer: Promise.withResolvers<unknown>() };
+  WAITING.add(waiting);
+  latest = waiting;
+  timer ??= setInterval(giveUpLate, PRECISION_MS);
+  asked.then(
+    (result) => {
+      end(waiting);
+      // The timer can be late, but no result counts after the deadline.
+      if (timeLeft({ answerBy }) > 0) waiting.answer.resolve(result);
+      else waiting.answer.reject(new TimedOut(TOO_LATE));
+    },
+    (error) => {
+      end(waiting);
+      waiting.answer.reject(error);
+    },
+  );
+  return waiting;
+}
+
+function end(waiting: Waiting): void {
+  WAITING.delete(waiting);
+  if (latest === waiting) latest = undefined;
 }
 
 function giveUpLate(): void {
   const now = performance.now();
   for (const waiting of WAITING) {
     if (waiting.answerBy > now) continue;
-    WAITING.delete(waiting);
-    waiting.giveUp(new TimedOut(TOO_LATE));
+    end(waiting);
+    waiting.answer.reject(new TimedOut(TOO_LATE));
   }
   if (WAITING.size > 0) return;
   clearInterval(timer);
