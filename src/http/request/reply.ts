@@ -86,11 +86,18 @@ export function sendReply(exchange: Exchange, reply: Reply | ErrorReply): void {
     // The rest of a body that is not needed is discarded.
     const { request } = exchange;
     if (hasBody(request) && !request.complete) response.shouldKeepAlive = false;
+  }
+  if (body === undefined) {
     sendHead(exchange, status, headers);
-  } else if (body === undefined) sendHead(exchange, status, headers);
-  else sendHead(exchange, status, [...headers, 'content-length', String(Buffer.byteLength(body))]);
-  // Node sends a string body and the head in one write.
-  response.end(body);
+    response.end();
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  // The headers of an Error record contain its length.
+  const all = refusal === undefined ? [...headers, 'content-length', String(length)] : headers;
+  sendHead(exchange, status, all);
+  // Node sends a string body and the head in one write, which takes less time in Latin-1; for ASCII that is the same.
+  response.end(body, length === body.length ? 'latin1' : 'utf8');
 }
 
 /** Sends an Error record. @param headers in addition to those of the record */
