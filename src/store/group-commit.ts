@@ -14,7 +14,7 @@ const GATHERING_MS = 1;
  * How long a batch may take from its first command on; then its callers get NotConfirmed. A little less than ANSWER_WITHIN_MS, so that new
  * requests need no limit of their own.
  */
-const GIVE_UP_AFTER_MS = 1_750;
+export const GIVE_UP_AFTER_MS = 1_750;
 
 /** Thrown if a command was not carried out, or its result is unknown. */
 export class NotConfirmed extends Error {

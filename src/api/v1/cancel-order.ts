@@ -1,8 +1,8 @@
 import { parseInt64 } from '../../domain/order.ts';
+import { inTime } from '../../http/request/deadline.ts';
 import type { Exchange, Handle } from '../../http/request/exchange.ts';
-import { type ErrorReply, type Reply, refuse } from '../../http/request/reply.ts';
+import { type ErrorReply, type Reply, refuse, sendReply } from '../../http/request/reply.ts';
 import type { Store } from '../../store/store.ts';
-import { answer } from '../operation.ts';
 import { preconditionsOf } from '../preconditions.ts';
 import { cancelCommand, cancelLimitReached, type Submit } from '../submit.ts';
 
@@ -10,7 +10,7 @@ const CANCELLED: Reply = { status: 204, headers: [] };
 
 /** DELETE /store/orders/{orderId}: 204 once the cancellation is durable. */
 export function cancelOrder(store: Pick<Store, 'orders'>, submit: Submit): Handle {
-  return (exchange) => answer(exchange, () => cancelled(exchange, store, submit));
+  return async (exchange) => sendReply(exchange, await cancelled(exchange, store, submit));
 }
 
 async function cancelled(
@@ -22,7 +22,7 @@ async function cancelled(
   if (id === undefined) return refuse('invalid_order_id');
   const command = cancelCommand(exchange.apiKey!, id);
   const reading = preconditionsOf(exchange.request, store, id);
-  const conditions = reading && (await reading);
+  const conditions = reading && (await inTime(exchange, () => reading));
   if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
   // Absent rather than undefined: each field of a command is copied to the writer's thread.
   const asked = conditions === undefined ? command : { ...command, ...conditions };
