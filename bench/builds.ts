@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { newSecret } from '../src/domain/api-key.ts';
 import { spread } from './compare.ts';
 import { applyLoad, type Load } from './load.ts';
-import { stopAll } from './processes.ts';
+import { startServer, stopAll } from './processes.ts';
 import { fill, type Service, startService } from './store-orders.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BARE = fileURLToPath(new URL('peers/node-http.ts', import.meta.url));
 
 /** A service can be faster or slower for as long as it runs, so both are started several times. */
 const STARTS = 4;
@@ -26,32 +27,58 @@ const CANCELLABLE = 600_000;
 /** What is measured: the requests of a round. */
 interface Measurement {
   readonly name: string;
+  /** In the table. */
+  readonly title: string;
   readonly orders: number;
   /** CONNECTIONS by default. */
   readonly connections?: number;
   readonly load: (service: Service, round: number) => Promise<Pick<Load, 'url'> & Partial<Load>>;
 }
 
+/** A build of the service, or a server that does nothing. */
+interface Side {
+  readonly name: string;
+  /** Absent for the server that does nothing. */
+  readonly program?: string;
+}
+
 /**
- * Compares this checkout with a commit: both services run on the same core, and one after the other is under load, so that the
- * machine's changes of speed affect both. Prints the CPU time of the service per request, cold and warm, of which the least of all rounds
- * is compared, since the medians vary more than the code; and the throughput, by medians.
+ * Compares this checkout with other commits, and with a bare node:http server: all run on the same core, and one after the other is under load, so
+ * that the machine's changes of speed affect all. Prints a table of the CPU time of the service per request, of which the least of all rounds is
+ * shown, since the medians vary more than the code; and the throughput, by medians.
  * @param names of the measurements; all without any
  */
-export async function compareBuilds(commit: string, names: readonly string[]): Promise<void> {
+export async function compareBuilds(
+  commits: readonly string[],
+  names: readonly string[],
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'store-orders-builds-'));
-  const other = join(folder, 'checkout');
-  execFileSync('git', ['worktree', 'add', '--detach', other, commit], { cwd: ROOT });
+  const checkouts = commits.map((commit) => ({ commit, path: join(folder, commit) }));
+  const programOf = (checkout: string) => join(checkout, 'bin/store-orders.js');
   try {
-    console.error(`installing ${commit} …`);
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: other, stdio: 'ignore' });
-    for (const measurement of MEASUREMENTS) {
-      const isWanted = names.length === 0 || names.includes(measurement.name);
-      if (isWanted) await measure(measurement, { commit, other, folder });
+    for (const { commit, path } of checkouts) {
+      execFileSync('git', ['worktree', 'add', '--detach', path, commit], { cwd: ROOT });
+      console.error(`installing ${commit} …`);
+      execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: path, stdio: 'ignore' });
     }
+    const sides: Side[] = [
+      { name: 'this checkout', program: programOf(ROOT) },
+      ...checkouts.map(({ commit, path }) => ({ name: commit, program: programOf(path) })),
+      { name: 'bare node:http' },
+    ];
+    const rows = [];
+    for (const measurement of MEASUREMENTS) {
+      if (names.length > 0 && !names.includes(measurement.name)) continue;
+      console.error(`measuring ${measurement.name} …`);
+      rows.push(await measure(measurement, sides, folder));
+    }
+    const head = `| µs of CPU per request, warm / cold (requests a second) | ${sides.map(({ name }) => name).join(' | ')} |`;
+    console.log([head, `| --- |${' --- |'.repeat(sides.length)}`, ...rows].join('\n'));
   } finally {
     await stopAll();
-    execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: ROOT });
+    for (const { path } of checkouts) {
+      execFileSync('git', ['worktree', 'remove', '--force', path], { cwd: ROOT });
+    }
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -59,29 +86,39 @@ export async function compareBuilds(commit: string, names: readonly string[]): P
 const MEASUREMENTS: readonly Measurement[] = [
   {
     name: 'list',
+    title: 'list of 1,000 orders, 64 connections',
     orders: LISTED,
     load: async ({ list: url, headers }) => ({ url, headers }),
   },
   {
     name: 'unchanged',
+    title: '304, 64 connections',
     orders: LISTED,
     load: async ({ list: url, headers }) => {
       const { headers: received } = await fetch(url, { headers });
-      return { url, headers: { ...headers, 'If-None-Match': received.get('etag')! } };
+      return { url, headers: { ...headers, 'If-None-Match': received.get('etag') ?? '"1"' } };
     },
   },
   {
     name: 'refused',
+    title: '401, 64 connections',
     orders: LISTED,
     load: async ({ list: url }) => ({
       url,
       headers: { Authorization: `Bearer ${newSecret('production')}` },
     }),
   },
-  { name: 'cancel', orders: CANCELLABLE, load: cancels },
-  { name: 'cancelOne', orders: CANCELLABLE, connections: 1, load: cancels },
+  { name: 'cancel', title: 'cancel, 64 connections', orders: CANCELLABLE, load: cancels },
+  {
+    name: 'cancelOne',
+    title: 'cancel, 1 connection',
+    orders: CANCELLABLE,
+    connections: 1,
+    load: cancels,
+  },
   {
     name: 'cancelRandom',
+    title: 'cancel, 64 connections, random ids',
     orders: CANCELLABLE,
     load: async (service, round) => ({
       ...(await cancels(service, round)),
@@ -96,44 +133,58 @@ async function cancels({ list, headers }: Service, round: number) {
   return { method: 'DELETE', url: `${list}/`, headers, idsFrom } as const;
 }
 
+/** Returns a row of the table. */
 async function measure(
   measurement: Measurement,
-  { commit, other, folder }: { commit: string; other: string; folder: string },
-): Promise<void> {
+  sides: readonly Side[],
+  folder: string,
+): Promise<string> {
   const { name, orders } = measurement;
-  const programs = [ROOT, other].map((checkout) => join(checkout, 'bin/store-orders.js'));
-  const templates = programs.map((program, index) => {
-    const path = join(folder, `${name}-${index}.db`);
-    fill(`sqlite:${path}`, orders, program);
-    return path;
-  });
-  const cold: number[][] = [[], []];
-  const cpu: number[][] = [[], []];
-  const rates: number[][] = [[], []];
+  const measured = sides.filter(({ program }) => program !== undefined || name !== 'list');
+  const results = new Map(
+    measured.map((side) => [
+      side,
+      { cold: [] as number[], warm: [] as number[], rates: [] as number[] },
+    ]),
+  );
+  const templateOf = (side: Side) => join(folder, `${name}-${side.name.replaceAll(' ', '-')}.db`);
+  for (const side of measured) {
+    if (side.program !== undefined) fill(`sqlite:${templateOf(side)}`, orders, side.program);
+  }
   for (let start = 0; start < STARTS; start += 1) {
-    const services = [];
-    for (const [index, program] of programs.entries()) {
-      const path = `${templates[index]!}.${start}`;
-      copyFileSync(templates[index]!, path);
-      services.push(await startService(`sqlite:${path}`, { program }));
+    const services = new Map<Side, Service>();
+    for (const side of measured) {
+      services.set(side, await startSide(side, templateOf(side), start));
     }
     for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const [index, service] of services.entries()) {
+      for (const [side, service] of services) {
+        const { cold, warm, rates } = results.get(side)!;
         const result = await measureOnce(service, round, measurement, folder);
-        (round === 0 ? cold : cpu)[index]!.push(result.cpuUs);
-        if (round > 0) rates[index]!.push(result.requestsPerSecond);
+        (round === 0 ? cold : warm).push(result.cpuUs);
+        if (round > 0) rates.push(result.requestsPerSecond);
       }
     }
-    for (const service of services) await service.stop();
+    for (const service of services.values()) await service.stop();
   }
-  const beside = ([own, theirs]: readonly number[][], digits: number, by: 'least' | 'median') => {
-    const [one, other] = [spread(own!)[by], spread(theirs!)[by]];
-    return `${one.toFixed(digits)} beside ${other.toFixed(digits)} (${(one / other).toFixed(2)} ×)`;
-  };
-  console.log(
-    `${name}, beside ${commit}: µs of CPU per request ${beside(cpu, 1, 'least')}, cold ${beside(cold, 1, 'least')}; ` +
-      `requests/s ${beside(rates, 0, 'median')}`,
-  );
+  const cells = sides.map((side) => {
+    const result = results.get(side);
+    if (result === undefined) return '';
+    const [warm, cold] = [spread(result.warm).least, spread(result.cold).least];
+    const rate = Math.round(spread(result.rates).median).toLocaleString('en');
+    return `${warm.toFixed(1)} / ${cold.toFixed(1)} (${rate})`;
+  });
+  return `| ${measurement.title} | ${cells.join(' | ')} |`;
+}
+
+async function startSide({ program }: Side, template: string, start: number): Promise<Service> {
+  if (program === undefined) {
+    const server = await startServer(() => [process.execPath, BARE], { portVariable: 'PORT' });
+    // It answers every request alike, without a key.
+    return { ...server, list: `${server.origin}/v1/store/orders`, headers: {}, key: '' };
+  }
+  const path = `${template}.${start}`;
+  copyFileSync(template, path);
+  return startService(`sqlite:${path}`, { program });
 }
 
 /** Returns the throughput of a round, and the CPU time per request in microseconds. */

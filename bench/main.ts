@@ -62,8 +62,8 @@ if (missing.includes('taskset')) process.exit(1);
 
 const against = args.indexOf('--against');
 if (against !== -1) {
-  const [commit = '', ...names] = args.slice(against + 1);
-  await compareBuilds(commit, names);
+  const [commits = '', ...names] = args.slice(against + 1);
+  await compareBuilds(commits.split(','), names);
   process.exit();
 }
 

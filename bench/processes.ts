@@ -15,8 +15,6 @@ const POLL_MS = 10;
 export interface Server {
   readonly origin: string;
   readonly child: ChildProcess;
-  /** Milliseconds from its start until it was up. */
-  readonly startMs: number;
   stop(): Promise<void>;
 }
 
@@ -73,8 +71,7 @@ export async function startServer(
       throw new Error(`${args.join(' ')} does not respond`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  const startMs = performance.now() - begin;
-  return { origin: `http://127.0.0.1:${port}`, child, startMs, stop: () => stop(child) };
+  return { origin: `http://127.0.0.1:${port}`, child, stop: () => stop(child) };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

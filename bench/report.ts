@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { chart } from './chart.ts';
 import { type Row, shown } from './context.ts';
@@ -22,7 +22,9 @@ export function report(
     writeFileSync(new URL(name, DOCS), chart(title, rows));
     return `## ${title}\n\n${table(rows)}\n\n![${title}](${name})\n`;
   });
-  writeFileSync(new URL('performance.md', DOCS), `${heading(versions)}\n${parts.join('\n')}`);
+  const byBuild = readFileSync(new URL('by-build.md', import.meta.url), 'utf8');
+  const page = [heading(versions), byBuild, ...parts].join('\n');
+  writeFileSync(new URL('performance.md', DOCS), page);
 }
 
 function heading(versions: Readonly<Record<string, string | undefined>>): string {

@@ -22,7 +22,7 @@ interface Costs {
   readonly list: number;
   /** Microseconds per cancel. */
   readonly cancel: number;
-  /** Nanoseconds per order, in addition to the start of an empty server. */
+  /** Nanoseconds per order, until the first list, in addition to the start of an empty server. */
   readonly start: number;
 }
 
@@ -51,9 +51,10 @@ async function grown(context: Context): Promise<Row[]> {
 async function costsOf(context: Context, count: number): Promise<Costs> {
   const empty = context.database(0, 'growth');
   const database = context.database(count, 'growth');
+  const firstList = (path: string) => startTime(path, { listsFirst: true });
   const start = await medianOf(
     context,
-    async () => ((await startTime(database)) - (await startTime(empty))) / count,
+    async () => ((await firstList(database)) - (await firstList(empty))) / count,
   );
   const service = await startService(database);
   const { list: url, headers } = service;
