@@ -31,7 +31,7 @@ for (let id = first; id < first + count; id += atOnce) {
   if (atOnce === 1) await post(`/v2/store/orders/${id}/cancel`, '');
   else {
     const orders = Array.from({ length: atOnce }, (_, index) => `{"id":${id + index}}`);
-    await post('/v2/store/cancellations', `{"orders":[${orders.join()}]}`);
+    await post('/v2/store/orders/cancel', `{"orders":[${orders.join()}]}`);
   }
 }
 process.stdout.write(String(count / ((performance.now() - begin) / 1000)));

@@ -40,8 +40,8 @@ const MOST = 1_000;
 const MOST_LENGTH = 500_000;
 
 const OPERATIONS = {
-  cancelOrders: '/v2/store/cancellations',
-  shipOrders: '/v2/store/shipments',
+  cancelOrders: '/v2/store/orders/cancel',
+  shipOrders: '/v2/store/orders/ship',
 } as const;
 
 /** See StoreOrders.cancelOrders and shipOrders. */

@@ -142,7 +142,7 @@ export class ResponseError extends StoreOrdersError {
   readonly status: number;
   /** See docs/errors.md of the service. */
   readonly code: ErrorCode;
-  /** All problems with the parameters and the body of the request; empty unless the status is 400. */
+  /** All problems with the parameters and the body of the request, or with the orders of an atomic one; empty unless the status is 400 or 409. */
   readonly problems: NonNullable<ErrorRecord['errors']>;
   /** How long to wait before a retry, by Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;

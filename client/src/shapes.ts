@@ -61,10 +61,10 @@ export function isOrderPage(page: Unknown<OrderPage>): boolean {
 
 /** @param ids of the orders in the request */
 export function isChangeResults(
-  { results }: Unknown<ChangeResults>,
+  { failed, results }: Unknown<ChangeResults>,
   ids: readonly bigint[],
 ): boolean {
-  if (!isArrayOf(results, () => true)) return false;
+  if (typeof failed !== 'bigint' || !isArrayOf(results, () => true)) return false;
   const items = results as readonly Unknown<ChangeResult>[];
   return (
     items.length === ids.length &&

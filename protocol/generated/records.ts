@@ -110,6 +110,8 @@ export interface Shipments {
 
 /** What became of several orders. */
 export interface ChangeResults {
+  /** How many orders were not changed; their results have an `error`. */
+  readonly failed: bigint;
   /** In the sequence of the request. */
   readonly results: readonly ChangeResult[];
 }
@@ -380,6 +382,10 @@ a lost response, this is the result of the first request. */
     readonly parameter?: string;
     /** A JSON pointer (RFC 6901) into the body. */
     readonly pointer?: string;
+    /** Only of `orders_not_changed`, the id of the order. */
+    readonly id?: bigint;
+    /** Only of `orders_not_changed`, the code that the request for this order alone would have. */
+    readonly code?: string;
     /** A description of the problem. */
     readonly detail: string;
   }[];

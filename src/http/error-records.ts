@@ -1,3 +1,4 @@
+import { toJson } from '../../protocol/exact-json.ts';
 import type { CommandRefusal } from '../domain/refusal.ts';
 
 type Entry = readonly [status: number, message: string, code?: string];
@@ -158,6 +159,9 @@ export interface RequestProblem {
   readonly parameter?: string;
   /** RFC 6901; "" is the whole body. */
   readonly pointer?: string;
+  /** The id of an order, and the code of its error; only of "orders_not_changed". */
+  readonly id?: bigint;
+  readonly code?: ErrorCode;
   readonly detail: string;
 }
 
@@ -189,7 +193,7 @@ const RETRY_AFTER_S = '1';
 
 /** Precomputed, so that refusing a request costs no more than serving it. */
 const RESPONSES = Object.fromEntries(
-  REFUSALS.map((refusal) => [refusal, responseOf(recordOf(refusal))]),
+  REFUSALS.map((refusal) => [refusal, responseOf(errorRecord(refusal))]),
 ) as Readonly<Record<Refusal, ErrorResponse>>;
 
 export function errorResponse(refusal: Refusal): ErrorResponse {
@@ -201,7 +205,7 @@ export function problemsResponse(
   code: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
   errors: readonly RequestProblem[],
 ): ErrorResponse {
-  return responseOf({ ...recordOf(code), errors });
+  return responseOf({ ...errorRecord(code), errors });
 }
 
 /**
@@ -209,7 +213,7 @@ export function problemsResponse(
  * @param order JSON
  */
 export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
-  const record = recordOf(refusal);
+  const record = errorRecord(refusal);
   return responseOf(record, `${JSON.stringify(record).slice(0, -1)},"order":${order}}`);
 }
 
@@ -219,19 +223,20 @@ export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
  * @param retryAfter in seconds
  */
 export function notReadResponse(progress: string, retryAfter: number): ErrorResponse {
-  const record = recordOf('list_not_read');
+  const record = errorRecord('list_not_read');
   const message = `${record.message} ${progress}`;
   return responseOf({ ...record, message }, undefined, String(retryAfter));
 }
 
-function recordOf(refusal: Refusal): ErrorRecord {
+/** Returns the general Error record of a refusal. */
+export function errorRecord(refusal: Refusal): ErrorRecord {
   const [status, message, code = refusal] = ERRORS[refusal] as Entry;
   return { code: code as ErrorCode, message, status };
 }
 
 function responseOf(
   record: ErrorRecord,
-  body = JSON.stringify(record),
+  body: string = toJson(record),
   retryAfter = RETRY_AFTER_S,
 ): ErrorResponse {
   const { code, status } = record;

@@ -535,7 +535,8 @@ test('atomic changes of several orders are all or none, and arguments are checke
   const all = [{ id: 1n, etag }, { id: 2n, reference: 'b' }, 3n];
   await assert.rejects(client.shipOrders(all, { atomic: true }), (error) => {
     assert.ok(error instanceof ConflictError && error.code === 'orders_not_changed');
-    assert.deepEqual(error.problems, [{ pointer: '/orders/1', detail: 'reference_differs' }]);
+    const [{ pointer, id, code } = {}] = error.problems;
+    assert.deepEqual([pointer, id, code], ['/orders/1', 2n, 'reference_differs']);
     return true;
   });
   const shippedAt = new Date(0);

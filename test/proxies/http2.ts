@@ -234,6 +234,6 @@ test('nginx repeats a POST only if that changes nothing more, and takes bodies o
   assert.ok(rotations.some(({ status }) => status === 502));
   assert.ok(rotations.every(({ tries }) => tries <= 1));
   const large = `{"orders":[{"id":1}],"x":"${'x'.repeat(1_500_000)}"}`;
-  const bulk = await outcomes('POST', '/v2/store/cancellations', { 'idempotency-key': 'b' }, large);
+  const bulk = await outcomes('POST', '/v2/store/orders/cancel', { 'idempotency-key': 'b' }, large);
   assert.ok(bulk.every(({ status }) => status === 400));
 });

@@ -33,12 +33,12 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   'v2/cancelOrder': { method: 'POST', path: '/v2/store/orders/2/cancel', status: 200 },
   'v2/shipOrder': { method: 'POST', path: '/v2/store/orders/3/ship', status: 200 },
   'v2/cancelOrders': {
-    ...{ method: 'POST', path: '/v2/store/cancellations', status: 200 },
+    ...{ method: 'POST', path: '/v2/store/orders/cancel', status: 200 },
     headers: { ...JSON_BODY, 'idempotency-key': 'rehearsal' },
     body: '{"orders":[{"id":5}],"atomic":true}',
   },
   'v2/shipOrders': {
-    ...{ method: 'POST', path: '/v2/store/shipments', status: 200 },
+    ...{ method: 'POST', path: '/v2/store/orders/ship', status: 200 },
     headers: JSON_BODY,
     body: '{"orders":[{"id":6}]}',
   },

@@ -63,7 +63,7 @@ testService('requests for many orders leave room for others', async (t) => {
     const some = all.slice(part * 1_000, part * 1_000 + 1_000);
     const body = JSON.stringify({ orders: some.map(({ id }) => ({ id: Number(id) })) });
     const headers = { 'content-type': 'application/json' };
-    return service.call('POST', '/v2/store/cancellations', headers, body);
+    return service.call('POST', '/v2/store/orders/cancel', headers, body);
   });
   const single = all
     .slice(14_000, 14_060)

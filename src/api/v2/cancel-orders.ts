@@ -2,7 +2,7 @@ import { operation } from '../operation.ts';
 import { cancelCommand } from '../submit.ts';
 import { changeInBulk } from './change-in-bulk.ts';
 
-/** POST /store/cancellations: cancels several orders; the result of each. */
+/** POST /store/orders/cancel: cancels several orders; the result of each. */
 export const cancelOrders = operation('cancelOrders', (call, services) =>
   changeInBulk(call, services, {
     changeOf: (id) => cancelCommand(call.key, id),

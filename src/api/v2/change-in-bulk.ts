@@ -9,7 +9,7 @@ import {
   isDone,
 } from '../../domain/bulk.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
-import { errorResponse, type RequestProblem } from '../../http/error-records.ts';
+import { errorRecord, errorResponse, type RequestProblem } from '../../http/error-records.ts';
 import { matchesIfMatch } from '../../http/request/conditional.ts';
 import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
@@ -70,7 +70,7 @@ export async function changeInBulk(
     case 'cancel_limit_reached':
       return cancelLimitReached(outcome.retryAt);
     case 'orders_not_changed':
-      return invalid(outcome.refusal, problemsOf(type, outcome.results));
+      return invalid(outcome.refusal, problemsOf(changes, outcome.results));
     default: {
       const { results, isReplay, retryAt } = outcome;
       const ids = orders.map(({ id }) => id);
@@ -120,13 +120,14 @@ async function recordsById(
 
 /** The reasons why an atomic command has changed nothing. */
 function problemsOf(
-  type: ChangeCommand['type'],
+  changes: readonly ChangeCommand[],
   results: readonly ChangeResult[],
 ): RequestProblem[] {
   return results.flatMap((result, index) => {
     if (isDone(result)) return [];
-    const { code } = errorResponse(refusalOf(type, result));
-    return [{ pointer: `/orders/${index}`, detail: code }];
+    const { type, id } = changes[index]!;
+    const { code, message } = errorRecord(refusalOf(type, result));
+    return [{ pointer: `/orders/${index}`, id, code, detail: message }];
   });
 }
 
@@ -150,5 +151,6 @@ async function resultsJson(
       ? `{"id":${id},"error":${errorResponse(refusalOf(type, results[index]!)).body}}`
       : `{"id":${id},"order":${orderRecordJson(order)}}`;
   });
-  return `{"results":[${items.join()}]}` as Json<ChangeResults>;
+  const failed = ids.length - found.size;
+  return `{"failed":${failed},"results":[${items.join()}]}` as Json<ChangeResults>;
 }

@@ -2,7 +2,7 @@ import { operation } from '../operation.ts';
 import { changeInBulk } from './change-in-bulk.ts';
 import { timeOf } from './filters.ts';
 
-/** POST /store/shipments: ships several orders; the result of each. */
+/** POST /store/orders/ship: ships several orders; the result of each. */
 export const shipOrders = operation('shipOrders', (call, services) => {
   const at = timeOf(call.body.shippedAt);
   const by = call.key.id;

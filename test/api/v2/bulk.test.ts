@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { errorRecord } from '../../../src/http/error-records.ts';
 import type { Answer } from '../../http/contract-check.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
@@ -7,12 +8,12 @@ const JSON_BODY = { 'content-type': 'application/json' };
 
 function post(
   { call }: Service,
-  operation: 'cancellations' | 'shipments',
+  operation: 'cancel' | 'ship',
   body: object | string,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return call('POST', `/v2/store/${operation}`, { ...JSON_BODY, ...headers }, text);
+  return call('POST', `/v2/store/orders/${operation}`, { ...JSON_BODY, ...headers }, text);
 }
 
 interface Result {
@@ -22,10 +23,13 @@ interface Result {
 }
 
 /** The status, or the code and status of the error, of each order. */
-const summary = ({ body }: Answer) =>
-  (JSON.parse(body).results as Result[]).map(
+function summary({ body }: Answer): string[] {
+  const { failed, results } = JSON.parse(body) as { failed: number; results: Result[] };
+  assert.equal(failed, results.filter(({ error }) => error !== undefined).length);
+  return results.map(
     ({ id, order, error }) => `${id} ${order?.status ?? `${error!.code} ${error!.status}`}`,
   );
+}
 
 testService('several orders are cancelled in one revision, with the result of each', async (t) => {
   const service = await startService(t);
@@ -34,7 +38,7 @@ testService('several orders are cancelled in one revision, with the result of ea
   await store.apply([{ type: 'ship', id: 2n }]);
   const etagOf = async (id: number) =>
     String((await call('GET', `/v2/store/orders/${id}`)).headers.etag);
-  const answer = await post(service, 'cancellations', {
+  const answer = await post(service, 'cancel', {
     orders: [
       { id: 4, etag: await etagOf(4) },
       { id: 1 },
@@ -52,7 +56,7 @@ testService('several orders are cancelled in one revision, with the result of ea
   const [four, one] = JSON.parse(answer.body).results as Result[];
   assert.equal(four!.order!.revision, one!.order!.revision);
   assert.deepEqual(four!.order, JSON.parse((await call('GET', '/v2/store/orders/4')).body));
-  const again = await post(service, 'cancellations', { orders: [{ id: 4 }] });
+  const again = await post(service, 'cancel', { orders: [{ id: 4 }] });
   assert.deepEqual(summary(again), ['4 order_already_cancelled 409']);
 });
 
@@ -62,10 +66,10 @@ testService('several orders are shipped, at the same time', async (t) => {
   await service.store.apply([{ type: 'cancel', id: 3n }]);
   const shippedAt = '2026-11-20T10:00:00.000Z';
   const orders = [{ id: 1 }, { id: 2 }, { id: 3 }];
-  const answer = await post(service, 'shipments', { orders, shippedAt });
+  const answer = await post(service, 'ship', { orders, shippedAt });
   assert.deepEqual(summary(answer), ['1 shipped', '2 shipped', '3 order_already_cancelled 409']);
   assert.equal(JSON.parse(answer.body).results[1].order.shipDate, shippedAt);
-  const again = await post(service, 'shipments', { orders: [{ id: 1 }] });
+  const again = await post(service, 'ship', { orders: [{ id: 1 }] });
   assert.deepEqual(summary(again), ['1 order_already_shipped 409']);
 });
 
@@ -74,18 +78,24 @@ testService(
   async (t) => {
     const service = await startService(t);
     await place(service.store, pending(1n), pending(2n));
-    const refused = await post(service, 'cancellations', {
+    const refused = await post(service, 'cancel', {
       orders: [{ id: 1 }, { id: 9 }, { id: 2, etag: '"x"' }],
       atomic: true,
     });
     const { code, errors } = JSON.parse(refused.body);
     assert.deepEqual([refused.status, code], [409, 'orders_not_changed']);
     assert.deepEqual(errors, [
-      { pointer: '/orders/1', detail: 'order_not_found' },
-      { pointer: '/orders/2', detail: 'order_changed' },
+      {
+        ...{ pointer: '/orders/1', id: 9, code: 'order_not_found' },
+        detail: 'There is no order with this id.',
+      },
+      {
+        ...{ pointer: '/orders/2', id: 2, code: 'order_changed' },
+        detail: errorRecord('order_changed').message,
+      },
     ]);
     assert.equal((await service.store.status()).orders.cancelled, 0n);
-    const done = await post(service, 'cancellations', {
+    const done = await post(service, 'cancel', {
       orders: [{ id: 1 }, { id: 2 }],
       atomic: true,
     });
@@ -98,29 +108,24 @@ testService('a repeated request with an Idempotency-Key has the same results', a
   await place(service.store, pending(1n), pending(2n), pending(3n));
   const key = { 'idempotency-key': 'k1' };
   const body = { orders: [{ id: 1 }, { id: 9 }] };
-  const first = await post(service, 'cancellations', body, key);
+  const first = await post(service, 'cancel', body, key);
   assert.equal(first.headers['idempotent-replayed'], undefined);
   // Another spelling of the same body.
-  const again = await post(
-    service,
-    'cancellations',
-    '{"atomic":false,"orders":[{"id":1},{"id":9}]}',
-    key,
-  );
+  const again = await post(service, 'cancel', '{"atomic":false,"orders":[{"id":1},{"id":9}]}', key);
   assert.deepEqual([again.status, again.body], [200, first.body]);
   assert.equal(again.headers['idempotent-replayed'], 'true');
   for (const other of [{ orders: [{ id: 1 }] }, { ...body, atomic: true }]) {
-    assert.equal((await post(service, 'cancellations', other, key)).status, 422);
+    assert.equal((await post(service, 'cancel', other, key)).status, 422);
   }
-  assert.equal((await post(service, 'shipments', body, key)).status, 422);
+  assert.equal((await post(service, 'ship', body, key)).status, 422);
   for (const malformed of ['a b', '']) {
     const headers = { 'idempotency-key': malformed };
-    assert.equal((await post(service, 'cancellations', body, headers)).status, 400);
+    assert.equal((await post(service, 'cancel', body, headers)).status, 400);
   }
   // A request that has changed nothing is carried out again.
   const nothing = { 'idempotency-key': 'k2' };
   for (const id of [9, 2]) {
-    const answer = await post(service, 'cancellations', { orders: [{ id }] }, nothing);
+    const answer = await post(service, 'cancel', { orders: [{ id }] }, nothing);
     assert.deepEqual([answer.status, answer.headers['idempotent-replayed']], [200, undefined]);
   }
 });
@@ -134,14 +139,17 @@ testService(
     const authorization = { authorization: `Bearer ${apiKey}` };
     const orders = [{ id: 1 }, { id: 2 }, { id: 3 }];
     // More than the key may ever cancel in an hour.
-    const never = await post(service, 'cancellations', { orders, atomic: true }, authorization);
+    const never = await post(service, 'cancel', { orders, atomic: true }, authorization);
     assert.deepEqual(JSON.parse(never.body).errors, [
-      { pointer: '/orders/2', detail: 'cancel_limit_reached' },
+      {
+        ...{ pointer: '/orders/2', id: 3, code: 'cancel_limit_reached' },
+        detail: errorRecord('cancel_limit_reached').message,
+      },
     ]);
-    const answer = await post(service, 'cancellations', { orders }, authorization);
+    const answer = await post(service, 'cancel', { orders }, authorization);
     assert.deepEqual(summary(answer), ['1 cancelled', '2 cancelled', '3 cancel_limit_reached 429']);
     assert.match(String(answer.headers['retry-after']), /^\d+$/);
-    assert.equal((await post(service, 'shipments', { orders }, authorization)).status, 403);
+    assert.equal((await post(service, 'ship', { orders }, authorization)).status, 403);
   },
 );
 
@@ -157,14 +165,14 @@ testService(
     const etag = String((await service.call('GET', `/v2/store/orders/${ids[0]}`)).headers.etag);
     const text = (all: readonly bigint[]) =>
       `{"orders":[${all.map((id) => `{"id":${id},"etag":${JSON.stringify(etag)}}`).join()}]}`;
-    const tooMany = await post(service, 'cancellations', text([...ids, 1n]));
+    const tooMany = await post(service, 'cancel', text([...ids, 1n]));
     assert.equal(tooMany.status, 400);
-    const repeated = await post(service, 'cancellations', text([...ids.slice(0, 5), ids[2]!]));
+    const repeated = await post(service, 'cancel', text([...ids.slice(0, 5), ids[2]!]));
     assert.deepEqual(JSON.parse(repeated.body).errors, [
       { pointer: '/orders/5/id', detail: 'is repeated' },
     ]);
-    assert.equal((await post(service, 'cancellations', '{"orders":[]}')).status, 400);
-    const answer = await post(service, 'cancellations', text(ids));
+    assert.equal((await post(service, 'cancel', '{"orders":[]}')).status, 400);
+    const answer = await post(service, 'cancel', text(ids));
     assert.equal(answer.status, 200);
     assert.equal((await service.store.status()).orders.cancelled, 1_000n);
     assert.ok(answer.body.includes(`{"id":${ids[999]},"order":{"id":${ids[999]},`));
@@ -175,16 +183,16 @@ test('a request for many orders may have 1.5 MiB, more than other bodies', async
   const service = await startService(t);
   await place(service.store, pending(1n));
   const large = `{"orders":[{"id":1}]${' '.repeat(1_500 * 1024)}}`;
-  assert.equal((await post(service, 'cancellations', large)).status, 200);
+  assert.equal((await post(service, 'cancel', large)).status, 200);
   const huge = `{"orders":[{"id":1}]${' '.repeat(1_536 * 1024)}}`;
-  assert.equal((await post(service, 'cancellations', huge)).status, 413);
+  assert.equal((await post(service, 'cancel', huge)).status, 413);
 });
 
 test('a body has at most 20,000 JSON values', async (t) => {
   const service = await startService(t);
   const problemsOf = async (values: number) => {
     const body = `{"orders":[${Array(values - 1).fill(1)}]}`;
-    const { status, body: answer } = await post(service, 'cancellations', body);
+    const { status, body: answer } = await post(service, 'cancel', body);
     assert.equal(status, 400);
     return JSON.parse(answer).errors;
   };
@@ -203,8 +211,8 @@ testService(
     const apiKey = await service.newKey({ scopes: ['orders:cancel'], cancelsPerHour: 3 });
     const authorization = { authorization: `Bearer ${apiKey}` };
     const orders = (...list: number[]) => ({ orders: list.map((id) => ({ id })), atomic: true });
-    assert.equal((await post(service, 'cancellations', orders(1, 2), authorization)).status, 200);
-    const refused = await post(service, 'cancellations', orders(3, 4), authorization);
+    assert.equal((await post(service, 'cancel', orders(1, 2), authorization)).status, 200);
+    const refused = await post(service, 'cancel', orders(3, 4), authorization);
     assert.equal(refused.status, 429);
     assert.ok(Number(refused.headers['retry-after']) > 3_590);
   },
@@ -219,7 +227,7 @@ testService('malformed conditions are refused, so that none is lost', async (t) 
     { id: 1, reference: '\u0000' },
     { id: 1, etg: '"x"' },
   ]) {
-    const { status, body } = await post(service, 'cancellations', { orders: [order] });
+    const { status, body } = await post(service, 'cancel', { orders: [order] });
     assert.equal(status, 400, body);
   }
   const { call } = service;

@@ -314,8 +314,8 @@ testService(
     await place(store, pending(1n));
     const json = { 'content-type': 'application/json', 'idempotency-key': 'a' };
     const requests = [
-      ['/v2/store/cancellations', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
-      ['/v2/store/shipments', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
+      ['/v2/store/orders/cancel', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
+      ['/v2/store/orders/ship', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
       [ORDERS, '{"petId":1,"quantity":1}', ['"a"'], ['*']],
     ] as const;
     for (const [path, body, unmatched, matched] of requests) {

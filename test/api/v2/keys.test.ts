@@ -26,8 +26,8 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:place', 'POST', ORDERS, json, '{"petId":1,"quantity":1}'],
     ['orders:cancel', 'POST', `${ORDERS}/404/cancel`],
     ['orders:ship', 'POST', `${ORDERS}/404/ship`],
-    ['orders:cancel', 'POST', '/v2/store/cancellations', json, '{"orders":[{"id":404}]}'],
-    ['orders:ship', 'POST', '/v2/store/shipments', json, '{"orders":[{"id":404}]}'],
+    ['orders:cancel', 'POST', '/v2/store/orders/cancel', json, '{"orders":[{"id":404}]}'],
+    ['orders:ship', 'POST', '/v2/store/orders/ship', json, '{"orders":[{"id":404}]}'],
     ['changes:read', 'GET', '/v2/store/changes'],
     ['changes:read', 'GET', '/v2/store/changes/stream?after=nonsense'],
     [

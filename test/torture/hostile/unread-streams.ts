@@ -62,7 +62,7 @@ export const unreadStreams: Attack = {
       const { status } = await send(
         { port: server.port, agent, limitMs: LIMIT_MS },
         {
-          ...{ method: 'POST', path: '/v2/store/cancellations', secret },
+          ...{ method: 'POST', path: '/v2/store/orders/cancel', secret },
           body: `{"orders":[${orders.join(',')}]}`,
         },
       );

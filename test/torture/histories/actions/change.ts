@@ -42,7 +42,7 @@ export function cancelInBatch(
   target: Target,
 ): Promise<Answer | undefined> {
   const by = worker.key.id;
-  const path = '/v2/store/cancellations';
+  const path = '/v2/store/orders/cancel';
   const call = { method: 'POST', path, body: `{"orders":[{"id":${order}}]}` };
   return worker.request(`cancel only order ${order} at once`, call, {
     ...{ target, changes: [{ type: 'cancelled', of: order, by }] },
@@ -139,7 +139,7 @@ export const changeSeveral: Action = async (worker) => {
   const by = worker.key.id;
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const headers = { 'idempotency-key': `several-${random.next()}` };
-  const path = `/v2/store/${change === 'cancelled' ? 'cancellations' : 'shipments'}`;
+  const path = `/v2/store/orders/${change === 'cancelled' ? 'cancel' : 'ship'}`;
   const callWith = (atomic: boolean, ids = orders) => {
     const list = ids.map((id) => `{"id":${id}}`).join(',');
     return { method: 'POST', path, headers, body: `{"orders":[${list}],"atomic":${atomic}}` };

@@ -29,7 +29,7 @@ export const checkpoint: Scenario = {
     for (let round = 0; round < ROUNDS; round += 1) {
       const orders = left.splice(0, TOGETHER).map((id) => `{"id":${id}}`);
       await service.request({
-        ...{ method: 'POST', path: '/v2/store/cancellations' },
+        ...{ method: 'POST', path: '/v2/store/orders/cancel' },
         body: `{"orders":[${orders.join(',')}]}`,
       });
       await cancelOneByOne(ALONE);
