@@ -44,7 +44,12 @@ function codesOf({ Error: error }: Schemas) {
 }
 
 function interfaceOf(name: string, schema: Schema): string {
-  return `${comment(schema, '')}export interface ${RENAMED[name] ?? name} ${objectOf(schema, '')}\n`;
+  const own = RENAMED[name] ?? name;
+  const isEmpty = Object.keys(schema.properties ?? {}).length === 0;
+  const declaration = isEmpty
+    ? `type ${own} = Readonly<Record<string, never>>;`
+    : `interface ${own} ${objectOf(schema, '')}`;
+  return `${comment(schema, '')}export ${declaration}\n`;
 }
 
 function objectOf({ properties = {}, required = [] }: Schema, indent: string): string {

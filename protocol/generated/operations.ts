@@ -2,6 +2,7 @@
 
 import type {
   Activity,
+  Cancellation,
   Cancellations,
   ChangePage,
   ChangeResults,
@@ -58,7 +59,7 @@ export interface Operations {
   };
   readonly cancelOrder: {
     readonly parameters: { readonly orderId: bigint };
-    readonly body: undefined;
+    readonly body: Cancellation | undefined;
     readonly answer: OrderRecord;
   };
   readonly shipOrder: {

@@ -60,6 +60,9 @@ export interface NewOrder {
   readonly reference?: string;
 }
 
+/** How the order was cancelled. It has no fields yet. */
+export type Cancellation = Readonly<Record<string, never>>;
+
 /** How the order was shipped. */
 export interface Shipment {
   /** When the order was shipped; by default the current time. */

@@ -224,7 +224,7 @@ test('all pending orders that match are cancelled, shown or not, in requests of 
   const { page, problems } = await signedIn(t, browser, service, { search: '?pet=0' });
   let requests = 0;
   page.on('request', (request) => {
-    if (request.url().endsWith('/cancellations')) requests += 1;
+    if (request.url().endsWith('/orders/cancel')) requests += 1;
   });
   await page.getByLabel('Select all pending orders on this page').check();
   await page.getByRole('button', { name: 'Select all 1,099 that match' }).click();
@@ -302,7 +302,7 @@ test('signing out aborts pending requests, and their responses do not end the ne
   await live(page);
   let sent = 0;
   const isSent = Promise.withResolvers<void>();
-  await page.route('**/cancellations', () => {
+  await page.route('**/orders/cancel', () => {
     sent += 1;
     isSent.resolve();
   });
@@ -311,7 +311,7 @@ test('signing out aborts pending requests, and their responses do not end the ne
   await page.getByRole('button', { name: 'Cancel 20 orders' }).click();
   await isSent.promise;
   await signOut(page);
-  await page.unroute('**/cancellations');
+  await page.unroute('**/orders/cancel');
   await signIn(page, service.secret);
   await live(page);
   assert.equal(sent, 1);

@@ -123,7 +123,7 @@ export function requests(random: Random, { secret, newOrder }: Target) {
       const body = `{"orders":[{"id":${cancels}},{"id":9223372036854775807}]}`;
       return {
         name: `cancel ${cancels} of several`,
-        bytes: posted('cancellations', body),
+        bytes: posted('orders/cancel', body),
         statuses: [200],
         cancels,
       };
@@ -131,10 +131,10 @@ export function requests(random: Random, { secret, newOrder }: Target) {
     /** One of the orders does not exist, so none is cancelled. */
     cancelAllOrNone: (): Step => {
       const body = `{"orders":[{"id":${newOrder()}},{"id":9223372036854775807}],"atomic":true}`;
-      return { name: 'cancel all or none', bytes: posted('cancellations', body), statuses: [409] };
+      return { name: 'cancel all or none', bytes: posted('orders/cancel', body), statuses: [409] };
     },
     severalInvalid: (): Step => {
-      const path = random.pick(['cancellations', 'shipments']);
+      const path = random.pick(['orders/cancel', 'orders/ship']);
       const id = newOrder();
       const body = random.pick([
         ...[

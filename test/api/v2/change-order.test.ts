@@ -162,15 +162,22 @@ test('the summary reports canLoseChanges as configured', async (t) => {
   }
 });
 
-test('a body of cancel is ignored, one of ship is validated', async (t) => {
+test('bodies of cancel and ship are validated; without one, or with an empty object, the order is changed', async (t) => {
   const { call, store } = await startService(t);
-  await place(store, pending(1n), pending(2n));
+  await place(store, ...[1n, 2n, 3n, 4n].map(pending));
   const type = (value: string) => ({ 'content-type': value });
-  assert.equal((await call('POST', `${ORDERS}/1/cancel`, type('text/x'), 'hello')).status, 200);
-  const ship = `${ORDERS}/2/ship`;
-  assert.equal((await call('POST', ship, type('text/plain'), '{}')).status, 415);
-  assert.equal((await call('POST', ship, type('application/json'), '{"at":1}')).status, 400);
-  assert.equal((await call('POST', ship, type('application/json'), '{}')).status, 200);
+  for (const [change, orders] of [
+    ['cancel', [1, 2]],
+    ['ship', [3, 4]],
+  ] as const) {
+    const [one, other] = orders.map((id) => `${ORDERS}/${id}/${change}`);
+    assert.equal((await call('POST', one!, type('text/plain'), '{}')).status, 415);
+    for (const body of ['not json', '[]', 'null', '{"at":1}']) {
+      assert.equal((await call('POST', one!, type('application/json'), body)).status, 400, body);
+    }
+    assert.equal((await call('POST', one!, type('application/json'), '{}')).status, 200);
+    assert.equal((await call('POST', other!)).status, 200);
+  }
 });
 
 testService('a read is 304 while it has the ETag of If-None-Match', async (t) => {

@@ -47,7 +47,7 @@ function aliasOf(order: string, random: Random): Call {
     case 0:
       return { method: 'GET', path: `/v2/store/${random.pick(READS)}?petId=${alias}` };
     case 1: {
-      const path = `/v2/store/${random.pick(['cancellations', 'shipments'])}`;
+      const path = `/v2/store/orders/${random.pick(['cancel', 'ship'])}`;
       const id = random.pick(NUMBERS)(order);
       return { method: 'POST', path, body: `{"orders":[{"id":${id}}]}` };
     }

@@ -31,7 +31,7 @@ export const bombs: Attack = {
     const statuses = new Map<string, number>();
     for (let count = 0; count < REQUESTS; count += 1) {
       const [coding, body] = random.pick(bodies);
-      const path = random.pick(['orders', 'cancellations', 'shipments', 'orders/1/ship']);
+      const path = random.pick(['orders', 'orders/cancel', 'orders/ship', 'orders/1/ship']);
       const socket = connect(server.port, '127.0.0.1');
       socket.on('error', () => {});
       socket.write(

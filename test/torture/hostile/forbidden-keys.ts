@@ -129,7 +129,7 @@ export function bodyOf(method: string, path: string): string | undefined {
   if (method !== 'POST') return undefined;
   if (path.endsWith('/store/orders')) return '{"petId":1,"quantity":1}';
   if (path.endsWith('/webhooks')) return '{"url":"https://shop.example/"}';
-  return /cancellations|shipments/.test(path) ? '{"orders":[{"id":5}]}' : undefined;
+  return /\/orders\/(cancel|ship)$/.test(path) ? '{"orders":[{"id":5}]}' : undefined;
 }
 
 /** Requests without a key, and with one where none is read. */
