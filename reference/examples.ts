@@ -21,7 +21,7 @@ const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> =
     listChanges: 'const { changes, next } = await store.listChanges({ after });',
     streamChanges:
       "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
-    countOrders: 'const { orders, isExact } = await store.countOrders({ petId });',
+    countOrders: 'const { counts, exact } = await store.countOrders({ petId });',
     getSummary: 'const { orders } = await store.getSummary();',
     listWebhooks: 'const webhooks = await store.listWebhooks();',
     createWebhook:

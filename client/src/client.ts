@@ -418,7 +418,7 @@ export class StoreOrders {
   }
 
   /**
-   * Counts the orders that match, by status. Unless `isExact`, more orders may match: a request examines 50,000 orders
+   * Counts the orders that match, by status. Unless `exact`, more orders may match: a request examines 50,000 orders
    * at most.
    */
   countOrders(

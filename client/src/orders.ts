@@ -29,7 +29,7 @@ export interface OrderQuery extends OrderFilter {
   /** `id` by default. Sorted by `shipDate`, an order that is shipped during the walk can be returned twice or not at all. */
   readonly sort?: 'id' | 'placedAt' | 'shipDate' | undefined;
   /** Ascending by default. */
-  readonly order?: 'asc' | 'desc' | undefined;
+  readonly direction?: 'asc' | 'desc' | undefined;
   /** Maximum number of orders in a page, 1 to 500; 100 by default. */
   readonly limit?: number | undefined;
 }
@@ -80,7 +80,7 @@ function parametersOf(query: PageQuery): Parameters {
   return {
     ...filterParameters(query),
     sort: oneOf(query.sort, ['id', 'placedAt', 'shipDate'], 'sort'),
-    order: oneOf(query.order, ['asc', 'desc'], 'order'),
+    direction: oneOf(query.direction, ['asc', 'desc'], 'direction'),
     limit: pageSize(query.limit),
     cursor: text(query.cursor, 'cursor'),
   };

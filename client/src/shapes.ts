@@ -90,8 +90,8 @@ export function isWebhookSecret({ webhook, secret }: Unknown<WebhookSecret>): bo
   return isWebhook(webhook) && typeof secret === 'string';
 }
 
-export function isWebhookTest({ accepted, ms }: Unknown<WebhookTest>): boolean {
-  return typeof accepted === 'boolean' && typeof ms === 'bigint';
+export function isWebhookTest({ accepted, durationMs }: Unknown<WebhookTest>): boolean {
+  return typeof accepted === 'boolean' && typeof durationMs === 'bigint';
 }
 
 export function isHistory({ events }: Unknown<OrderHistory>): boolean {
@@ -124,13 +124,18 @@ export function isChangePage(page: Unknown<ChangePage>): boolean {
 }
 
 export function isSummary({ revision, head, orders }: Unknown<Summary>): boolean {
-  if (typeof revision !== 'bigint' || typeof head !== 'string' || !isObject(orders)) return false;
-  const { pending, shipped, cancelled } = orders as Unknown<Summary['orders']>;
-  return [pending, shipped, cancelled].every((count) => typeof count === 'bigint');
+  return typeof revision === 'bigint' && typeof head === 'string' && areCounts(orders);
 }
 
-export function isOrderCounts({ isExact, ...counts }: Unknown<OrderCounts>): boolean {
-  return typeof isExact === 'boolean' && isSummary(counts as Unknown<Summary>);
+export function isOrderCounts({ revision, head, counts, exact }: Unknown<OrderCounts>): boolean {
+  if (typeof revision !== 'bigint' || typeof head !== 'string') return false;
+  return typeof exact === 'boolean' && areCounts(counts);
+}
+
+function areCounts(counts: unknown): boolean {
+  if (!isObject(counts)) return false;
+  const { pending, shipped, cancelled } = counts as Unknown<OrderCounts['counts']>;
+  return [pending, shipped, cancelled].every((count) => typeof count === 'bigint');
 }
 
 export function isKey({ id, name, scopes, now }: Unknown<Key>): boolean {

@@ -35,7 +35,7 @@ export interface Operations {
       readonly placedFrom?: string;
       readonly placedBefore?: string;
       readonly sort?: 'id' | 'placedAt' | 'shipDate';
-      readonly order?: 'asc' | 'desc';
+      readonly direction?: 'asc' | 'desc';
       readonly limit?: bigint;
       readonly cursor?: string;
     };

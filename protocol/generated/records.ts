@@ -178,7 +178,7 @@ export interface ChangePage {
 /** The number of orders that match. */
 export interface OrderCounts {
   /** Orders by status. */
-  readonly orders: {
+  readonly counts: {
     /** Neither shipped nor cancelled. */
     readonly pending: bigint;
     /** Shipped. */
@@ -187,7 +187,7 @@ export interface OrderCounts {
     readonly cancelled: bigint;
   };
   /** If false, not all orders were examined: these are the least numbers of orders that match. */
-  readonly isExact: boolean;
+  readonly exact: boolean;
   /** The revision of the store that was counted. */
   readonly revision: bigint;
   /** The head of the history up to `revision`, in 64 hexadecimal digits. */
@@ -279,7 +279,7 @@ export interface Webhook {
   /** `failing`: the last delivery was not accepted and will be repeated. */
   readonly state: 'active' | 'failing' | 'paused' | (string & {});
   /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its position is in no history of the store any more, after a restore, so that `after` must be set. */
-  readonly pausedFor?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
+  readonly pauseReason?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
   /** Its position in the feed: everything up to this cursor was delivered. */
   readonly cursor: string;
   /** What it has not delivered yet. */
@@ -365,7 +365,7 @@ export interface WebhookTest {
   /** Why there was no answer; only for the API key that created the webhook. */
   readonly problem?: string;
   /** How long the answer took, in milliseconds. */
-  readonly ms: bigint;
+  readonly durationMs: bigint;
 }
 
 /** What went wrong. */

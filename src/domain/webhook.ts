@@ -38,7 +38,7 @@ export interface DeliveryState {
   readonly failures: number;
   readonly failingSince: number | undefined;
   readonly nextAttemptAt: number | undefined;
-  readonly pausedFor: PauseReason | undefined;
+  readonly pauseReason: PauseReason | undefined;
   readonly lastSuccessAt: number | undefined;
   readonly lastFailure: WebhookFailure | undefined;
 }
@@ -74,10 +74,10 @@ export interface Webhook extends WebhookFilter, DeliveryState {
 type WebhookState = 'active' | 'failing' | 'paused';
 
 export function webhookState({
-  pausedFor,
+  pauseReason,
   failures,
-}: Pick<Webhook, 'pausedFor' | 'failures'>): WebhookState {
-  if (pausedFor !== undefined) return 'paused';
+}: Pick<Webhook, 'pauseReason' | 'failures'>): WebhookState {
+  if (pauseReason !== undefined) return 'paused';
   return failures > 0 ? 'failing' : 'active';
 }
 
@@ -93,7 +93,7 @@ export function newWebhook(wanted: NewWebhook): Webhook {
     rotatedAt: undefined,
     version: 0n,
     ...STARTED,
-    pausedFor: undefined,
+    pauseReason: undefined,
     lastSuccessAt: undefined,
     lastFailure: undefined,
   };
@@ -136,8 +136,8 @@ export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webho
     !isSameSet(petIds, webhook.petIds) ||
     !isSamePosition(position, webhook.position);
   const hasMoved = url !== webhook.url;
-  const isResumed = isPaused === false && webhook.pausedFor !== undefined;
-  const isStopped = isPaused === true && webhook.pausedFor === undefined;
+  const isResumed = isPaused === false && webhook.pauseReason !== undefined;
+  const isStopped = isPaused === true && webhook.pauseReason === undefined;
   const isDescribed = description !== webhook.description;
   if (!(isRedirected || hasMoved || isResumed || isStopped || isDescribed)) return webhook;
   return {
@@ -149,8 +149,8 @@ export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webho
     ...((isResumed || hasMoved) && {
       ...{ failures: 0, failingSince: undefined, nextAttemptAt: undefined },
     }),
-    ...(isStopped && { pausedFor: 'requested' }),
-    ...(isResumed && { pausedFor: undefined }),
+    ...(isStopped && { pauseReason: 'requested' }),
+    ...(isResumed && { pauseReason: undefined }),
   };
 }
 
@@ -169,9 +169,10 @@ function isSameSet<T>(one: readonly T[] | undefined, other: readonly T[] | undef
 
 /** Identifies the settings of a webhook, and whether it is paused; deliveries do not change it. */
 export function webhookTag(webhook: Webhook): string {
-  const { id, url, description, events, petIds, keyName, generation, version, pausedFor } = webhook;
+  const { id, url, description, events, petIds, keyName, generation, version, pauseReason } =
+    webhook;
   const set = [id, url, description, events, petIds?.map(String), keyName, generation];
-  const text = JSON.stringify([...set, String(version), pausedFor]);
+  const text = JSON.stringify([...set, String(version), pauseReason]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 

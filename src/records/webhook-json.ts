@@ -13,12 +13,12 @@ export function webhookRecord(
   { webhook, lag }: LaggingWebhook,
   hasAnswers: boolean,
 ): Sent<Webhook> {
-  const { id, url, description, events, petIds, pausedFor, position, failures } = webhook;
+  const { id, url, description, events, petIds, pauseReason, position, failures } = webhook;
   const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
   return {
     ...{ id, url, description, events, petIds },
     state: webhookState(webhook),
-    pausedFor,
+    pauseReason: pauseReason,
     cursor: positionText(position),
     lag: { changes: lag.changes, since: timeText(lag.since) },
     failures,

@@ -81,11 +81,12 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
 }
 
 function registerRequests(registry: Registry) {
+  const labelNames = ['operation', 'version', 'status'] as const;
   const tally = new RequestTally();
   new Counter({
     name: 'store_orders_http_requests_total',
     help: 'Requests by operation and version of the contract ("none": outside the contract) and status ("aborted": no response).',
-    labelNames: ['operation', 'version', 'status'] as const,
+    labelNames,
     registers: [registry],
     collect() {
       this.reset();
@@ -97,6 +98,7 @@ function registerRequests(registry: Registry) {
     help: 'From the arrival of a request to the end of its answer.',
     type: 'histogram',
     aggregator: 'sum',
+    labelNames,
   };
   const get = async () => ({ ...durations, values: tally.durations(durations.name) });
   // This is all that a registry reads of a metric; its type has the methods that set one, too.

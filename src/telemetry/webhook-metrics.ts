@@ -46,7 +46,7 @@ export function registerWebhooks(registry: Registry) {
         const found = await read();
         this.reset();
         for (const { webhook, lag } of found ?? []) {
-          if (webhook.pausedFor !== 'requested') this.set({ webhook: webhook.id }, value(lag));
+          if (webhook.pauseReason !== 'requested') this.set({ webhook: webhook.id }, value(lag));
         }
       },
     });
@@ -92,8 +92,8 @@ export function registerWebhooks(registry: Registry) {
 const STATES = ['active', 'failing', 'paused', 'paused_by_service'] as const;
 
 function stateOf(webhook: Webhook): (typeof STATES)[number] {
-  const { pausedFor } = webhook;
-  const isByService = pausedFor !== undefined && pausedFor !== 'requested';
+  const { pauseReason } = webhook;
+  const isByService = pauseReason !== undefined && pauseReason !== 'requested';
   return isByService ? 'paused_by_service' : webhookState(webhook);
 }
 

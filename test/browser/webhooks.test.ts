@@ -40,7 +40,7 @@ test('webhooks are shown with their lag, paused, resumed and tested', async (t) 
   assert.deepEqual(await accessibilityFindings(page), []);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('on request').waitFor();
-  assert.equal((await service.store.webhooks())[0]?.pausedFor, 'requested');
+  assert.equal((await service.store.webhooks())[0]?.pauseReason, 'requested');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Active', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Send a test' }).click();

@@ -53,16 +53,16 @@ for (const { name, newDatabase } of ENGINES) {
     const refused = await webhooks('test', id);
     assert.deepEqual([refused.code, /not accepted the test: 500/.test(refused.stderr)], [1, true]);
     await webhooks('pause', id);
-    assert.equal((await found(id)).pausedFor, 'requested');
+    assert.equal((await found(id)).pauseReason, 'requested');
     await webhooks('resume', id);
-    assert.equal((await found(id)).pausedFor, undefined);
+    assert.equal((await found(id)).pauseReason, undefined);
     // One that is failing is tried at once.
     const failing =
       'UPDATE webhooks SET failures = 3, failing_since = 1, next_attempt_at = 4102444800000';
     await queryDatabase(url, failing);
     await webhooks('resume', id);
-    const { failures, nextAttemptAt, pausedFor } = await found(id);
-    assert.deepEqual([failures, nextAttemptAt, pausedFor], [0, undefined, undefined]);
+    const { failures, nextAttemptAt, pauseReason } = await found(id);
+    assert.deepEqual([failures, nextAttemptAt, pauseReason], [0, undefined, undefined]);
     assert.match((await webhooks('rewind', id, '--to', 'start')).stderr, /continues after 0-0/);
     assert.deepEqual((await found(id)).position, BEGINNING);
     assert.match(
@@ -152,7 +152,7 @@ test('doctor reports what keeps webhooks from being delivered', async (t) => {
   chmodSync(keyFile, 0o600);
   const webhook = (await store.webhooks())[0]!;
   await store.apply([{ type: 'leaseWebhooks', node: 'a' }]);
-  const state = { ...webhook, failures: 3, pausedFor: 'failed' as const };
+  const state = { ...webhook, failures: 3, pauseReason: 'failed' as const };
   const deliveries = [{ id, known: webhook, state }];
   await store.apply([{ type: 'recordDeliveries', node: 'a', deliveries }]);
   assert.deepEqual(await doctor(), [`warning: ${id} were paused by the service`]);

@@ -97,7 +97,7 @@ test('invalid arguments are a TypeError, before anything is sent', async () => {
     { petId: 5 },
     { shipDateFrom: 5 },
     { shipDateFrom: new Date(Number.NaN) },
-    { order: 'up' },
+    { direction: 'up' },
     { limit: '5' },
     { limit: Number.NaN },
     { cursor: 5 },

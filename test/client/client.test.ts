@@ -149,7 +149,7 @@ test('the walk through the pages returns each order that matches once', async (t
     walked,
     Array.from({ length: 25 }, (_, id) => BIG + BigInt(id)),
   );
-  const filter = { status: ['pending', 'cancelled'], order: 'desc', limit: 10 } as const;
+  const filter = { status: ['pending', 'cancelled'], direction: 'desc', limit: 10 } as const;
   const pages = await Array.fromAsync(client.pages(filter), ({ orders }) => orders.length);
   assert.deepEqual(pages, [10, 10, 4]);
   const page = await client.listOrders({ shipDateBefore: new Date(1), status: 'shipped' });

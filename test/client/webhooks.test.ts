@@ -29,7 +29,7 @@ test('webhooks are created, tested, changed, rotated and deleted', async (t) => 
   assert.deepEqual([webhook.petIds, webhook.lag.changes], [petIds, 0n]);
   assert.equal((await store.testWebhook(id)).accepted, true);
   assert.equal((await store.updateWebhook(id, { petIds: [], state: 'paused' })).petIds, undefined);
-  assert.equal((await store.getWebhook(id)).pausedFor, 'requested');
+  assert.equal((await store.getWebhook(id)).pauseReason, 'requested');
   assert.notEqual((await store.rotateWebhookSecret(id)).secret, secret);
   assert.deepEqual(await store.listWebhooks(), [await store.getWebhook(id)]);
   await assert.rejects(store.createWebhook({ url }), ConflictError);

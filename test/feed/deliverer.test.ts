@@ -224,8 +224,10 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       const gone = await endpoint(() => 410);
       const lost = await endpoint(undefined, { position: { revision: 1n, head: 'a'.repeat(64) } });
       await store.apply(orders(1, 1));
-      await eventually(async () => assert.equal((await found(gone.id)).pausedFor, 'gone'));
-      await eventually(async () => assert.equal((await found(lost.id)).pausedFor, 'changes_gone'));
+      await eventually(async () => assert.equal((await found(gone.id)).pauseReason, 'gone'));
+      await eventually(async () =>
+        assert.equal((await found(lost.id)).pauseReason, 'changes_gone'),
+      );
       assert.deepEqual([gone.received.length, lost.received.length], [1, 0]);
       await set(lost.id, { position: BEGINNING, isPaused: false });
       await eventually(async () => assert.deepEqual(chainOf(lost.accepted()), placed(1, 1)));
@@ -252,7 +254,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       await eventually(async () => assert.equal(received.length, 3));
       assert.deepEqual(chainOf(accepted()), placed(1, 2));
       await eventually(async () => assert.equal((await found(id)).position.revision, 2n));
-      assert.equal((await found(id)).pausedFor, undefined);
+      assert.equal((await found(id)).pauseReason, undefined);
     },
   );
 
@@ -413,9 +415,9 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
       });
       await store.apply(orders(1, 1));
       await eventually(async () => assert.equal(received.length, 1));
-      assert.equal((await found(id)).pausedFor, undefined);
+      assert.equal((await found(id)).pauseReason, undefined);
       failing.isOn = false;
-      await eventually(async () => assert.equal((await found(id)).pausedFor, 'gone'));
+      await eventually(async () => assert.equal((await found(id)).pauseReason, 'gone'));
     },
   );
 

@@ -170,7 +170,7 @@ testService(
             (order: { reference: string }) => order.reference,
           );
           assert.deepEqual(found, [reference]);
-        } else assert.equal(JSON.parse(body).orders.pending, 1);
+        } else assert.equal(JSON.parse(body).counts.pending, 1);
       }
     }
     await place(store, pending(10n));

@@ -42,7 +42,7 @@ async function largeService(t: TestContext): Promise<Running> {
   const service = await serve(t, [], { database });
   for (const [index, name] of NAMES.entries()) {
     const { stdout } = await run(['keys', 'create', '--name', name, '--database', database]);
-    const url = `http://127.0.0.1:${service.port}/v2/store/orders?status=pending&order=desc&limit=50`;
+    const url = `http://127.0.0.1:${service.port}/v2/store/orders?status=pending&direction=desc&limit=50`;
     const headers = { authorization: `Bearer ${stdout.trim()}` };
     const response = await fetch(url, { headers });
     const { orders } = (await response.json()) as { orders: readonly { id: number }[] };

@@ -90,10 +90,10 @@ testStore('what a client sets is changed, and nothing else', async (_t, store) =
   assert.deepEqual(await set({ position, isPaused: true }), {
     ...wanted,
     description: undefined,
-    ...{ position, version: 2n, pausedFor: 'requested' },
+    ...{ position, version: 2n, pauseReason: 'requested' },
   });
   const resumed = await set({ isPaused: false });
-  assert.equal(resumed.pausedFor, undefined);
+  assert.equal(resumed.pauseReason, undefined);
   assert.deepEqual(await store.webhooks(), [resumed]);
 });
 
@@ -220,10 +220,10 @@ testStore(
     await lease(store, 'a');
     const changes = { url: 'https://other.example/', isPaused: false };
     await store.apply([{ type: 'changeWebhook', id: webhook.id, changes }]);
-    const gone = { ...webhook, pausedFor: 'gone', failures: 1 } as const;
+    const gone = { ...webhook, pauseReason: 'gone', failures: 1 } as const;
     assert.deepEqual(await record(store, 'a', gone, webhook), [[]]);
     const [found] = await store.webhooks();
-    assert.deepEqual([found!.pausedFor, found!.failures], [undefined, 0]);
+    assert.deepEqual([found!.pauseReason, found!.failures], [undefined, 0]);
   },
 );
 
@@ -301,7 +301,7 @@ testStore(
       [[webhook.id]],
     );
     const [found] = await store.webhooks();
-    assert.deepEqual([found!.pausedFor, found!.failures], ['requested', 0]);
+    assert.deepEqual([found!.pauseReason, found!.failures], ['requested', 0]);
   },
 );
 

@@ -36,7 +36,7 @@ testService(
     }
     await service.store.apply([{ type: 'ship', id: 30_000n, at: 1 }]);
     assert.deepEqual((await walk(service, 'status=shipped')).flat(), [30_000]);
-    assert.deepEqual((await walk(service, 'status=shipped&order=desc')).flat(), [30_000]);
+    assert.deepEqual((await walk(service, 'status=shipped&direction=desc')).flat(), [30_000]);
   },
 );
 
@@ -48,11 +48,11 @@ testService('beyond 50,000 orders that were examined, counts are not exact', asy
   );
   const count = async (path: string) => JSON.parse((await service.call('GET', path)).body);
   const some = await count(`${COUNTS}?shipDateBefore=1970-01-02T00:00:00Z`);
-  assert.equal(some.isExact, false);
-  const counted = some.orders.pending;
+  assert.equal(some.exact, false);
+  const counted = some.counts.pending;
   assert.ok(counted >= 50_000 && counted < 54_000, `${counted} orders`);
   const all = await count(COUNTS);
-  assert.deepEqual([all.orders.pending, all.isExact], [54_000, true]);
+  assert.deepEqual([all.counts.pending, all.exact], [54_000, true]);
 });
 
 testService('requests for many orders leave room for others', async (t) => {

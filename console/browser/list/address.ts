@@ -115,7 +115,7 @@ export function orderQuery(view: View): OrderQuery {
     ...filterOf(view),
     ...(statuses.length > 0 && { status: statuses }),
     sort: isById ? 'id' : sorting.by === 'id' ? 'placedAt' : sorting.by,
-    order: sorting.isDescending ? 'desc' : 'asc',
+    direction: sorting.isDescending ? 'desc' : 'asc',
     limit: 50,
   };
 }
@@ -170,13 +170,13 @@ export const isWrittenPet = (text: string): boolean =>
 
 /** Returns the number of orders with one of these statuses; of all orders without a status. */
 export function totalOf(
-  orders: OrderCounts['orders'],
+  counts: OrderCounts['counts'],
   statuses: readonly OrderStatus[] = [],
 ): bigint {
   const each = statuses.length === 0 ? STATUSES : statuses;
-  return each.reduce((sum, status) => sum + orders[status], 0n);
+  return each.reduce((sum, status) => sum + counts[status], 0n);
 }
 
 /** The suffix of a number of orders: a plus if more may match. */
 export const moreIn = (counts: OrderCounts | undefined): string =>
-  counts?.isExact === false ? '+' : '';
+  counts?.exact === false ? '+' : '';

@@ -38,8 +38,8 @@ export function filterBar(state: State, actions: Actions) {
 /** How many orders match the filters and the status. */
 function matching({ counts, view }: State) {
   if (counts === undefined) return nothing;
-  const total = totalOf(counts.orders, view.statuses);
-  const word = total === 1n && counts.isExact ? 'order' : 'orders';
+  const total = totalOf(counts.counts, view.statuses);
+  const word = total === 1n && counts.exact ? 'order' : 'orders';
   return html`<b>${count(total)}${moreIn(counts)}</b> ${word}`;
 }
 
@@ -51,7 +51,7 @@ function segments({ counts, view }: State, actions: Actions) {
     const isCurrent = statuses.join() === view.statuses.join();
     return html`<a href=${searchOf(to)} aria-current=${isCurrent} @click=${actions.follow(to)}>${name} <span class="number">${value === undefined ? '…' : count(value) + more}</span></a>`;
   };
-  const found = counts?.orders;
+  const found = counts?.counts;
   return html`<nav class="segments" aria-label="Status">
     ${link('All', [], found && totalOf(found))} ${link('Pending', ['pending'], found?.pending)}
     ${link('Shipped', ['shipped'], found?.shipped)} ${link('Cancelled', ['cancelled'], found?.cancelled)}
@@ -152,7 +152,7 @@ function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
 
 /** The number of orders with these statuses; of all orders without a status. */
 function shownIn(counts: OrderCounts, statuses: View['statuses'], isNamed = false): string {
-  const [total, more] = [totalOf(counts.orders, statuses), moreIn(counts)];
+  const [total, more] = [totalOf(counts.counts, statuses), moreIn(counts)];
   return isNamed ? orders(total, more) : count(total) + more;
 }
 

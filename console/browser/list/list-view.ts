@@ -68,8 +68,8 @@ function selectAllBanner(state: State, actions: Actions) {
       <button type="button" class="link" @click=${actions.clearSelection}>Stop</button></p>`;
   }
   if (!isAll || next === undefined || !isOffered) return nothing;
-  const matching = counts?.orders.pending;
-  const isEvery = counts?.isExact === true && selected.size >= counts.orders.pending;
+  const matching = counts?.counts.pending;
+  const isEvery = counts?.exact === true && selected.size >= counts.counts.pending;
   const many = (value: number, where: string) =>
     `All ${ordersText(value).replace('order', 'pending order')} ${where} are selected.`;
   if (isEvery)

@@ -114,7 +114,7 @@ export class OrderList {
       const { orders, revision, head } = summary;
       const counts: OrderCounts = isFiltered(view)
         ? await session.client.countOrders(filterOf(view), options)
-        : { orders, revision, head, isExact: true };
+        : { counts: orders, revision, head, exact: true };
       this.#screen.change((state) => {
         // Responses can overtake each other; the latest request counts.
         if (state.session !== session || asked < this.#countShown) return;

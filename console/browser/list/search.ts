@@ -37,11 +37,11 @@ async function hasReference(screen: Screen, reference: string): Promise<boolean>
   const { session } = screen.state;
   if (session === undefined) return false;
   try {
-    const { orders } = await session.client.countOrders(
+    const { counts } = await session.client.countOrders(
       { reference },
       { signal: limitOf(session) },
     );
-    return totalOf(orders) > 0n;
+    return totalOf(counts) > 0n;
   } catch {
     return false;
   }

@@ -61,7 +61,7 @@ function walk(state: State, { id }: Detail, actions: Actions) {
     const target = { ...view, order: to.id };
     return html`<a class="icon-only" href=${searchOf(target)} aria-label="${name} order" @click=${actions.follow(target)}>${icon(icons)}</a>`;
   };
-  const total = counts === undefined ? 0n : totalOf(counts.orders, view.statuses);
+  const total = counts === undefined ? 0n : totalOf(counts.counts, view.statuses);
   return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
     <span class="small place">${index < 0 ? 'Not in this list' : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
     <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(addressOf(id), 'Address')}>${icon('link')}</button>
@@ -92,7 +92,7 @@ export function failureNotice({ title, text, isRetryable }: Failure, again?: Han
 function facts({ view }: State, order: TaggedOrder, { others }: Detail, actions: Actions) {
   const { status, petId, quantity, shipDate, complete, reference, placedAt, revision } = order;
   const toPet = { ...withoutFilters(view), petId };
-  const further = others === undefined ? 0n : totalOf(others.orders) - 1n;
+  const further = others === undefined ? 0n : totalOf(others.counts) - 1n;
   return html`<dl>
     <dt>Pet</dt><dd>${petId === undefined ? 'none' : html`<a href=${searchOf(toPet)} @click=${actions.follow(toPet)}>${petId}</a>`}
       ${further < 1n ? nothing : html`<span class="hint">${count(further)}${moreIn(others)} other ${further === 1n ? 'order' : 'orders'}</span>`}</dd>

@@ -47,9 +47,9 @@ export async function changeWebhook(
   note({ pause: 'Pausing…', resume: 'Resuming…', test: 'Sending a test…' }[action]);
   try {
     if (action === 'test') {
-      const { accepted, status, problem, ms } = await client.testWebhook(id, options);
+      const { accepted, status, problem, durationMs } = await client.testWebhook(id, options);
       const answer = status === undefined ? (problem ?? 'there was no answer') : `status ${status}`;
-      note(`Test ${accepted ? 'accepted' : 'not accepted'}: ${answer}, after ${ms} ms.`);
+      note(`Test ${accepted ? 'accepted' : 'not accepted'}: ${answer}, after ${durationMs} ms.`);
     } else {
       const state = action === 'pause' ? 'paused' : 'active';
       await client.updateWebhook(id, { state }, options);

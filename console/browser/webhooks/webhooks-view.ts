@@ -31,10 +31,10 @@ export function webhooksPage({ webhooks }: State, actions: Actions) {
 }
 
 function endpoint(webhook: Webhook, note: string | undefined, actions: Actions) {
-  const { id, url, description, state, pausedFor, lag, failures } = webhook;
+  const { id, url, description, state, pauseReason, lag, failures } = webhook;
   const [name, word] = STATES[state] ?? ['off', state];
   const isPaused = state === 'paused';
-  const reason = pausedFor === undefined ? undefined : (REASONS[pausedFor] ?? pausedFor);
+  const reason = pauseReason === undefined ? undefined : (REASONS[pauseReason] ?? pauseReason);
   return html`<li class="card endpoint" aria-label=${url}>
     <div class="card-head"><h2><bdi>${url}</bdi></h2><span class="pill ${state}">${icon(name)}${word}</span></div>
     <dl>

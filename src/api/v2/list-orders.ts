@@ -29,12 +29,12 @@ export const listOrders = operation('listOrders', async (call, { store }) => {
 /** Returns undefined if the cursor belongs to other filters. */
 function queryOf({
   sort = 'id',
-  order,
+  direction,
   limit,
   cursor,
   ...filters
 }: Parameters): PageQuery | undefined {
-  const walk = { filter: filterOf(filters), sort, isDescending: order === 'desc' };
+  const walk = { filter: filterOf(filters), sort, isDescending: direction === 'desc' };
   let after: PagePlace | undefined;
   if (cursor !== undefined) {
     after = parsePageCursor(cursor, walk);

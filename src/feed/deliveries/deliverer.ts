@@ -126,7 +126,7 @@ export class Deliverer {
   /** Logs once that secrets cannot be derived. */
   #reportKey(webhooks: readonly Webhook[], key: WebhookKey | undefined): void {
     const others = webhooks.filter(
-      ({ keyName, pausedFor }) => pausedFor === undefined && keyName !== key?.name,
+      ({ keyName, pauseReason }) => pauseReason === undefined && keyName !== key?.name,
     );
     if (others.length > 0 && !this.#isKeyReported) {
       const ids = others.map(({ id }) => id).slice(0, 20);

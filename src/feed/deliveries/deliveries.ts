@@ -65,7 +65,7 @@ export class Deliveries {
   offer(webhooks: readonly Webhook[], key: WebhookKey | undefined, readAt: number): void {
     this.#key = key;
     const sendable = webhooks.filter(
-      ({ pausedFor, keyName }) => pausedFor === undefined && keyName === key?.name,
+      ({ pauseReason, keyName }) => pauseReason === undefined && keyName === key?.name,
     );
     const ids = new Set(sendable.map(({ id }) => id));
     for (const [id, endpoint] of this.#endpoints) {
@@ -144,7 +144,7 @@ export class Deliveries {
       if (page === undefined) {
         if (!endpoint.positionIsMissing()) return;
         this.#parts.logger.error({ webhook: webhook.id }, PAUSED.changes_gone);
-        endpoint.advance({ pausedFor: 'changes_gone' });
+        endpoint.advance({ pauseReason: 'changes_gone' });
         break;
       }
       if (page.changes.length === 0) {
@@ -218,7 +218,7 @@ export class Deliveries {
     if (isAccepted(answer)) onDelivery('accepted');
     else onDelivery(status === undefined ? 'failed' : 'refused');
     const details = { webhook: id, status, problem };
-    const reason = state.pausedFor;
+    const reason = state.pauseReason;
     if (reason === 'failed' || reason === 'gone') logger.error(details, PAUSED[reason]);
     else if (state.failures === 1) logger.warn(details, 'a webhook was not accepted');
     else if (state.failures === 0 && before.failures > 0) {

@@ -76,7 +76,7 @@ export class Endpoint {
 
   /** Whether deliveries may be sent. */
   get isActive(): boolean {
-    const isPaused = this.#webhook.pausedFor !== undefined;
+    const isPaused = this.#webhook.pauseReason !== undefined;
     return !this.isRemoved && !isPaused && this.#isReliable();
   }
 

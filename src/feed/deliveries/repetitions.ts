@@ -55,7 +55,7 @@ export function stateAfter(
       failures: 0,
       failingSince: undefined,
       nextAttemptAt: undefined,
-      pausedFor: before.pausedFor,
+      pauseReason: before.pauseReason,
       lastSuccessAt: now,
       lastFailure: before.lastFailure,
     };
@@ -69,7 +69,7 @@ export function stateAfter(
     failures,
     failingSince,
     nextAttemptAt: now + waitAfter(failures, retryAfterMs),
-    pausedFor: before.pausedFor ?? pauseAfter(status, failures, now - failingSince),
+    pauseReason: before.pauseReason ?? pauseAfter(status, failures, now - failingSince),
     lastFailure: { at: sentAt, status, problem },
   };
 }

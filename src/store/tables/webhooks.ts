@@ -184,7 +184,7 @@ function valuesOf(webhook: Webhook) {
 
 function stateFromRow(row: Row): DeliveryState {
   const [position, examined, sendingTo, failures, failingSince, nextAttemptAt, ...rest] = row;
-  const [pausedFor, lastSuccessAt, failedAt, status, problem] = rest;
+  const [pauseReason, lastSuccessAt, failedAt, status, problem] = rest;
   const positionIn = (column: Column | undefined) =>
     column === null ? undefined : parsePosition(column as string)!;
   return {
@@ -194,7 +194,7 @@ function stateFromRow(row: Row): DeliveryState {
     failures: Number(failures),
     failingSince: number(failingSince),
     nextAttemptAt: number(nextAttemptAt),
-    pausedFor: text(pausedFor) as PauseReason | undefined,
+    pauseReason: text(pauseReason) as PauseReason | undefined,
     lastSuccessAt: number(lastSuccessAt),
     lastFailure:
       failedAt === null
@@ -204,14 +204,14 @@ function stateFromRow(row: Row): DeliveryState {
 }
 
 function stateValues({ position, examined, sendingTo, lastFailure, ...state }: DeliveryState) {
-  const { failures, failingSince, nextAttemptAt, pausedFor, lastSuccessAt } = state;
+  const { failures, failingSince, nextAttemptAt, pauseReason, lastSuccessAt } = state;
   return [
     ...[
       positionText(position),
       examined && positionText(examined),
       sendingTo && positionText(sendingTo),
     ],
-    ...[failures, failingSince, nextAttemptAt, pausedFor, lastSuccessAt],
+    ...[failures, failingSince, nextAttemptAt, pauseReason, lastSuccessAt],
     ...[lastFailure?.at, lastFailure?.status, lastFailure?.problem],
   ];
 }

@@ -20,8 +20,8 @@ testService(
     const count = async (query: string) => {
       const { status, body } = await service.call('GET', `${COUNTS}?${query}`);
       assert.equal(status, 200, body);
-      const { orders, isExact } = JSON.parse(body);
-      assert.equal(isExact, true);
+      const { counts: orders, exact } = JSON.parse(body);
+      assert.equal(exact, true);
       return [orders.pending, orders.shipped, orders.cancelled];
     };
     assert.deepEqual(await count(''), [3, 1, 1]);

@@ -20,14 +20,14 @@ testService('pages follow each other to the end, in either order, with any filte
   const service = await startService(t);
   await withOrders(service);
   assert.deepEqual(await walk(service, 'limit=4'), [[1, 2, 3, 4], [5, 6, 7, 8], [9]]);
-  assert.deepEqual(await walk(service, 'limit=3&order=desc'), [
+  assert.deepEqual(await walk(service, 'limit=3&direction=desc'), [
     [9, 8, 7],
     [6, 5, 4],
     [3, 2, 1],
   ]);
   assert.deepEqual(await walk(service, 'status=pending,shipped&limit=5'), [[1, 2, 3, 7, 8], [9]]);
   assert.deepEqual(await walk(service, 'petId=1'), [[1, 4, 7]]);
-  assert.deepEqual(await walk(service, 'petId=1&status=cancelled&order=desc'), [[4]]);
+  assert.deepEqual(await walk(service, 'petId=1&status=cancelled&direction=desc'), [[4]]);
   const from = 'shipDateFrom=1970-01-01T00:00:00.002Z';
   const before = 'shipDateBefore=1970-01-01T01:00:00.008%2B01:00';
   assert.deepEqual((await walk(service, `${from}&${before}`)).flat(), [2, 3, 4, 5, 6, 7]);
@@ -43,15 +43,19 @@ testService('pages are sorted by ship date or by the time of placement, then by 
   await place(service.store, { ...pending(2n), shipDate: 7 }, ...undated);
   assert.deepEqual(await walk(service, 'sort=shipDate&limit=2'), [[2, 5], [1, 3], [4]]);
   assert.deepEqual(
-    (await walk(service, 'sort=shipDate&limit=1&order=desc')).flat(),
+    (await walk(service, 'sort=shipDate&limit=1&direction=desc')).flat(),
     [1, 5, 2, 4, 3],
   );
-  assert.deepEqual(await walk(service, 'sort=shipDate&limit=2&order=desc'), [[1, 5], [2, 4], [3]]);
-  assert.deepEqual(await walk(service, 'sort=shipDate&limit=3&order=desc'), [
+  assert.deepEqual(await walk(service, 'sort=shipDate&limit=2&direction=desc'), [
+    [1, 5],
+    [2, 4],
+    [3],
+  ]);
+  assert.deepEqual(await walk(service, 'sort=shipDate&limit=3&direction=desc'), [
     [1, 5, 2],
     [4, 3],
   ]);
-  assert.deepEqual((await walk(service, 'sort=shipDate&order=desc&petId=3')).flat(), [3]);
+  assert.deepEqual((await walk(service, 'sort=shipDate&direction=desc&petId=3')).flat(), [3]);
   const dated = 'sort=shipDate&shipDateFrom=1970-01-01T00:00:00.007Z';
   assert.deepEqual((await walk(service, `${dated}&limit=1`)).flat(), [2, 5, 1]);
   assert.deepEqual(await walk(service, 'sort=placedAt&limit=3'), [
@@ -59,7 +63,10 @@ testService('pages are sorted by ship date or by the time of placement, then by 
     [3, 4],
   ]);
   const later = `placedFrom=${new Date(Date.parse(first.placedAt) + 1).toISOString()}`;
-  assert.deepEqual(await walk(service, `sort=placedAt&order=desc&limit=2&${later}`), [[4, 3], [2]]);
+  assert.deepEqual(await walk(service, `sort=placedAt&direction=desc&limit=2&${later}`), [
+    [4, 3],
+    [2],
+  ]);
   assert.deepEqual(await walk(service, later), [[2, 3, 4]]);
   const earlier = `placedBefore=${new Date(Date.parse(first.placedAt) + 1).toISOString()}`;
   assert.deepEqual(await walk(service, `${earlier}&petId=5`), [[5]]);
@@ -67,7 +74,7 @@ testService('pages are sorted by ship date or by the time of placement, then by 
   for (const query of [
     '',
     '&sort=placedAt',
-    '&sort=shipDate&order=desc',
+    '&sort=shipDate&direction=desc',
     `&sort=shipDate&${later}`,
   ]) {
     const { body } = await service.call('GET', `${ORDERS}?cursor=${next}${query}`);
@@ -105,7 +112,7 @@ test('a malformed cursor is refused, and so is one with other filters or another
   const { next } = await page(service, 'limit=1&status=pending');
   for (const query of [
     `cursor=${next}`,
-    `cursor=${next}&status=pending&order=desc`,
+    `cursor=${next}&status=pending&direction=desc`,
     `cursor=${next}&status=pending,shipped`,
     `cursor=${next}&status=pending&petId=1`,
     'cursor=x',

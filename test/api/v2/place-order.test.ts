@@ -219,12 +219,15 @@ testService('pages with a filter by reference follow each other', async (t) => {
   await place(service.store, ...orders);
   const ids: number[] = [];
   for (let cursor = ''; ; ) {
-    const path = `${ORDERS}?reference=a%7Cb&order=desc&limit=3${cursor}`;
+    const path = `${ORDERS}?reference=a%7Cb&direction=desc&limit=3${cursor}`;
     const { orders: found, next } = JSON.parse((await service.call('GET', path)).body);
     ids.push(...found.map(({ id }: { id: number }) => id));
     if (next === undefined) break;
     cursor = `&cursor=${next}`;
-    const other = await service.call('GET', `${ORDERS}?reference=b&order=desc&limit=3${cursor}`);
+    const other = await service.call(
+      'GET',
+      `${ORDERS}?reference=b&direction=desc&limit=3${cursor}`,
+    );
     assert.equal(JSON.parse(other.body).code, 'cursor_invalid');
   }
   assert.deepEqual(ids, [4, 3, 1, 0]);

@@ -76,7 +76,7 @@ testService('a webhook is created with its secret, read, changed and deleted', a
   const placedAt = new Date((await service.store.orders([1n]))[0]!.placedAt).toISOString();
   assert.deepEqual(changed.value, {
     ...{ id: webhook.id, url: 'https://shop.example/hook', state: 'paused' },
-    ...{ pausedFor: 'requested', failures: 0, createdAt, createdBy: service.key.id },
+    ...{ pauseReason: 'requested', failures: 0, createdAt, createdBy: service.key.id },
     ...{ cursor: positionText(BEGINNING), lag: { changes: 1, since: placedAt } },
   });
   const resumed = await call('PATCH', `/${webhook.id}`, { state: 'active' });

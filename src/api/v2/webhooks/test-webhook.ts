@@ -20,9 +20,9 @@ export const testWebhook = operation(
     if (key === undefined || running >= MAX_TESTS_AT_ONCE) return refuse('webhooks_unavailable');
     running += 1;
     try {
-      const { status, problem, ...outcome } = await webhooks.test(webhook, key);
+      const { accepted, status, problem, ms } = await webhooks.test(webhook, key);
       const answer = isOwn(call.key, webhook) ? { status, problem } : {};
-      return jsonReply(200, NOT_STORED, toJson({ ...outcome, ...answer }));
+      return jsonReply(200, NOT_STORED, toJson({ accepted, durationMs: ms, ...answer }));
     } finally {
       running -= 1;
     }

@@ -51,12 +51,12 @@ function endpointsOf(webhooks: readonly Webhook[], { allowed }: WebhookSettings)
   const groups = [
     {
       found: 'were paused by the service',
-      of: find(({ pausedFor }) => pausedFor !== undefined && pausedFor !== 'requested'),
+      of: find(({ pauseReason }) => pauseReason !== undefined && pauseReason !== 'requested'),
       advice: `${advice}; resume them when their endpoints work, or set the positions of those whose history is gone`,
     },
     {
       found: 'fail',
-      of: find(({ pausedFor, failures }) => pausedFor === undefined && failures > 0),
+      of: find(({ pauseReason, failures }) => pauseReason === undefined && failures > 0),
       advice,
     },
     {

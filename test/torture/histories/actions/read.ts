@@ -109,7 +109,7 @@ export const readPages: Action = async (worker) => {
   const query = queryOf(asked, {
     limit: String(limit),
     sort,
-    order: isDescending ? 'desc' : 'asc',
+    direction: isDescending ? 'desc' : 'asc',
   });
   const isFiltered = queryOf(asked) !== '';
   let after: Position | undefined;
@@ -199,10 +199,10 @@ export const readCounts: Action = async (worker) => {
   const call = { method: 'GET', path: `/v2/store/${query}` };
   await worker.request(`counts by ${query}`, call, {
     effectOf: ({ body }) => {
-      const { revision, orders, isExact } = parse(body);
+      const { revision, orders, counts = orders, exact } = parse(body);
       // 50,000 orders are counted exactly: more than a run places.
-      if (isExact === false) observed.findings.push(`${worker.name}: ${query} is not exact`);
-      return { ...filter, type: 'counts', revision: Number(revision), counts: countsText(orders) };
+      if (exact === false) observed.findings.push(`${worker.name}: ${query} is not exact`);
+      return { ...filter, type: 'counts', revision: Number(revision), counts: countsText(counts) };
     },
   });
 };
