@@ -49,8 +49,9 @@ export class RequestTally {
     const { operation, version, status } = labels;
     const durations = Array.from({ length: BUCKETS_S.length + 1 }, () => 0);
     const line = { labels, count: 0, seconds: 0, durations };
-    const operations = this.#lines.getOrInsertComputed(version, () => new Map());
-    operations.getOrInsertComputed(operation, () => new Map()).set(status, line);
+    const operations = this.#lines.get(version) ?? new Map<string, Map<string, Line>>();
+    const statuses = operations.get(operation) ?? new Map<string, Line>();
+    this.#lines.set(version, operations.set(operation, statuses.set(status, line)));
     return line;
   }
 
