@@ -3,13 +3,27 @@ import { test } from 'node:test';
 import { TimedOut } from '../../src/concurrency.ts';
 import { inTime } from '../../src/http/request/deadline.ts';
 
-test('a result that arrives after the deadline of its request does not count', async () => {
-  const answerBy = performance.now() + 5;
-  const late = inTime({ answerBy }, async () => {
-    while (performance.now() <= answerBy) await Promise.resolve();
+test('a result that arrives after the deadline of its request does not count', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const late = inTime({ answerBy: 5 }, async () => {
+    now = 6;
     return 'late';
   });
   await assert.rejects(late, TimedOut);
+});
+
+test('requests for the same result wait together if their deadlines are near, otherwise each for itself', async (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const ask = () => promise;
+  const [first, near, far] = [100, 110, 1_000].map((answerBy) => inTime({ answerBy }, ask));
+  assert.equal(near, first);
+  now = 120;
+  await assert.rejects(first!, TimedOut);
+  resolve('a list');
+  assert.equal(await far, 'a list');
 });
 
 test('after the deadline nothing is begun', async () => {
