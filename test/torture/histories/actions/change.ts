@@ -215,14 +215,12 @@ export const changeSeveral: Action = async (worker) => {
  * @returns undefined if it names none, or one that was not sent
  */
 function refusalsIn(body: string, orders: readonly string[]): readonly Effect[] | undefined {
-  const found = parse(body).errors.map(({ pointer, detail }: Json) => {
-    return { order: orders[Number(pointer.replace('/orders/', ''))], detail };
+  const found = parse(body).errors.map(({ pointer, code }: Json) => {
+    return { order: orders[Number(pointer.replace('/orders/', ''))], code };
   });
   if (found.length === 0 || found.some(({ order }: Json) => order === undefined)) return undefined;
-  return found.flatMap(({ order, detail }: Json): readonly Effect[] => {
-    return detail === 'cancel_limit_reached'
-      ? []
-      : [{ type: 'saw', order, status: statusOf(detail) }];
+  return found.flatMap(({ order, code }: Json): readonly Effect[] => {
+    return code === 'cancel_limit_reached' ? [] : [{ type: 'saw', order, status: statusOf(code) }];
   });
 }
 
