@@ -18,7 +18,7 @@ export function webhookRecord(
   return {
     ...{ id, url, description, events, petIds },
     state: webhookState(webhook),
-    pauseReason: pauseReason,
+    pauseReason,
     cursor: positionText(position),
     lag: { changes: lag.changes, since: timeText(lag.since) },
     failures,

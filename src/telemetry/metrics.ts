@@ -90,7 +90,7 @@ function registerRequests(registry: Registry) {
     registers: [registry],
     collect() {
       this.reset();
-      for (const { labels, count } of tally.counts()) this.inc(labels, count);
+      for (const { labels, count } of tally.lines()) this.inc(labels, count);
     },
   });
   const durations = {

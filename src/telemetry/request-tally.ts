@@ -55,15 +55,10 @@ export class RequestTally {
     return line;
   }
 
-  /** All counts, including requests without a duration. */
-  counts(): Pick<Line, 'labels' | 'count'>[] {
-    return this.#allLines();
-  }
-
   /** The samples of a histogram of the durations. */
   durations(name: string): Sample[] {
-    return this.#allLines().flatMap(({ labels, seconds, durations }) => {
-      const bounds = [...BUCKETS_S, '+Inf'];
+    const bounds = [...BUCKETS_S, '+Inf'];
+    return this.lines().flatMap(({ labels, seconds, durations }) => {
       let count = 0;
       const buckets = durations.map((own, index) => {
         count += own;
@@ -79,7 +74,8 @@ export class RequestTally {
     });
   }
 
-  #allLines(): Line[] {
+  /** The requests by their labels, including those without a duration. */
+  lines(): readonly Line[] {
     return [...this.#lines.values()].flatMap((operations) =>
       [...operations.values()].flatMap((statuses) => [...statuses.values()]),
     );
