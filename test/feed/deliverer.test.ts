@@ -125,6 +125,20 @@ const placed = (from: number, count: number) =>
 // They mostly wait for a node to read webhooks again.
 suite('webhooks are delivered', { concurrency: 6 }, () => {
   testDeliveries(
+    'a revision of more than a thousand changes is one delivery, and those after it follow',
+    async ({ store, startNode, endpoint }) => {
+      await store.apply(orders(1, 1_200));
+      await store.apply([{ type: 'cancel', id: 7n }]);
+      const { accepted } = await endpoint();
+      startNode();
+      await eventually(async () =>
+        assert.deepEqual(chainOf(accepted()), [...placed(1, 1_200), 'cancelled 7']),
+      );
+      assert.equal(accepted()[0]!.changes.length, 1_200);
+    },
+  );
+
+  testDeliveries(
     'every change is delivered once and in order, one delivery at a time, by the node that has the lease',
     async ({ store, startNode, endpoint, found }) => {
       const [first, second] = [startNode(), startNode()];

@@ -26,11 +26,11 @@ export async function nextPage(
       ? read(from, limit)
       : filteredPage(read, from, { filter: { types, petIds }, limit });
   let page = await readUpTo(CHANGES_PER_DELIVERY);
-  if (end === undefined) {
-    // A page cannot get smaller than its first revision.
-    for (let limit = halfOf(page); limit > 0 && (await sizeOf(page!)) > DELIVERY_BYTES; ) {
+  // A page cannot get smaller than its first revision, which is all of a page with more changes than asked for.
+  if (end === undefined && page !== undefined && page.changes.length <= CHANGES_PER_DELIVERY) {
+    for (let limit = halfOf(page); limit > 0 && (await sizeOf(page)) > DELIVERY_BYTES; ) {
       const smaller = await readUpTo(limit);
-      if (smaller === undefined || smaller.changes.length >= page!.changes.length) break;
+      if (smaller === undefined || smaller.changes.length >= page.changes.length) break;
       page = smaller;
       limit = halfOf(page);
     }
@@ -41,8 +41,8 @@ export async function nextPage(
   return isKnown && page.position.revision >= end.revision ? upTo(end, page) : page;
 }
 
-function halfOf(page: ChangePage | undefined): number {
-  return page === undefined ? 0 : Math.floor(page.changes.length / 2);
+function halfOf(page: ChangePage): number {
+  return Math.floor(page.changes.length / 2);
 }
 
 /** Returns where the next page begins to be read. */

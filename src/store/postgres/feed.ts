@@ -25,11 +25,13 @@ export async function readFeed(
 ): Promise<ChangePage | undefined> {
   const since = typeof after === 'object' ? after.revision : 0n;
   const isNow = after === 'now';
+  // The statement has no room for more.
+  const most = Math.min(limit, MAX_CHANGES);
   // Pipelined, position first: later events that the second statement finds are left for the next page.
   const [now, [found], rows] = await Promise.all([
     readPosition(session),
     session.query(SQL.head, [since]),
-    isNow ? [] : session.query(SQL.changes, [since, limit + 1]),
+    isNow ? [] : session.query(SQL.changes, [since, most + 1]),
   ]);
   if (isNow) return { changes: [], position: now, isMore: false, now };
   const from = startPosition(after, now);
@@ -40,7 +42,7 @@ export async function readFeed(
     now,
     changes,
     // Counts only changes up to `now`: a page must depend only on the state that its ETag identifies.
-    isCut: changes.length > limit,
+    isCut: changes.length > most,
     readOn: async (revision, id) => {
       const rest = await session.query(SQL.rest, [revision, BATCH, id]);
       return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
