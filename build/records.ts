@@ -6,6 +6,7 @@ import { load } from 'js-yaml';
 import {
   type OpenApi,
   type Operation,
+  openValues,
   type Response,
   resolved,
   type Schema,
@@ -40,15 +41,15 @@ function contractOf(version: string): OpenApi {
 type Schemas = OpenApi['components']['schemas'];
 
 function codesOf({ Error: error }: Schemas) {
-  return error?.properties?.code?.['x-extensible-enum'];
+  return error?.properties?.code && openValues(error.properties.code);
 }
 
 function interfaceOf(name: string, schema: Schema): string {
   const own = RENAMED[name] ?? name;
-  const isEmpty = Object.keys(schema.properties ?? {}).length === 0;
-  const declaration = isEmpty
-    ? `type ${own} = Readonly<Record<string, never>>;`
-    : `interface ${own} ${objectOf(schema, '')}`;
+  const declaration =
+    schema.type === 'object'
+      ? `interface ${own} ${objectOf(schema, '')}`
+      : `type ${own} = ${typeOf(schema, '')};`;
   return `${comment(schema, '')}export ${declaration}\n`;
 }
 
@@ -62,7 +63,7 @@ function objectOf({ properties = {}, required = [] }: Schema, indent: string): s
 }
 
 function typeOf(schema: Schema, indent: string): string {
-  const extensible = schema['x-extensible-enum'];
+  const extensible = openValues(schema);
   if (extensible?.includes('bad_request')) return 'ErrorCode';
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1)!;

@@ -45,17 +45,22 @@ interface HistoryEvent {
     readonly complete?: boolean | undefined;
     readonly status: string;
     readonly reference?: string | undefined;
+    readonly reason?: string | undefined;
+    readonly trackingNumber?: string | undefined;
   };
 }
 
 /**
  * Returns the line of an event, as it is hashed: a JSON array of type, at, by, id, petId, quantity, shipDate, complete, status and
- * reference, without spaces and with a line feed. An absent field is null.
+ * reference, without spaces and with a line feed. An absent field is null. Of a cancelled order with a reason, or a shipped one with a tracking
+ * number, that is one more element; other lines end with the reference, as all lines did before there were these fields (decision 057).
  */
 export function eventLine({ type, at, by, shipDate, order }: HistoryEvent): string {
-  const { id, petId, quantity, complete, status, reference } = order;
+  const { id, petId, quantity, complete, status, reference, reason, trackingNumber } = order;
+  const detail = reason ?? trackingNumber;
   const fields = `${id},${petId ?? null},${quantity ?? null},${json(shipDate)},${complete ?? null}`;
-  return `[${json(type)},${json(at)},${json(by)},${fields},${json(status)},${json(reference)}]\n`;
+  const more = detail === undefined ? '' : `,${json(detail)}`;
+  return `[${json(type)},${json(at)},${json(by)},${fields},${json(status)},${json(reference)}${more}]\n`;
 }
 
 function json(text: string | undefined): string {

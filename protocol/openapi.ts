@@ -78,8 +78,15 @@ export interface Schema {
   readonly pattern?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  /** Of a text: values that can be sent, beside others; in the contract of v1 as x-extensible-enum. */
+  readonly examples?: readonly string[];
   readonly 'x-extensible-enum'?: readonly string[];
   readonly [keyword: string]: unknown;
+}
+
+/** Returns the values that a text is known to have, beside others. */
+export function openValues(schema: Schema): readonly string[] | undefined {
+  return schema.examples ?? schema['x-extensible-enum'];
 }
 
 /** Whether the success response is a stream. */

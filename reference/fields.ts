@@ -1,4 +1,4 @@
-import type { OpenApi, Schema } from '../protocol/openapi.ts';
+import { type OpenApi, openValues, type Schema } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { markdown } from './markdown.ts';
 
@@ -9,7 +9,7 @@ export function typeName(schema: Schema): Html {
   const { minimum, maximum } = schema;
   const type = schema.format ?? schema.type;
   // Error codes have a table of their own.
-  const values = schema.enum ?? (schema.pattern === undefined && schema['x-extensible-enum']);
+  const values = schema.enum ?? (schema.pattern === undefined && openValues(schema));
   return html`${String(type)}${minimum !== undefined && `, from ${minimum}`}${maximum !== undefined && ` to ${maximum}`}${
     values && html`: ${values.map((each, index) => html`${index > 0 && ', '}<code>${each}</code>`)}`
   }`;

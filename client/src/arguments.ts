@@ -88,15 +88,6 @@ export function strongEtag(etag: string | undefined): string | undefined {
   throw new TypeError('ifMatch must be the ETag of an order, including its quotes');
 }
 
-/** The value of If-Reference-Match. */
-export function encodedReference(reference: string | undefined): string | undefined {
-  if (reference === undefined) return undefined;
-  if (typeof reference === 'string' && reference !== '' && !/\p{Cs}/u.test(reference)) {
-    return encodeURIComponent(reference);
-  }
-  throw new TypeError('ifReferenceMatch must be a reference, a string that is not empty');
-}
-
 /** The value of If-None-Match, which may be a weak ETag. */
 export function anyEtag(etag: string | undefined): string | undefined {
   if (etag === undefined || (typeof etag === 'string' && ETAG.test(etag))) return etag;

@@ -14,12 +14,22 @@ import { type CallOptions, harmless, type Settings } from './settings.ts';
 import { isChangeResults } from './shapes.ts';
 
 /** An order to change, under conditions. */
-export interface OrderToChange {
+interface OrderToChange {
   readonly id: bigint;
   /** The ETag that the order must have. */
   readonly etag?: string | undefined;
   /** The reference that the order must have. */
   readonly reference?: string | undefined;
+}
+
+export interface OrderToCancel extends OrderToChange {
+  /** Why it is cancelled; see the contract for recommended values. */
+  readonly reason?: string | undefined;
+}
+
+export interface OrderToShip extends OrderToChange {
+  /** The carrier's number of the shipment. */
+  readonly trackingNumber?: string | undefined;
 }
 
 export interface ChangeOrdersOptions extends CallOptions {
@@ -40,19 +50,20 @@ const MOST = 1_000;
 const MOST_LENGTH = 500_000;
 
 const OPERATIONS = {
-  cancelOrders: '/v2/store/orders/cancel',
-  shipOrders: '/v2/store/orders/ship',
+  cancelOrders: { path: '/v2/store/orders/cancel', texts: ['etag', 'reference', 'reason'] },
+  shipOrders: { path: '/v2/store/orders/ship', texts: ['etag', 'reference', 'trackingNumber'] },
 } as const;
 
 /** See StoreOrders.cancelOrders and shipOrders. */
 export async function changeOrders(
   settings: Settings,
   operation: keyof typeof OPERATIONS,
-  orders: Iterable<bigint | OrderToChange>,
+  orders: Iterable<bigint | OrderToCancel | OrderToShip>,
   options: ChangeOrdersOptions & { readonly shippedAt?: Date | string | undefined },
 ): Promise<ChangeResult[]> {
   const all = [...orders].map((each) => (typeof each === 'object' ? each : { id: each }));
-  const bodies = all.map(orderJson);
+  const { path, texts } = OPERATIONS[operation];
+  const bodies = all.map((order) => orderJson(order, texts));
   const ids = new Set(all.map(({ id }) => id));
   if (ids.size < all.length) throw new TypeError('an order is there twice');
   const { atomic = false } = options;
@@ -69,7 +80,7 @@ export async function changeOrders(
     const request = {
       operation,
       method: 'POST',
-      path: OPERATIONS[operation],
+      path,
       expects: [200],
       body: `{${[`"orders":[${bodies.slice(from, to).join()}]`, ...rest].join()}}`,
       // Each part is a request of its own.
@@ -112,19 +123,15 @@ function keyOfPart(key: string, part: number): string {
   return part === 0 ? key : idempotencyKeyOf(`${key.replaceAll('"', '')}.${part}`);
 }
 
-const FIELDS = ['id', 'etag', 'reference'];
-
-function orderJson(order: OrderToChange): string {
+function orderJson(order: OrderToCancel | OrderToShip, names: readonly string[]): string {
   plainObject(order, 'an order');
-  // A misspelt condition must not be ignored.
-  const unknown = Object.keys(order).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) throw new TypeError(`an order to change has no field ${unknown}`);
-  const etag = text(order.etag, 'etag');
-  const reference = text(order.reference, 'reference');
-  const fields = [
-    `"id":${int64Text(order.id, 'id')}`,
-    ...(etag === undefined ? [] : [`"etag":${JSON.stringify(etag)}`]),
-    ...(reference === undefined ? [] : [`"reference":${JSON.stringify(reference)}`]),
-  ];
+  const { id, ...texts } = order;
+  const fields = [`"id":${int64Text(id, 'id')}`];
+  for (const [name, value] of Object.entries(texts)) {
+    // A misspelt condition must not be ignored.
+    if (!names.includes(name)) throw new TypeError(`an order to change has no field ${name}`);
+    const given = text(value, name);
+    if (given !== undefined) fields.push(`"${name}":${JSON.stringify(given)}`);
+  }
   return `{${fields.join()}}`;
 }

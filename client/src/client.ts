@@ -17,7 +17,6 @@ import type {
 import { addedUp } from './activity.ts';
 import {
   anyEtag,
-  encodedReference,
   idempotencyKeyOf,
   int64Text,
   plainObject,
@@ -25,7 +24,12 @@ import {
   text,
   timeText,
 } from './arguments.ts';
-import { type ChangeOrdersOptions, changeOrders, type OrderToChange } from './bulk.ts';
+import {
+  type ChangeOrdersOptions,
+  changeOrders,
+  type OrderToCancel,
+  type OrderToShip,
+} from './bulk.ts';
 import { calling } from './call.ts';
 import { ConflictError } from './errors.ts';
 import {
@@ -101,7 +105,7 @@ export type {
   WebhookSecret,
   WebhookTest,
 } from '../../protocol/generated/records.ts';
-export type { ChangeOrdersOptions, OrderToChange } from './bulk.ts';
+export type { ChangeOrdersOptions, OrderToCancel, OrderToShip } from './bulk.ts';
 export type { ResponseDetails } from './errors.ts';
 export {
   AuthenticationError,
@@ -164,11 +168,23 @@ interface IfNoneMatch {
   readonly ifNoneMatch: string;
 }
 
-interface IfMatch {
+interface Conditions {
   /** The ETag that the order must have; otherwise the call rejects with OrderChangedError. */
   readonly ifMatch?: string | undefined;
   /** The reference that the order must have; otherwise it is another order, and the call rejects with OrderChangedError. */
-  readonly ifReferenceMatch?: string | undefined;
+  readonly reference?: string | undefined;
+}
+
+interface Cancelling extends CallOptions, Conditions {
+  /** Why the order is cancelled; see the contract for recommended values. */
+  readonly reason?: string | undefined;
+}
+
+interface Shipping extends CallOptions, Conditions {
+  /** When the order was shipped; the current time by default. */
+  readonly shippedAt?: Date | string | undefined;
+  /** The carrier's number of the shipment. */
+  readonly trackingNumber?: string | undefined;
 }
 
 /** Options of a read; see IfNoneMatch. */
@@ -319,22 +335,28 @@ export class StoreOrders {
    * key has already cancelled the order.
    * @throws NotFoundError, ConflictError, OrderChangedError, LimitError, UnknownOutcomeError
    */
-  async cancelOrder(id: bigint, options: CallOptions & IfMatch = {}): Promise<Tagged<OrderRecord>> {
-    return this.#end(id, CANCEL, options);
+  async cancelOrder(id: bigint, options: Cancelling = {}): Promise<OrderRecord> {
+    const reason = text(options.reason, 'reason');
+    return this.#end(id, CANCEL, options, {
+      fields: { reason },
+      isOwn: (order) => reason === undefined || order.reason === reason,
+    });
   }
 
   /**
    * Ships a pending order. The call also succeeds if the response to an attempt was lost and a retry shows that this API key
    * has already shipped the order.
-   * @param options.shippedAt when it was shipped; the current time by default
    * @throws NotFoundError, ConflictError, OrderChangedError, UnknownOutcomeError
    */
-  async shipOrder(
-    id: bigint,
-    options: CallOptions & IfMatch & { readonly shippedAt?: Date | string | undefined } = {},
-  ): Promise<Tagged<OrderRecord>> {
+  async shipOrder(id: bigint, options: Shipping = {}): Promise<OrderRecord> {
     const shippedAt = timeText(options.shippedAt, 'shippedAt');
-    return this.#end(id, SHIP, options, shippedAt);
+    const trackingNumber = text(options.trackingNumber, 'trackingNumber');
+    return this.#end(id, SHIP, options, {
+      fields: { shippedAt, trackingNumber },
+      isOwn: (order) =>
+        (shippedAt === undefined || isMoment(order.shipDate, shippedAt)) &&
+        (trackingNumber === undefined || order.trackingNumber === trackingNumber),
+    });
   }
 
   /**
@@ -344,7 +366,7 @@ export class StoreOrders {
    * requests, whose results `onProgress` has got, have taken effect
    */
   async cancelOrders(
-    orders: Iterable<bigint | OrderToChange>,
+    orders: Iterable<bigint | OrderToCancel>,
     options: ChangeOrdersOptions = {},
   ): Promise<ChangeResult[]> {
     return changeOrders(this.#settings, 'cancelOrders', orders, options);
@@ -352,7 +374,7 @@ export class StoreOrders {
 
   /** Ships several orders; see cancelOrders. @param options.shippedAt when they were shipped; the current time by default */
   async shipOrders(
-    orders: Iterable<bigint | OrderToChange>,
+    orders: Iterable<bigint | OrderToShip>,
     options: ChangeOrdersOptions & { readonly shippedAt?: Date | string | undefined } = {},
   ): Promise<ChangeResult[]> {
     return changeOrders(this.#settings, 'shipOrders', orders, options);
@@ -537,39 +559,42 @@ export class StoreOrders {
     return calling(this.#settings, options, (call) => repeated(call, () => read<T>(call, request)));
   }
 
-  /** Cancels or ships. */
+  /**
+   * Cancels or ships.
+   * @param isOwn whether the order can be the result of this call, whose response was lost
+   */
   async #end(
     id: bigint,
     { operation, action, status, code }: typeof CANCEL | typeof SHIP,
-    options: CallOptions & IfMatch,
-    shippedAt?: string,
-  ): Promise<Tagged<OrderRecord>> {
-    const body = shippedAt === undefined ? undefined : JSON.stringify({ shippedAt });
+    options: CallOptions & Conditions,
+    {
+      fields,
+      isOwn,
+    }: {
+      readonly fields: Readonly<Record<string, string | undefined>>;
+      readonly isOwn: (order: OrderRecord) => boolean;
+    },
+  ): Promise<OrderRecord> {
+    const body = JSON.stringify({ ...fields, reference: text(options.reference, 'reference') });
     const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
-    const headers = {
-      'if-match': strongEtag(options.ifMatch),
-      'if-reference-match': encodedReference(options.ifReferenceMatch),
-    };
     const isEnded = (order: OrderRecord) =>
       isOrder(order) && order.id === id && order.status === status;
     const request = {
       operation,
       method: 'POST',
       path,
-      body,
-      headers,
+      body: body === '{}' ? undefined : body,
+      headers: { 'if-match': strongEtag(options.ifMatch) },
       expects: [200],
       isSubject: isEnded,
     } as const;
-    const isShippedAt = ({ shipDate }: OrderRecord) =>
-      shippedAt === undefined || isMoment(shipDate, shippedAt);
     return calling(this.#settings, options, (call) =>
       repeatedChange(call, {
-        attempt: () => send(call, request, (reply) => reply.tagged<OrderRecord>(isEnded)),
+        attempt: () => send(call, request, (reply) => reply.record<OrderRecord>(isEnded)),
         resultIn: (error) => {
           const order =
             error instanceof ConflictError && error.code === code ? error.order : undefined;
-          return order !== undefined && isShippedAt(order) ? order : undefined;
+          return order !== undefined && isOwn(order) ? order : undefined;
         },
       }),
     );

@@ -131,8 +131,6 @@ export interface ResponseDetails {
   readonly problems: NonNullable<ErrorRecord['errors']>;
   readonly retryAfterMs: number | undefined;
   readonly order: OrderRecord | undefined;
-  /** Of the order. */
-  readonly etag: string;
 }
 
 /** The service refused the request. */
@@ -185,12 +183,11 @@ export class ConflictError extends ResponseError {
    * The order, if this API key has already made the requested change: by another call, or because a proxy sent the request
    * twice.
    */
-  readonly order: (OrderRecord & { readonly etag: string }) | undefined;
+  readonly order: OrderRecord | undefined;
 
   constructor(details: ResponseDetails) {
     super(details);
-    const { order, etag } = details;
-    this.order = order === undefined ? undefined : { ...order, etag };
+    this.order = details.order;
   }
 }
 

@@ -250,10 +250,10 @@ export class Reply {
     return record as T;
   }
 
-  /** As `record`, with its ETag; empty if a proxy has removed it. */
+  /** As `record`, with its ETag: orders have their own, which no proxy weakens; otherwise that of the response, empty if a proxy has removed it. */
   async tagged<T>(isValid: (record: never) => boolean): Promise<Tagged<T>> {
     const record = await this.record<T>(isValid);
-    return { ...record, etag: this.headers.get('etag') ?? '' };
+    return { etag: this.headers.get('etag') ?? '', ...record };
   }
 
   /** A success without a body. @throws ForeignResponseError for a proxy's success; only this header shows the difference */
@@ -327,17 +327,7 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   const isRecord = isErrorRecord(record, status);
   if (isRecord && isAnswer(record, status, request)) {
     const { code, message, errors: problems = [], order } = record;
-    const etag = headers.get('etag') ?? '';
-    return responseError({
-      status,
-      code,
-      message,
-      problems,
-      requestId,
-      retryAfterMs,
-      order,
-      etag,
-    });
+    return responseError({ status, code, message, problems, requestId, retryAfterMs, order });
   }
   if (!isUnavailable(status)) {
     return reply.foreign(isRecord ? `has the code "${record.code}"` : 'is not an Error record');
@@ -352,7 +342,6 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
     requestId,
     retryAfterMs,
     order: undefined,
-    etag: '',
   });
 }
 

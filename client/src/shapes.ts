@@ -38,13 +38,14 @@ export function isErrorRecord(value: unknown, status: number): value is ErrorRec
 
 export function isOrder(value: unknown): value is OrderRecord {
   if (!isObject(value)) return false;
-  const { id, status, placedAt, updatedAt, revision } = value as Unknown<OrderRecord>;
+  const { id, status, placedAt, updatedAt, revision, etag } = value as Unknown<OrderRecord>;
   return (
     typeof id === 'bigint' &&
     typeof status === 'string' &&
     typeof placedAt === 'string' &&
     typeof updatedAt === 'string' &&
-    typeof revision === 'bigint'
+    typeof revision === 'bigint' &&
+    typeof etag === 'string'
   );
 }
 

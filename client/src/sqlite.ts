@@ -35,7 +35,9 @@ const COLUMNS = `
   placed_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   revision INTEGER NOT NULL,
-  reference TEXT`;
+  reference TEXT,
+  reason TEXT,
+  tracking_number TEXT`;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS orders (${COLUMNS});
@@ -47,11 +49,9 @@ const SCHEMA = `
   );
   INSERT OR IGNORE INTO replica VALUES (1, NULL, NULL, '');`;
 
-const HAS_REFERENCE = `SELECT 1 FROM pragma_table_info('orders') WHERE name = 'reference'`;
-
-/** For a replica made by a release without references: its orders are copied again. */
-const ADD_REFERENCE = `ALTER TABLE orders ADD COLUMN reference TEXT;
-  UPDATE replica SET cursor = NULL, revision = NULL;`;
+/** Columns that replicas made by earlier releases do not have, in their order; a replica that gets one copies its orders again. */
+const ADDED = ['reference', 'reason', 'tracking_number'];
+const HAS_COLUMN = `SELECT 1 FROM pragma_table_info('orders') WHERE name = ?`;
 
 /**
  * A replica in a SQLite database: the table `orders` has the orders of the store, times as RFC 3339 in UTC. It changes
@@ -71,7 +71,11 @@ export class SqliteReplica implements ReplicaStore {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     this.#inTransaction(() => {
       database.exec(SCHEMA);
-      if (this.#prepare(HAS_REFERENCE).get() === undefined) database.exec(ADD_REFERENCE);
+      for (const name of ADDED) {
+        if (this.#prepare(HAS_COLUMN).get(name) !== undefined) continue;
+        database.exec(`ALTER TABLE orders ADD COLUMN ${name} TEXT;
+          UPDATE replica SET cursor = NULL, revision = NULL;`);
+      }
     });
   }
 
@@ -116,7 +120,7 @@ export class SqliteReplica implements ReplicaStore {
 
   #write(table: string, orders: readonly OrderRecord[]): void {
     const statement = this.#prepare(
-      `INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     for (const order of orders) {
       const { id, petId, quantity, shipDate, complete, status, placedAt, updatedAt } = order;
@@ -124,6 +128,7 @@ export class SqliteReplica implements ReplicaStore {
       statement.run(
         ...[id, petId ?? null, quantity ?? null, shipDate ?? null, completed],
         ...[status, placedAt, updatedAt, order.revision, order.reference ?? null],
+        ...[order.reason ?? null, order.trackingNumber ?? null],
       );
     }
   }

@@ -42,6 +42,8 @@ export interface Actions {
   /** Cancels or ships the open order; before a cancel, the dialog asks. */
   readonly act: (action: Action) => Handler;
   readonly actOnSelected: (action: Action) => Handler;
+  /** Sets the reason of the cancel in the dialog. */
+  readonly setReason: Handler;
   /** Confirms the dialog. */
   readonly confirm: Handler;
   readonly showDialog: (dialog: Dialog) => Handler;

@@ -196,7 +196,14 @@ export class App {
       void (action === 'cancel' ? this.#changing.ask(action) : this.#changing.changeOpen(action)),
     actOnSelected: (action) => () => {
       const ids = [...this.#screen.state.selected];
-      this.#showDialog({ kind: 'several', action, ids });
+      this.#showDialog({ kind: 'several', action, ids, reason: '' });
+    },
+    setReason: ({ target }) => {
+      const reason = (target as HTMLInputElement).value;
+      this.#screen.change((state) => {
+        const { dialog } = state;
+        if (dialog !== undefined && 'reason' in dialog) state.dialog = { ...dialog, reason };
+      });
     },
     confirm: () => void this.#changing.confirm(),
     showDialog: (dialog) => () => this.#showDialog(dialog),

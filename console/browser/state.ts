@@ -11,7 +11,6 @@ import type { View } from './list/address.ts';
 import { type Preferences, storedPreferences } from './preferences.ts';
 import type { Session } from './sign-in.ts';
 
-export type TaggedOrder = OrderRecord & { readonly etag?: string };
 export type Action = 'cancel' | 'ship';
 
 /** Everything that the page shows. */
@@ -31,7 +30,7 @@ export interface State {
   /** The text in the search box. */
   search: string;
   /** In the order of the view; rows stay where they are when they change. */
-  orders: TaggedOrder[];
+  orders: OrderRecord[];
   /** The cursor of the next page; undefined at the end. */
   next: string | undefined;
   isLoading: boolean;
@@ -72,7 +71,7 @@ export interface State {
 /** The order whose details are open. */
 export interface Detail {
   readonly id: bigint;
-  readonly order: TaggedOrder | undefined;
+  readonly order: OrderRecord | undefined;
   readonly events: OrderHistory['events'];
   /** How many other orders the pet has. */
   readonly others: OrderCounts | undefined;
@@ -109,6 +108,8 @@ export interface Result {
 export interface Bulk {
   readonly action: Action;
   readonly ids: readonly bigint[];
+  /** Of a cancel; empty for none. */
+  readonly reason: string;
   readonly results: ReadonlyMap<bigint, Result>;
   readonly isRunning: boolean;
   readonly isStopping: boolean;
@@ -119,12 +120,19 @@ export type Dialog =
   | {
       readonly kind: 'one';
       readonly action: Action;
-      readonly order: TaggedOrder;
+      readonly order: OrderRecord;
       readonly by: string | undefined;
+      /** Of a cancel; empty for none. */
+      readonly reason: string;
       readonly isActing: boolean;
       readonly failure: Failure | undefined;
     }
-  | { readonly kind: 'several'; readonly action: Action; readonly ids: readonly bigint[] }
+  | {
+      readonly kind: 'several';
+      readonly action: Action;
+      readonly ids: readonly bigint[];
+      readonly reason: string;
+    }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | { readonly kind: 'keys' };
 

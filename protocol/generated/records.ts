@@ -38,14 +38,27 @@ export interface OrderRecord {
   readonly complete?: boolean;
   /** The name that the integrator has given the order; it never changes. */
   readonly reference?: string;
-  /** A pending order can become shipped or cancelled; shipped and cancelled orders never change again. */
+  /** A pending order can become shipped or cancelled; no operation of this version changes a shipped or cancelled order. Clients must expect further values. */
   readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
+  /** Why the order was cancelled; clients must expect other values. */
+  readonly reason?:
+    | 'customer_request'
+    | 'out_of_stock'
+    | 'pet_unavailable'
+    | 'duplicate'
+    | 'payment_failed'
+    | 'other'
+    | (string & {});
+  /** The carrier's number of the shipment. */
+  readonly trackingNumber?: string;
   /** When the store recorded the order. */
   readonly placedAt: string;
   /** When the store recorded the latest change of the order. */
   readonly updatedAt: string;
   /** The revision of the latest change; the revision of the store increases with every transaction that changes an order. */
   readonly revision: bigint;
+  /** The ETag of the order, with its quotes; for If-Match, and for changes of several orders. */
+  readonly etag: string;
 }
 
 /** The order to place. */
@@ -60,14 +73,35 @@ export interface NewOrder {
   readonly reference?: string;
 }
 
-/** How the order was cancelled. It has no fields yet. */
-export type Cancellation = Readonly<Record<string, never>>;
+/** How the order was cancelled. */
+export interface Cancellation {
+  readonly reason?: Reason;
+  readonly reference?: ExpectedReference;
+}
 
 /** How the order was shipped. */
 export interface Shipment {
   /** When the order was shipped; by default the current time. */
   readonly shippedAt?: string;
+  readonly trackingNumber?: TrackingNumber;
+  readonly reference?: ExpectedReference;
 }
+
+/** Why the order is cancelled: one of the examples where it fits, otherwise a word of your own. It is part of the history of the store, and cannot be erased: nothing about persons. */
+export type Reason =
+  | 'customer_request'
+  | 'out_of_stock'
+  | 'pet_unavailable'
+  | 'duplicate'
+  | 'payment_failed'
+  | 'other'
+  | (string & {});
+
+/** The carrier's number of the shipment. It is part of the history of the store, and cannot be erased. */
+export type TrackingNumber = string;
+
+/** The reference that the order must have; otherwise the response is 412 `reference_differs`. So an id that belongs to another order, for example after the store was restored, changes nothing. */
+export type ExpectedReference = string;
 
 /** A page of orders. */
 export interface OrderPage {
@@ -83,20 +117,31 @@ export interface OrderPage {
   readonly changes: string;
 }
 
-/** An order that is to be changed. */
-export interface OrderToChange {
+/** An order that is to be cancelled. */
+export interface OrderToCancel {
   /** Unique order identifier. */
   readonly id: bigint;
-  /** The ETag that the order must still have; as in If-Match. */
-  readonly etag?: string;
-  /** The reference that the order must have; as in If-Reference-Match, but not encoded. */
-  readonly reference?: string;
+  readonly etag?: ExpectedEtag;
+  readonly reference?: ExpectedReference;
+  readonly reason?: Reason;
 }
+
+/** An order that is to be shipped. */
+export interface OrderToShip {
+  /** Unique order identifier. */
+  readonly id: bigint;
+  readonly etag?: ExpectedEtag;
+  readonly reference?: ExpectedReference;
+  readonly trackingNumber?: TrackingNumber;
+}
+
+/** The ETag that the order must still have; as in If-Match. */
+export type ExpectedEtag = string;
 
 /** Orders to cancel. */
 export interface Cancellations {
   /** The orders, each once. */
-  readonly orders: readonly OrderToChange[];
+  readonly orders: readonly OrderToCancel[];
   /** Whether either all orders are changed or none; false by default. */
   readonly atomic?: boolean;
 }
@@ -104,7 +149,7 @@ export interface Cancellations {
 /** Orders to ship. */
 export interface Shipments {
   /** The orders, each once. */
-  readonly orders: readonly OrderToChange[];
+  readonly orders: readonly OrderToShip[];
   /** Whether either all orders are changed or none; false by default. */
   readonly atomic?: boolean;
   /** When the orders were shipped; by default the current time. */
@@ -135,16 +180,20 @@ export interface OrderHistory {
   readonly reference?: string;
   /** Oldest first. */
   readonly events: readonly {
-    /** What happened. */
+    /** What happened. Clients must expect further values. */
     readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
     /** When the store recorded it. */
     readonly at: string;
     /** The revision of the store with this event. */
     readonly revision: bigint;
+    /** Why the order was cancelled. */
+    readonly reason?: string;
+    /** The carrier's number of the shipment. */
+    readonly trackingNumber?: string;
     /** The id of the API key; absent if an operator of the store made the change. */
     readonly by?: string;
     /** The name of the API key, as the operators have given it; only for keys that may read it. */
-    readonly name?: string;
+    readonly byName?: string;
   }[];
 }
 
@@ -152,7 +201,7 @@ export interface OrderHistory {
 export interface Change {
   /** The revision of the store; several changes can share one. */
   readonly revision: bigint;
-  /** What happened. */
+  /** What happened. Clients must expect further values. */
   readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
   /** When the store recorded the change. */
   readonly at: string;
@@ -252,7 +301,7 @@ export interface Key {
   readonly id: string;
   /** The name that the operators have given it. */
   readonly name: string;
-  /** Where it is valid. */
+  /** Where it is valid. Clients must expect further values. */
   readonly environment: 'production' | 'staging' | (string & {});
   /** What it may do; a key without scopes of its own has all but webhooks:manage-all. */
   readonly scopes: readonly string[];
@@ -276,9 +325,9 @@ export interface Webhook {
   readonly events?: readonly ('placed' | 'cancelled' | 'shipped' | (string & {}))[];
   /** The pets whose changes are sent; absent for all. */
   readonly petIds?: readonly bigint[];
-  /** `failing`: the last delivery was not accepted and will be repeated. */
+  /** `failing`: the last delivery was not accepted and will be repeated. Clients must expect further values. */
   readonly state: 'active' | 'failing' | 'paused' | (string & {});
-  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its position is in no history of the store any more, after a restore, so that `after` must be set. */
+  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its position is in no history of the store any more, after a restore, so that `after` must be set. Clients must expect further values. */
   readonly pauseReason?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
   /** Its position in the feed: everything up to this cursor was delivered. */
   readonly cursor: string;
@@ -370,7 +419,7 @@ export interface WebhookTest {
 
 /** What went wrong. */
 export interface ErrorRecord {
-  /** Machine-readable error code; docs/errors.md of the service explains each. */
+  /** Machine-readable error code; docs/errors.md of the service explains each. Clients must expect further values. */
   readonly code: ErrorCode;
   /** Human-readable description. */
   readonly message: string;

@@ -27,10 +27,13 @@ export interface LaterEvent {
  */
 export function orderAfter(current: Order, later: LaterEvent | undefined): Order {
   if (later === undefined) return current;
-  if (later.type !== 'shipped') return { ...current, status: 'pending' };
+  const pending = { ...current, ...PENDING };
+  if (later.type !== 'shipped') return pending;
   const { shipDateBefore: shipDate, completeBefore: complete } = later;
-  return { ...current, status: 'pending', shipDate, complete };
+  return { ...pending, shipDate, complete };
 }
+
+const PENDING = { status: 'pending', reason: undefined, trackingNumber: undefined } as const;
 
 /**
  * Returns a change of an order.

@@ -3,9 +3,22 @@ import { differingFields, type Order, type OrderId } from './order.ts';
 /** A command on an existing order, or one that places an order under its own id, as imports do. */
 export type OrderCommand =
   | { readonly type: 'insertOrder'; readonly order: Order }
-  | ({ readonly type: 'cancel' } & ChangeOrder)
-  /** `at` is the time of shipment in milliseconds since the epoch; defaults to the current time. */
-  | ({ readonly type: 'ship'; readonly at?: number | undefined } & ChangeOrder);
+  | CancelCommand
+  | ShipCommand;
+
+export interface CancelCommand extends ChangeOrder {
+  readonly type: 'cancel';
+  /** See Order. */
+  readonly reason?: string | undefined;
+}
+
+export interface ShipCommand extends ChangeOrder {
+  readonly type: 'ship';
+  /** The time of shipment in milliseconds since the epoch; defaults to the current time. */
+  readonly at?: number | undefined;
+  /** See Order. */
+  readonly trackingNumber?: string | undefined;
+}
 
 interface ChangeOrder {
   readonly id: OrderId;
@@ -80,11 +93,13 @@ export function decide(
   }
   if (ifRevision !== undefined && ifRevision !== revision) return { outcome: 'order_changed' };
   if (command.type === 'cancel') {
-    return { outcome: 'cancelled', order: { ...order, status: 'cancelled' } };
+    const { reason } = command;
+    return { outcome: 'cancelled', order: { ...order, status: 'cancelled', reason } };
   }
+  const { at: shipDate = now, trackingNumber } = command;
   return {
     outcome: 'shipped',
-    order: { ...order, status: 'shipped', shipDate: command.at ?? now, complete: true },
+    order: { ...order, status: 'shipped', shipDate, complete: true, trackingNumber },
   };
 }
 

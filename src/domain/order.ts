@@ -19,6 +19,10 @@ export interface Order {
   readonly complete?: boolean | undefined;
   /** The name that an integrator has given the order; never changes. See `isReference`. */
   readonly reference?: string | undefined;
+  /** Why the order was cancelled; only cancelled orders have one. See `isReason`. */
+  readonly reason?: string | undefined;
+  /** The carrier's number of the shipment; only shipped orders have one. See `isTrackingNumber`. */
+  readonly trackingNumber?: string | undefined;
 }
 
 /** An order with what the store has recorded about it. */
@@ -34,12 +38,24 @@ export interface OrderRecord extends Order {
 /** An order whose id may be left to the store. */
 export type OrderDraft = Omit<Order, 'id'> & { readonly id?: OrderId | undefined };
 
-/** Control characters, and surrogates that are not part of a pair. */
+/** Without control characters, and surrogates that are not part of a pair. */
 const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+const REASON = /^[^\p{Cc}\p{Cs}]{1,64}$/u;
+const TRACKING_NUMBER = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** Returns whether a text can be a reference: 1 to 255 characters, none of them a control character. */
 export function isReference(text: string): boolean {
   return REFERENCE.test(text);
+}
+
+/** Returns whether a text can be the reason of a cancel: 1 to 64 characters, none of them a control character. */
+export function isReason(text: string): boolean {
+  return REASON.test(text);
+}
+
+/** Returns whether a text can be a tracking number: 1 to 128 characters, none of them a control character. */
+export function isTrackingNumber(text: string): boolean {
+  return TRACKING_NUMBER.test(text);
 }
 
 export const INT64_MIN = -(2n ** 63n);
@@ -84,5 +100,5 @@ export function differingFields(a: Order, b: Order): string[] {
 
 const COMPARED = [
   ...(['id', 'petId', 'quantity', 'shipDate'] as const),
-  ...(['complete', 'status', 'reference'] as const),
+  ...(['complete', 'status', 'reference', 'reason', 'trackingNumber'] as const),
 ];

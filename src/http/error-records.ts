@@ -57,7 +57,7 @@ const ERRORS = {
     'Nothing was changed: If-None-Match names the present state, or If-Match names a state that this resource does not have.',
   ],
   webhook_changed: [412, 'The webhook has changed since the ETag in If-Match was read.'],
-  reference_differs: [412, 'The order does not have the reference in If-Reference-Match.'],
+  reference_differs: [412, 'The order does not have the reference in the request.'],
   body_too_large: [413, 'The request body is too large.'],
   uri_too_long: [414, 'The URL is too long.'],
   unsupported_media_type: [

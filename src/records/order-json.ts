@@ -7,16 +7,24 @@ import { type OrderRecord, orderJson } from '../domain/order.ts';
 import { asciiJson } from '../domain/text.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import type { ChangePage } from '../store/feed.ts';
+import { orderEtag } from './etags.ts';
 
 /** Formats an order as v2's Order record: the fields of v1, then those that the store records. Pure ASCII. */
 export function orderRecordJson(record: OrderRecord): Json<Contract.OrderRecord> {
-  const { reference, status, placedAt, updatedAt, revision } = record;
+  const { reference, status, reason, trackingNumber, placedAt, updatedAt, revision } = record;
   const placed = formatTimestamp(placedAt);
   const updated = updatedAt === placedAt ? placed : formatTimestamp(updatedAt);
   const name = reference === undefined ? '' : `"reference":${asciiJson(reference)},`;
+  const fields = `${orderJson(record).slice(0, -1)},${name}"status":"${status}"${detailJson({ reason, trackingNumber })}`;
   const times = `"placedAt":"${placed}","updatedAt":"${updated}"`;
-  const fields = `${orderJson(record).slice(0, -1)},${name}"status":"${status}",${times}`;
-  return `${fields},"revision":${revision}}` as Json<Contract.OrderRecord>;
+  const etag = asciiJson(orderEtag(record));
+  return `${fields},${times},"revision":${revision},"etag":${etag}}` as Json<Contract.OrderRecord>;
+}
+
+/** Formats the fields that only cancelled or shipped orders can have, with a comma before each. */
+function detailJson({ reason, trackingNumber }: Pick<OrderRecord, 'reason' | 'trackingNumber'>) {
+  if (reason !== undefined) return `,"reason":${asciiJson(reason)}`;
+  return trackingNumber === undefined ? '' : `,"trackingNumber":${asciiJson(trackingNumber)}`;
 }
 
 const CHANGES_PER_TURN = 100;

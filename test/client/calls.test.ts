@@ -10,6 +10,7 @@ import {
   ConflictError,
   ConnectionError,
   ForeignResponseError,
+  InvalidRequestError,
   type PlannedRetry,
   parse,
   type ReceivedResponse,
@@ -481,10 +482,10 @@ test('an order has one reference, under which it is placed once and never mistak
   const order = { petId: 1n, quantity: 2n, shipDate: new Date(0), reference: 'Größe "5" 50%' };
   const placed = await client.placeOrder(order);
   assert.deepEqual([placed.reference, placed.isReplayed], [order.reference, false]);
-  const other = { ifReferenceMatch: 'another' };
+  const other = { reference: 'another' };
   await assert.rejects(client.shipOrder(placed.id, other), { code: 'reference_differs' });
-  await assert.rejects(client.cancelOrder(placed.id, { ifReferenceMatch: '' }), TypeError);
-  const shipped = await client.shipOrder(placed.id, { ifReferenceMatch: order.reference });
+  await assert.rejects(client.cancelOrder(placed.id, { reference: '' }), InvalidRequestError);
+  const shipped = await client.shipOrder(placed.id, { reference: order.reference });
   // The date of the order is now that of the shipment.
   assert.deepEqual(await client.placeOrder(order), { ...shipped, isReplayed: true });
   const changed = { ...order, quantity: 3n };

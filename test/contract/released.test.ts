@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
+import { openValues, type Schema } from '../../protocol/openapi.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -11,7 +12,7 @@ function contractAt(path: string): Node {
 }
 
 /** Keys whose values are for people, or lists that clients know may grow. */
-const NOT_BINDING = ['description', 'summary', 'example', 'x-extensible-enum'];
+const NOT_BINDING = ['description', 'summary', 'example', 'examples', 'x-extensible-enum'];
 
 /** A contract without what may change at any time. */
 function binding(node: unknown, name = ''): unknown {
@@ -24,11 +25,11 @@ function binding(node: unknown, name = ''): unknown {
   return Object.fromEntries(entries);
 }
 
-function codesOf(contract: Node): string[] {
+function codesOf(contract: Node): readonly string[] {
   const { components } = contract as {
-    components: { schemas: { Error: { properties: { code: Record<string, string[]> } } } };
+    components: { schemas: { Error: { properties: { code: Schema } } } };
   };
-  return components.schemas.Error.properties.code['x-extensible-enum']!;
+  return openValues(components.schemas.Error.properties.code)!;
 }
 
 function versionOf(contract: Node): string {

@@ -28,15 +28,23 @@ export const reference = fc
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
 /** An order with arbitrary values; any field but id and status may be missing. */
-export const anyOrder: fc.Arbitrary<Order> = fc.record(
-  {
-    id: int64,
-    status: fc.constantFrom(...ORDER_STATUSES),
-    petId: optional(int64),
-    quantity: optional(fc.bigInt({ min: 0n, max: INT64_MAX })),
-    shipDate: optional(shipDate),
-    complete: optional(fc.boolean()),
-    reference: optional(reference),
-  },
-  { noNullPrototype: true },
-);
+export const anyOrder: fc.Arbitrary<Order> = fc
+  .record(
+    {
+      id: int64,
+      status: fc.constantFrom(...ORDER_STATUSES),
+      petId: optional(int64),
+      quantity: optional(fc.bigInt({ min: 0n, max: INT64_MAX })),
+      shipDate: optional(shipDate),
+      complete: optional(fc.boolean()),
+      reference: optional(reference),
+      reason: optional(reference),
+      trackingNumber: optional(reference),
+    },
+    { noNullPrototype: true },
+  )
+  .map((order) => ({
+    ...order,
+    reason: order.status === 'cancelled' ? order.reason : undefined,
+    trackingNumber: order.status === 'shipped' ? order.trackingNumber : undefined,
+  }));

@@ -62,10 +62,15 @@ for (const [status, row] of Object.entries(TABLE)) {
   }
 }
 
-test('cancelling changes only the status', () => {
+test('cancelling without a reason changes only the status', () => {
   fc.assert(
     fc.property(anyOrder, (any) => {
-      const order: Order = { ...any, status: 'pending' };
+      const order = {
+        ...any,
+        status: 'pending',
+        reason: undefined,
+        trackingNumber: undefined,
+      } as const;
       const { order: after } = decide(known(order), { type: 'cancel', id: order.id }, NOW);
       assert.deepEqual(differingFields(order, after!), ['status']);
     }),
@@ -75,7 +80,19 @@ test('cancelling changes only the status', () => {
 test('shipping sets the actual ship date and completes the order', () => {
   const order: Order = { id: 1n, status: 'pending', petId: 7n, shipDate: 0, complete: false };
   const now = decide(known(order), { type: 'ship', id: 1n }, NOW).order;
-  assert.deepEqual(now, { ...order, status: 'shipped', shipDate: NOW, complete: true });
+  const shipped = { ...order, status: 'shipped', complete: true, trackingNumber: undefined };
+  assert.deepEqual(now, { ...shipped, shipDate: NOW });
   const earlier = decide(known(order), { type: 'ship', id: 1n, at: 5 }, NOW).order;
-  assert.deepEqual(earlier, { ...order, status: 'shipped', shipDate: 5, complete: true });
+  assert.deepEqual(earlier, { ...shipped, shipDate: 5 });
+});
+
+test('a cancelled order has the reason of the cancel, and a shipped one its tracking number', () => {
+  const order: Order = { id: 1n, status: 'pending' };
+  const cancelled = decide(known(order), { type: 'cancel', id: 1n, reason: 'other' }, NOW).order;
+  assert.equal(cancelled!.reason, 'other');
+  const shipped = decide(known(order), { type: 'ship', id: 1n, trackingNumber: 'T' }, NOW);
+  assert.equal(shipped.order!.trackingNumber, 'T');
+  // A repeated shipment changes nothing.
+  const again = decide(known(shipped.order!), { type: 'ship', id: 1n, trackingNumber: 'U' }, NOW);
+  assert.deepEqual(again, { outcome: 'unchanged' });
 });

@@ -27,7 +27,7 @@ test('a preflight request of an allowed origin needs no key, and does not reveal
     assert.equal(headers['access-control-allow-methods'], 'GET, HEAD, POST, PATCH, DELETE');
     assert.equal(
       headers['access-control-allow-headers'],
-      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Reference-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id',
+      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id',
     );
     assert.equal(headers['access-control-max-age'], '600');
     assert.equal(headers.vary, 'Origin');

@@ -61,6 +61,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '018-sorted.sqlite.sql': '62d962efbf80bb10',
   '019-times.postgres.sql': '7d288ded8e5b4faa',
   '019-times.sqlite.sql': '8d7255ddaa62da11',
+  '020-reasons.postgres.sql': '0752ff171119c731',
+  '020-reasons.sqlite.sql': 'b00ad4481862c80b',
 };
 
 test('no migration that has landed is changed', () => {

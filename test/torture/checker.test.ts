@@ -14,6 +14,7 @@ function change(revision: number, type: Change['type'], order: number, by?: stri
     // The first order has no ship date.
     ...{ placedAt: `at ${9 - order}`, shipDate: order === 1 ? undefined : `on ${order}` },
     reference: undefined,
+    detail: undefined,
   };
 }
 

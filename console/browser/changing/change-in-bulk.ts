@@ -51,13 +51,23 @@ export async function selectMatching(screen: Screen): Promise<void> {
 export async function changeSeveral(
   screen: Screen,
   session: Session,
-  action: Action,
-  ids: readonly bigint[],
+  {
+    action,
+    ids,
+    reason,
+  }: { readonly action: Action; readonly ids: readonly bigint[]; readonly reason: string },
 ): Promise<void> {
   const results = new Map<bigint, Result>();
   const show = (found: Partial<Bulk>) =>
     screen.change((state) => {
-      const before = state.bulk ?? { action, ids, results, isRunning: true, isStopping: false };
+      const before = state.bulk ?? {
+        action,
+        ids,
+        reason,
+        results,
+        isRunning: true,
+        isStopping: false,
+      };
       state.bulk = { ...before, results: new Map(results), ...found };
     });
   screen.change((state) => (state.bulk = undefined));
@@ -67,7 +77,7 @@ export async function changeSeveral(
     const isStopped = screen.state.bulk?.isStopping === true;
     const problem = isStopped
       ? 'It was not tried.'
-      : await changePart(screen, session, { action, part, results });
+      : await changePart(screen, session, { action, part, reason, results });
     if (session.ending.signal.aborted) return;
     for (const id of problem === undefined ? [] : part) {
       const kind = isStopped ? 'untried' : 'failed';
@@ -90,18 +100,24 @@ async function changePart(
   {
     action,
     part,
+    reason,
     results,
   }: {
     readonly action: Action;
     readonly part: readonly bigint[];
+    readonly reason: string;
     readonly results: Map<bigint, Result>;
   },
 ): Promise<string | undefined> {
   const { client, ending } = session;
   const options = { signal: ending.signal };
+  const given = reason.trim() || undefined;
   try {
     const found = await (action === 'cancel'
-      ? client.cancelOrders(part, options)
+      ? client.cancelOrders(
+          part.map((id) => ({ id, reason: given })),
+          options,
+        )
       : client.shipOrders(part, options));
     for (const each of found) results.set(each.id, resultOf(each, action));
     screen.change((state) => {

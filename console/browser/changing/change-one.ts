@@ -1,10 +1,24 @@
-import { ConflictError, LimitError, NotFoundError, OrderChangedError } from '@store-orders/client';
+import {
+  ConflictError,
+  LimitError,
+  NotFoundError,
+  OrderChangedError,
+  type OrderRecord,
+} from '@store-orders/client';
 import { now } from '../clock.ts';
 import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { type Action, type Failure, type TaggedOrder, WORDS } from '../state.ts';
+import { type Action, type Failure, WORDS } from '../state.ts';
+
+/** What is to become of an order. */
+interface Asked {
+  readonly action: Action;
+  readonly order: OrderRecord;
+  /** Of a cancel; empty for none. */
+  readonly reason: string;
+}
 
 /**
  * Cancels or ships an order, unless it has changed since it was shown.
@@ -13,14 +27,14 @@ import { type Action, type Failure, type TaggedOrder, WORDS } from '../state.ts'
 export async function changeOne(
   screen: Screen,
   session: Session,
-  action: Action,
-  { id, etag }: TaggedOrder,
+  { action, order: { id, etag }, reason }: Asked,
 ): Promise<Failure | undefined> {
   const { client, ending } = session;
   const options = { ifMatch: etag, signal: ending.signal };
+  const given = reason.trim() || undefined;
   try {
     const order = await (action === 'cancel'
-      ? client.cancelOrder(id, options)
+      ? client.cancelOrder(id, { ...options, reason: given })
       : client.shipOrder(id, options));
     screen.change((state) => {
       showOrder(state, order);

@@ -16,21 +16,22 @@ export class Changing {
   }
 
   /** Asks before the open order is changed. */
-  async ask(action: Action): Promise<void> {
-    await this.#readEtag();
+  ask(action: Action): void {
     const { detail, session } = this.#screen.state;
     const order = detail?.order;
     if (order?.status !== 'pending' || session?.may[action] !== true) return;
     const placed = detail!.events.find(({ type }) => type === 'placed');
-    const by = placed?.name ?? placed?.by;
+    const by = placed?.byName ?? placed?.by;
     this.#screen.change((state) => {
-      state.dialog = { kind: 'one', action, order, by, isActing: false, failure: undefined };
+      state.dialog = {
+        ...{ kind: 'one', action, order, by, reason: '' },
+        ...{ isActing: false, failure: undefined },
+      };
     });
   }
 
   /** Changes the open order without a question. */
   async changeOpen(action: Action): Promise<void> {
-    await this.#readEtag();
     const { session, detail } = this.#screen.state;
     if (session === undefined || detail?.order?.status !== 'pending' || detail.isActing) return;
     const show = (isActing: boolean) =>
@@ -38,15 +39,9 @@ export class Changing {
         if (state.detail?.id === detail.id) state.detail = { ...state.detail, isActing };
       });
     show(true);
-    await changeOne(this.#screen, session, action, detail.order);
+    await changeOne(this.#screen, session, { action, order: detail.order, reason: '' });
     show(false);
     await this.#afterwards();
-  }
-
-  /** An order from the list has no ETag. */
-  async #readEtag(): Promise<void> {
-    const { detail } = this.#screen.state;
-    if (detail?.order?.etag === undefined) await readDetails(this.#screen);
   }
 
   /** Carries out the action of the dialog. */
@@ -54,12 +49,12 @@ export class Changing {
     const { dialog, session } = this.#screen.state;
     if (dialog?.kind === 'several') {
       this.#screen.change((state) => (state.dialog = undefined));
-      await this.changeSeveral(dialog.action, dialog.ids);
+      await this.changeSeveral(dialog.action, dialog.ids, dialog.reason);
     }
     if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
-    const failure = await changeOne(this.#screen, session, dialog.action, dialog.order);
+    const failure = await changeOne(this.#screen, session, dialog);
     // Shown before history and counts are read, which can take a while.
     this.#screen.change((state) => {
       if (state.dialog !== asked) return;
@@ -71,10 +66,10 @@ export class Changing {
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
-  async changeSeveral(action: Action, ids: readonly bigint[]): Promise<void> {
+  async changeSeveral(action: Action, ids: readonly bigint[], reason: string): Promise<void> {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    const changing = changeSeveral(this.#screen, session, action, ids);
+    const changing = changeSeveral(this.#screen, session, { action, ids, reason });
     await this.#screen.focus('.bulk');
     await changing;
     await this.#afterwards();
@@ -85,6 +80,6 @@ export class Changing {
     if (bulk === undefined || bulk.isRunning) return;
     const { failed, untried } = outcomeOf(bulk);
     const ids = [...failed, ...untried].map(({ id }) => id);
-    await this.changeSeveral(bulk.action, ids);
+    await this.changeSeveral(bulk.action, ids, bulk.reason);
   }
 }

@@ -3,7 +3,7 @@ import type { Actions } from '../actions.ts';
 import { orders } from '../format.ts';
 import { icon } from '../icons.ts';
 import { failureNotice, summaryOf } from '../order/details-view.ts';
-import { type Dialog, type State, WORDS } from '../state.ts';
+import { type Action, type Dialog, type State, WORDS } from '../state.ts';
 
 /** Ids that are listed; all of them are copied. */
 const MAX_LISTED = 1_000;
@@ -24,15 +24,30 @@ const CONSEQUENCES = {
   ship: ['This cannot be undone.', 'This cannot be undone.'],
 } as const;
 
+/** Recommended by the contract. */
+const REASONS = [
+  ...['customer_request', 'out_of_stock', 'pet_unavailable', 'duplicate'],
+  ...['payment_failed', 'other'],
+];
+const MAX_REASON = 64;
+
+function reasonField(action: Action, reason: string, actions: Actions) {
+  if (action !== 'cancel') return nothing;
+  return html`<label class="reason"><span>Reason</span>
+    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" .value=${reason} @input=${actions.setReason} /></label>
+    <datalist id="reasons">${REASONS.map((each) => html`<option value=${each}></option>`)}</datalist>`;
+}
+
 /** The focus is on the safe button. */
 function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
-  const { action, order, by, isActing, failure } = dialog;
+  const { action, order, by, reason, isActing, failure } = dialog;
   const { verb, doing, keep } = WORDS[action];
   const isOver = failure !== undefined && !failure.isRetryable;
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">${verb} order ${order.id}?</h2>
       <p id="consequence">${CONSEQUENCES[action][0]}</p>
       ${summaryOf(order, by)}
+      ${isOver ? nothing : reasonField(action, reason, actions)}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
     </div>
     <div class="end">
@@ -42,7 +57,10 @@ function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
   </dialog>`;
 }
 
-function askSeveral({ action, ids }: Dialog & { readonly kind: 'several' }, actions: Actions) {
+function askSeveral(
+  { action, ids, reason }: Dialog & { readonly kind: 'several' },
+  actions: Actions,
+) {
   const { verb, keep } = WORDS[action];
   const many = orders(ids.length);
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
@@ -50,6 +68,7 @@ function askSeveral({ action, ids }: Dialog & { readonly kind: 'several' }, acti
       <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders">${ids.slice(0, MAX_LISTED).map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span>and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
+      ${reasonField(action, reason, actions)}
     </div>
     <div class="end">
       <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>

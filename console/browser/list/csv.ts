@@ -12,6 +12,8 @@ const COLUMNS = [
   'status',
   'complete',
   'reference',
+  'reason',
+  'trackingNumber',
   'placedAt',
   'updatedAt',
 ] as const;

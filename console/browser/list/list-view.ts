@@ -1,3 +1,4 @@
+import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
@@ -12,7 +13,7 @@ import {
   time,
 } from '../format.ts';
 import { icon } from '../icons.ts';
-import type { State, TaggedOrder } from '../state.ts';
+import type { State } from '../state.ts';
 import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
 import { rangeName } from './filters-view.ts';
 import { selectable } from './list-state.ts';
@@ -27,7 +28,7 @@ const PILLS = {
   cancelled: ['crossed', 'Cancelled'],
 } as const;
 
-export function pill(status: TaggedOrder['status']) {
+export function pill(status: OrderRecord['status']) {
   const [name, word] = PILLS[status as 'pending'] ?? ['box', status];
   return html`<span class="pill ${status}">${icon(name)}${word}</span>`;
 }
@@ -128,7 +129,7 @@ function selectAll(state: State, actions: Actions) {
     .indeterminate=${!isAll && state.selected.size > 0} @change=${actions.selectAll} />`;
 }
 
-function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions) {
+function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions) {
   const { id, status, petId, quantity, placedAt, updatedAt } = order;
   const { view, selected, current, detail, changed, bulk, isNarrow } = state;
   const to = { ...view, order: id };
@@ -155,7 +156,7 @@ function row(state: State, order: TaggedOrder, canAct: boolean, actions: Actions
 }
 
 /** The time at which an order ships; only in words if there is no room for the time. */
-function shipsCell(order: TaggedOrder, isNarrow: boolean) {
+function shipsCell(order: OrderRecord, isNarrow: boolean) {
   const { status, shipDate } = order;
   if (shipDate === undefined)
     return html`<span class="none">${isNarrow ? 'No ship date' : 'none'}</span>`;

@@ -1,10 +1,11 @@
+import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from '../actions.ts';
 import { ago, count, daysFrom, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { moreIn, searchOf, totalOf, withoutFilters } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
-import type { Detail, Failure, State, TaggedOrder } from '../state.ts';
+import type { Detail, Failure, State } from '../state.ts';
 
 /** The details beside the list. */
 export function detailsPanel(state: State, detail: Detail, actions: Actions) {
@@ -42,7 +43,7 @@ function referenceLink({ view }: State, id: bigint, actions: Actions) {
   return html`<a class="button" href=${searchOf(to)} @click=${actions.follow(to)}>Orders with this reference</a>`;
 }
 
-function subtitle(order: TaggedOrder) {
+function subtitle(order: OrderRecord) {
   const { status, shipDate, updatedAt } = order;
   if (status === 'cancelled') return html`Cancelled ${ago(updatedAt)}`;
   if (status === 'shipped')
@@ -54,7 +55,7 @@ function subtitle(order: TaggedOrder) {
 function walk(state: State, { id }: Detail, actions: Actions) {
   const { orders, view, counts } = state;
   const index = orders.findIndex((each) => each.id === id);
-  const step = (name: 'Previous' | 'Next', to: TaggedOrder | undefined, icons: 'up' | 'down') => {
+  const step = (name: 'Previous' | 'Next', to: OrderRecord | undefined, icons: 'up' | 'down') => {
     if (to === undefined) {
       return html`<span class="icon-only disabled" aria-hidden="true">${icon(icons)}</span>`;
     }
@@ -71,7 +72,7 @@ function walk(state: State, { id }: Detail, actions: Actions) {
 const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
 
 /** The buttons for shipping and cancelling are apart and look different. */
-function buttons({ session, detail }: State, { status }: TaggedOrder, actions: Actions) {
+function buttons({ session, detail }: State, { status }: OrderRecord, actions: Actions) {
   const { may } = session!;
   if (status !== 'pending') return nothing;
   if (!may.cancel && !may.ship) {
@@ -89,8 +90,9 @@ export function failureNotice({ title, text, isRetryable }: Failure, again?: Han
     ${isRetryable && again !== undefined ? html`<button type="button" @click=${again}>Try again</button>` : nothing}</div>`;
 }
 
-function facts({ view }: State, order: TaggedOrder, { others }: Detail, actions: Actions) {
+function facts({ view }: State, order: OrderRecord, { others }: Detail, actions: Actions) {
   const { status, petId, quantity, shipDate, complete, reference, placedAt, revision } = order;
+  const { reason, trackingNumber } = order;
   const toPet = { ...withoutFilters(view), petId };
   const further = others === undefined ? 0n : totalOf(others.counts) - 1n;
   return html`<dl>
@@ -101,6 +103,8 @@ function facts({ view }: State, order: TaggedOrder, { others }: Detail, actions:
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
     ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi>${reason}</bdi></dd>`}
+    ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd><button type="button" class="exact" title="Copy" @click=${actions.copy(trackingNumber, 'Tracking number')}><bdi>${trackingNumber}</bdi></button></dd>`}
     <dt>Revision</dt><dd>${count(revision)}</dd>
   </dl>`;
 }
@@ -112,7 +116,7 @@ function exact(text: string | undefined, actions: Actions) {
 }
 
 /** Newest first; the expected shipment comes before all. */
-function timeline(order: TaggedOrder | undefined, events: Detail['events']) {
+function timeline(order: OrderRecord | undefined, events: Detail['events']) {
   const icons = { placed: 'plus', shipped: 'truck', cancelled: 'crossed' } as const;
   const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
   const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
@@ -123,16 +127,16 @@ function timeline(order: TaggedOrder | undefined, events: Detail['events']) {
         type,
         at,
         by,
-        name,
+        byName,
       }) => html`<li class=${type}><span class="dot">${icon(icons[type as 'placed'] ?? 'done')}</span>
         <strong>${titles[type as 'placed'] ?? type}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
-        <span class="by">${by === undefined ? 'by an operator of the store' : name === undefined ? html`by <code>${by}</code>` : html`by <bdi title=${name}>${name}</bdi> <code>${by}</code>`}</span></li>`,
+        <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by <bdi title=${byName}>${byName}</bdi> <code>${by}</code>`}</span></li>`,
     )}
   </ol>`;
 }
 
 /** The order that the dialog asks about. */
-export function summaryOf(order: TaggedOrder, by: string | undefined) {
+export function summaryOf(order: OrderRecord, by: string | undefined) {
   const { petId, quantity, shipDate, placedAt, reference } = order;
   return html`<dl class="summary">
     <dt>Pet</dt><dd>${petId ?? 'none'}</dd>

@@ -1,8 +1,9 @@
+import type { OrderRecord } from '@store-orders/client';
 import { clockTime } from '../format.ts';
 import { searchOf } from '../list/address.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
-import { type Detail, type State, type TaggedOrder, WORDS } from '../state.ts';
+import { type Detail, type State, WORDS } from '../state.ts';
 
 /** Opens the details of the order in the view, or closes those of the order `before`, and moves the focus along. */
 export async function showDetails(screen: Screen, before: bigint | undefined): Promise<void> {
@@ -19,7 +20,7 @@ export async function showDetails(screen: Screen, before: bigint | undefined): P
   if (id !== undefined) await readDetails(screen);
 }
 
-const newDetail = (id: bigint, order: TaggedOrder | undefined): Detail => ({
+const newDetail = (id: bigint, order: OrderRecord | undefined): Detail => ({
   id,
   order,
   events: [],
@@ -30,7 +31,7 @@ const newDetail = (id: bigint, order: TaggedOrder | undefined): Detail => ({
 });
 
 /** Closes the dialog if its order is no longer pending. */
-function endQuestion(state: State, order: TaggedOrder | undefined): void {
+function endQuestion(state: State, order: OrderRecord | undefined): void {
   const { dialog } = state;
   if (dialog?.kind !== 'one' || dialog.isActing || order?.status === 'pending') return;
   if (order === undefined || dialog.order.id !== order.id || dialog.failure !== undefined) return;

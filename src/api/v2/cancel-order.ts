@@ -4,5 +4,8 @@ import { changeOrder } from './change-order.ts';
 
 /** POST /store/orders/{orderId}/cancel: the order, once the cancellation is durable. */
 export const cancelOrder = operation('cancelOrder', (call, services) =>
-  changeOrder(call, services, cancelCommand(call.key, call.parameters.orderId)),
+  changeOrder(call, services, {
+    ...cancelCommand(call.key, call.parameters.orderId),
+    ...(call.body && { reason: call.body.reason, ifReference: call.body.reference }),
+  }),
 );

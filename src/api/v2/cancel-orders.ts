@@ -5,7 +5,7 @@ import { changeInBulk } from './change-in-bulk.ts';
 /** POST /store/orders/cancel: cancels several orders; the result of each. */
 export const cancelOrders = operation('cancelOrders', (call, services) =>
   changeInBulk(call, services, {
-    changeOf: (id) => cancelCommand(call.key, id),
+    changeOf: ({ id, reason }) => ({ ...cancelCommand(call.key, id), reason }),
     content: 'cancel',
   }),
 );

@@ -22,7 +22,7 @@ import { refusalOf } from './change-order.ts';
 import { optionalIdempotencyKeyOf } from './idempotency-key.ts';
 import { NOT_STORED } from './replies.ts';
 
-type OrdersToChange = Operations['cancelOrders']['body']['orders'];
+type OrderToChange = Operations['cancelOrders' | 'shipOrders']['body']['orders'][number];
 
 /**
  * Carries out commands on several orders in one transaction, and answers the result of each. With an Idempotency-Key, a repetition gets the same
@@ -30,13 +30,16 @@ type OrdersToChange = Operations['cancelOrders']['body']['orders'];
  * @param changeOf returns the command for an order
  * @param content the request without its orders, for the digest of a repeatable request
  */
-export async function changeInBulk(
-  call: Call<'cancelOrders' | 'shipOrders'>,
+export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
+  call: Call<Name>,
   { store, submitInTurn }: Services,
   {
     changeOf,
     content,
-  }: { readonly changeOf: (id: OrderId) => ChangeCommand; readonly content: string },
+  }: {
+    readonly changeOf: (order: Operations[Name]['body']['orders'][number]) => ChangeCommand;
+    readonly content: string;
+  },
 ): Promise<Reply<ChangeResults> | ErrorReply> {
   const { request, key } = call;
   const { orders, atomic = false } = call.body;
@@ -45,13 +48,12 @@ export async function changeInBulk(
   if (repeated.length > 0) return invalid('body_invalid', repeated);
   if (failsPrecondition(request, false)) return refuse('precondition_failed');
   const revisions = await revisionsOf(store, orders);
-  const changes = orders.map(({ id, reference }) => ({
-    ...changeOf(id),
-    ifRevision: revisions.get(id),
-    ifReference: reference,
+  const changes = orders.map((order) => ({
+    ...changeOf(order),
+    ifRevision: revisions.get(order.id),
+    ifReference: order.reference,
   }));
-  const names = orders.map(({ id, etag, reference }) => [String(id), etag, reference]);
-  const asked = JSON.stringify([content, atomic, names]);
+  const asked = JSON.stringify([content, atomic, orders.map(contentOf)]);
   const command: BulkCommand = {
     ...({ type: 'bulk', changes, isAtomic: atomic } as const),
     repeatable:
@@ -84,7 +86,12 @@ export async function changeInBulk(
   }
 }
 
-function repeatedIds(orders: OrdersToChange): RequestProblem[] {
+/** Returns the content of a request for one of its orders. Absent details add nothing: repetitions of requests to earlier betas are recognized. */
+function contentOf({ id, etag, reference, ...detail }: OrderToChange): unknown[] {
+  return [String(id), etag, reference, ...Object.values(detail)];
+}
+
+function repeatedIds(orders: readonly OrderToChange[]): RequestProblem[] {
   const seen = new Set<OrderId>();
   return orders.flatMap(({ id }, index) => {
     const isRepeated = seen.has(id);
@@ -94,7 +101,10 @@ function repeatedIds(orders: OrdersToChange): RequestProblem[] {
 }
 
 /** Returns the revisions that orders with an ETag must have. The writer compares them again in its transaction. */
-async function revisionsOf(store: Store, orders: OrdersToChange): Promise<Map<OrderId, bigint>> {
+async function revisionsOf(
+  store: Store,
+  orders: readonly OrderToChange[],
+): Promise<Map<OrderId, bigint>> {
   const withEtag = orders.filter(({ etag }) => etag !== undefined);
   if (withEtag.length === 0) return new Map();
   const found = await recordsById(

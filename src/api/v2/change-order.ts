@@ -1,14 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import type { OrderRecord } from '../../../protocol/generated/records.ts';
 import type { ChangeCommand, ChangeResult } from '../../domain/bulk.ts';
-import { isReference } from '../../domain/order.ts';
-import { headerCount } from '../../http/connection/well-formed.ts';
 import type { Refusal } from '../../http/error-records.ts';
 import { isWeak } from '../../http/request/conditional.ts';
 import {
   type ErrorReply,
   invalid,
-  Refused,
   type Reply,
   refuse,
   refuseWithOrder,
@@ -27,12 +23,7 @@ const WEAK_ETAG = {
     'is a weak ETag (W/), which never matches. A proxy has weakened it, for example by compressing the response; configure the proxy to keep ETags unchanged',
 };
 
-const MALFORMED_REFERENCE = {
-  parameter: 'If-Reference-Match',
-  detail: 'must be a reference in UTF-8, percent-encoded (RFC 3986)',
-};
-
-/** Carries out a command on one order under If-Match and If-Reference-Match; replies with the order, or the reason why it was not changed. */
+/** Carries out a command on one order under If-Match; replies with the order, or the reason why it was not changed. */
 export async function changeOrder(
   call: Call,
   services: Services,
@@ -43,14 +34,10 @@ export async function changeOrder(
   const { id } = command;
   const ifMatch = request.headers['if-match'];
   if (ifMatch !== undefined && isWeak(ifMatch)) return invalid('parameter_invalid', [WEAK_ETAG]);
-  const ifReference = referenceOf(request);
   const reading = preconditionsOf(request, store, id);
   const conditions = reading && (await reading);
   if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
-  const outcome = await submit(call, {
-    ...{ ...command, ifRevision: conditions?.ifRevision },
-    ifReference,
-  });
+  const outcome = await submit(call, { ...command, ifRevision: conditions?.ifRevision });
   if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);
   if (outcome === 'cancelled' || outcome === 'shipped') {
     // The order is still as the command left it: an order that is not pending never changes again.
@@ -95,23 +82,4 @@ async function conflict(
   const isOwn = events.at(-1)?.by === key.id;
   if (order === undefined || !isOwn) return refuse(refusal);
   return refuseWithOrder(refusal, orderRecordJson(order), ['etag', orderEtag(order)]);
-}
-
-/** Returns the reference that the order must have; undefined without the header. @throws Refused if it is malformed */
-function referenceOf(request: IncomingMessage): string | undefined {
-  const header = request.headers['if-reference-match'];
-  if (header === undefined) return undefined;
-  const reference = decoded(String(header));
-  const isOne = headerCount(request, 'if-reference-match') === 1;
-  if (isOne && reference !== undefined && isReference(reference)) return reference;
-  throw new Refused(invalid('parameter_invalid', [MALFORMED_REFERENCE]));
-}
-
-function decoded(header: string): string | undefined {
-  if (!/^[\x20-\x7e]*$/.test(header)) return undefined;
-  try {
-    return decodeURIComponent(header);
-  } catch {
-    return undefined;
-  }
 }

@@ -14,9 +14,12 @@ export const getOrderHistory = operation('getOrderHistory', async (call, { store
   const { order, events: known } = found;
   const hasNames = isAllowed(call.key, 'changes:read');
   const names = hasNames ? await store.keyNames(keysOf(known)) : NO_NAMES;
-  const events = known.map(({ type, at, revision, by }) => {
-    const name = by === undefined ? undefined : names.get(by);
-    return { type, at: formatTimestamp(at), revision, by, name };
+  const { reason, trackingNumber } = order;
+  const events = known.map(({ type, at, revision, by }, index) => {
+    const byName = by === undefined ? undefined : names.get(by);
+    // An order that is not pending never changes again: its last event has them.
+    const detail = index === known.length - 1 && { reason, trackingNumber };
+    return { type, at: formatTimestamp(at), revision, ...detail, by, byName };
   });
   const json = () => toJson({ reference: order.reference, events });
   // Without the names of keys, the body has another tag: a strong ETag identifies one body.

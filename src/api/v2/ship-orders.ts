@@ -7,7 +7,7 @@ export const shipOrders = operation('shipOrders', (call, services) => {
   const at = timeOf(call.body.shippedAt);
   const by = call.key.id;
   return changeInBulk(call, services, {
-    changeOf: (id) => ({ type: 'ship', id, at, by }),
+    changeOf: ({ id, trackingNumber }) => ({ type: 'ship', id, at, by, trackingNumber }),
     content: `ship ${at}`,
   });
 });

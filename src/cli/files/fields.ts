@@ -1,7 +1,9 @@
 import { INTEGER, OtherNumber } from '../../../protocol/exact-json.ts';
 import {
   isInt64,
+  isReason,
   isReference,
+  isTrackingNumber,
   ORDER_STATUSES,
   type OrderDraft,
   type OrderStatus,
@@ -19,6 +21,8 @@ export const ORDER_COLUMNS = {
   complete: 'boolean',
   status: 'text',
   reference: 'text',
+  reason: 'text',
+  trackingNumber: 'text',
 } as const satisfies Columns;
 
 export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
@@ -38,13 +42,22 @@ export function orderOf(fields: Fields): OrderDraft {
     shipDate: reader.timestamp('shipDate'),
     complete: reader.boolean('complete'),
     status: reader.status(),
-    reference: reader.reference(),
+    reference: reader.textWithin('reference', isReference, 255),
+    reason: reader.textWithin('reason', isReason, 64),
+    trackingNumber: reader.textWithin('trackingNumber', isTrackingNumber, 128),
   };
+  for (const [name, status] of Object.entries(STATUS_WITH)) {
+    if (order[name as keyof typeof STATUS_WITH] === undefined || order.status === status) continue;
+    reader.problems.push(`${name} is for orders whose status is ${status}`);
+  }
   // Refused, since the blank rows at the end of a spreadsheet would become orders.
   if (reader.isEmpty) reader.problems.push('has no value in any field');
   reader.finish();
   return order;
 }
+
+/** The fields that only orders of a status have. */
+const STATUS_WITH = { reason: 'cancelled', trackingNumber: 'shipped' } as const;
 
 /** @throws FieldProblem */
 export function petOf(fields: Fields): Pet {
@@ -103,10 +116,11 @@ class FieldReader {
     return undefined;
   }
 
-  reference(): string | undefined {
-    const text = this.text('reference');
-    if (text === undefined || isReference(text)) return text;
-    this.#refuse('reference', '1 to 255 characters without control characters', text);
+  /** Reads a text without control characters. */
+  textWithin(name: string, isValid: (text: string) => boolean, most: number): string | undefined {
+    const text = this.text(name);
+    if (text === undefined || isValid(text)) return text;
+    this.#refuse(name, `1 to ${most} characters without control characters`, text);
     return undefined;
   }
 

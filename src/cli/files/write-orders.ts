@@ -24,9 +24,11 @@ export const WRITERS: Readonly<Record<Format, Writer>> = {
   },
   csv: {
     start: `${Object.keys(ORDER_COLUMNS).join(',')}\n`,
-    order: ({ id, petId, quantity, shipDate, complete, status, reference }) => {
+    order: ({ id, petId, quantity, shipDate, complete, status, ...texts }) => {
       const date = shipDate === undefined ? '' : formatTimestamp(shipDate);
-      return `${id},${petId ?? ''},${quantity ?? ''},${date},${complete ?? ''},${status},${csvText(reference)}\n`;
+      const fields = `${id},${petId ?? ''},${quantity ?? ''},${date},${complete ?? ''},${status}`;
+      const { reference, reason, trackingNumber } = texts;
+      return `${fields},${csvText(reference)},${csvText(reason)},${csvText(trackingNumber)}\n`;
     },
     end: '',
   },
@@ -38,7 +40,7 @@ function csvText(text = ''): string {
 }
 
 function withStatus(order: Order): string {
-  const { status, reference } = order;
-  const name = reference === undefined ? '' : `,"reference":${JSON.stringify(reference)}`;
-  return `${orderJson(order).slice(0, -1)},"status":"${status}"${name}}`;
+  const { status, reference, reason, trackingNumber } = order;
+  const texts = JSON.stringify({ status, reference, reason, trackingNumber });
+  return `${orderJson(order).slice(0, -1)},${texts.slice(1)}`;
 }

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { isReason } from '../../domain/order.ts';
 import { databaseCommand } from '../command-database.ts';
+import { UsageError } from '../terminal/terminal.ts';
 import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 
@@ -7,17 +9,26 @@ export function cancelCommand(): Command {
   const command = databaseCommand(
     'cancel',
     'cancel orders that have not shipped',
-    `npx store-orders cancel 17 18 19
+    `npx store-orders cancel 17 18 19 --reason pet_unavailable
 npx store-orders cancel -- -5
 npx store-orders cancel --dry-run --pet 412 > orders.ndjson
 npx store-orders cancel --orders orders.ndjson`,
   ).argument('[id...]', 'ids of the orders');
   return addSelection(command)
+    .option('--reason <text>', 'why they are cancelled, such as customer_request or out_of_stock')
     .option('--json', 'print the outcomes as a JSON array')
     .action(cancel);
 }
 
-async function cancel(ids: readonly string[], flags: ChangeFlags): Promise<void> {
+interface CancelFlags extends ChangeFlags {
+  readonly reason?: string;
+}
+
+async function cancel(ids: readonly string[], flags: CancelFlags): Promise<void> {
+  const { reason } = flags;
+  if (reason !== undefined && !isReason(reason)) {
+    throw new UsageError('--reason must have 1 to 64 characters, without control characters');
+  }
   const words: ChangeWords = {
     command: 'cancel',
     done: 'cancelled',
@@ -29,5 +40,5 @@ async function cancel(ids: readonly string[], flags: ChangeFlags): Promise<void>
     },
     failed: 'were not cancelled',
   };
-  await changeOrders({ ids, commandOf: (id) => ({ type: 'cancel', id }), words }, flags);
+  await changeOrders({ ids, commandOf: (id) => ({ type: 'cancel', id, reason }), words }, flags);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ChangeCommand } from '../../domain/bulk.ts';
-import type { OrderId } from '../../domain/order.ts';
+import { isTrackingNumber, type OrderId } from '../../domain/order.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { databaseCommand } from '../command-database.ts';
 import { UsageError } from '../terminal/terminal.ts';
@@ -9,6 +9,7 @@ import { addSelection } from './selected-orders.ts';
 
 interface ShipFlags extends ChangeFlags {
   readonly at?: string;
+  readonly trackingNumber?: string;
 }
 
 export function shipCommand(): Command {
@@ -16,6 +17,7 @@ export function shipCommand(): Command {
     'ship',
     'mark orders as shipped; they can no longer be cancelled',
     `npx store-orders ship 17 18 19
+npx store-orders ship 17 --tracking-number 00340434161094042557
 npx store-orders ship 17 --at 2026-11-20T09:30:00+01:00
 npx store-orders ship -- -5
 npx store-orders ship --dry-run --ships-before 2026-11-21T00:00:00Z > orders.ndjson
@@ -23,6 +25,7 @@ npx store-orders ship --orders orders.ndjson`,
   ).argument('[id...]', 'ids of the orders');
   return addSelection(command)
     .option('--at <time>', 'ship time with an offset (default: now)')
+    .option('--tracking-number <text>', "the carrier's number, of a single order")
     .option('--json', 'print the outcomes as a JSON array')
     .action(ship);
 }
@@ -33,6 +36,15 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
     throw new UsageError(
       `--at must be a time with an offset, such as 2026-11-20T09:30:00Z, not "${flags.at}"`,
     );
+  }
+  const { trackingNumber } = flags;
+  if (trackingNumber !== undefined && !isTrackingNumber(trackingNumber)) {
+    throw new UsageError(
+      '--tracking-number must have 1 to 128 characters, without control characters',
+    );
+  }
+  if (trackingNumber !== undefined && ids.length !== 1) {
+    throw new UsageError('--tracking-number is for a single order');
   }
   const words: ChangeWords = {
     command: 'ship',
@@ -45,7 +57,6 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
     },
     failed: 'were not shipped',
   };
-  const commandOf = (id: OrderId): ChangeCommand =>
-    at === undefined ? { type: 'ship', id } : { type: 'ship', id, at };
+  const commandOf = (id: OrderId): ChangeCommand => ({ type: 'ship', id, at, trackingNumber });
   await changeOrders({ ids, commandOf, words }, flags);
 }

@@ -46,7 +46,7 @@ function causeOf(
 }
 
 function record(
-  { id, petId, quantity, shipDate, complete, status, reference }: Order,
+  { id, petId, quantity, shipDate, complete, status, reference, reason, trackingNumber }: Order,
   history: ShownEvent[],
 ) {
   return {
@@ -57,6 +57,8 @@ function record(
     complete,
     status,
     reference,
+    reason,
+    trackingNumber,
     history: history.map(({ revision, type, at, by, operator }) => ({
       revision,
       type,

@@ -101,7 +101,7 @@ function newAjv(components: object): Ajv2020 {
     meta: false,
     validateSchema: false,
   });
-  ajv.addVocabulary(['components', 'example', 'x-extensible-enum', 'x-pattern-detail']);
+  ajv.addVocabulary(['components', 'example', 'x-pattern-detail']);
   ajv.addFormat('date-time', (text) => parseTimestamp(text) !== undefined);
   ajv.addKeyword({
     keyword: 'int64',

@@ -6,7 +6,7 @@ const EXPOSED =
   'Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id';
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
 const REQUEST_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Reference-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id';
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, X-Request-Id';
 /** How long a browser may cache the response to a preflight request. */
 const MAX_AGE_S = 600;
 

@@ -88,6 +88,7 @@ function changesStatement(condition: string, most: number): string {
         SELECT * FROM (SELECT revision, order_id, type, at, by, head FROM order_events WHERE ${condition}
           ORDER BY revision, order_id, type = 'placed' DESC LIMIT ${most}) AS next LIMIT $2)
       SELECT found.id, found.status, found.pet_id, found.quantity, found.ship_date, found.complete, found.reference,
+        found.reason, found.tracking_number,
         event.revision, event.type, event.at, event.by,
         later.type, later.ship_date_before, later.complete_before, placed.at, event.head
       FROM event

@@ -177,8 +177,8 @@ const SQL = {
     ORDER BY revision, at, type = 'placed' DESC`,
   claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
   claimAndWrite: writeStatement({
-    claim: 'store_orders_claim_import($20, $21, $22, $23)',
+    claim: 'store_orders_claim_import($22, $23, $24, $25)',
     parts: `,
-      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $24 FROM turn)`,
+      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $26 FROM turn)`,
   }),
 } as const;

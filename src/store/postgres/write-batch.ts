@@ -1,6 +1,5 @@
 import type { Batch } from '../../domain/batch.ts';
 import { digestOf } from '../../domain/heads.ts';
-import type { Order } from '../../domain/order.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
@@ -48,7 +47,8 @@ export function changeValues(batch: Batch): Value[] {
     arrayOf(orders.map(({ quantity }) => quantity)),
     arrayOf(orders.map(({ shipDate }) => shipDate)),
     arrayOf(orders.map(({ complete }) => complete)),
-    ...referenceValues(batch, orders),
+    textsUnlessAbsent(orders.map(({ reference }) => reference)),
+    textsUnlessAbsent(orders.map(({ id }) => batch.referenceKeys.get(id))),
     arrayOf(events.map(({ id }) => id)),
     arrayOf(events.map(({ type }) => type)),
     textArray(events.map(({ by }) => by)),
@@ -56,16 +56,14 @@ export function changeValues(batch: Batch): Value[] {
     digestOf(events),
     arrayOf(events.map(({ before }) => before?.shipDate)),
     arrayOf(events.map(({ before }) => before?.complete)),
+    textsUnlessAbsent(orders.map(({ reason }) => reason)),
+    textsUnlessAbsent(orders.map(({ trackingNumber }) => trackingNumber)),
   ];
 }
 
-/** The references of orders, and the keys for which they are unique; most batches have none, and unnest adds NULLs. */
-function referenceValues(batch: Batch, orders: readonly Order[]): Value[] {
-  if (orders.every(({ reference }) => reference === undefined)) return [undefined, undefined];
-  return [
-    textArray(orders.map(({ reference }) => reference)),
-    textArray(orders.map(({ id }) => batch.referenceKeys.get(id))),
-  ];
+/** Fields that most batches do not have: unnest adds NULLs. */
+function textsUnlessAbsent(texts: readonly (string | undefined)[]): Value {
+  return texts.every((text) => text === undefined) ? undefined : textArray(texts);
 }
 
 /** Returns the parameters of WITH_PLACEMENTS. */
@@ -81,7 +79,7 @@ function placementValues({ placements, now, freeIds }: Batch): Value[] {
   ];
 }
 
-/** Further writes of the statement; their parameters begin at $20. */
+/** Further writes of the statement; their parameters begin at $22. */
 interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
@@ -103,16 +101,19 @@ export function writeStatement(also?: WriteAlso): string {
         ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING revision, head),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
-          $9::bigint[], $10::boolean[], $11::text[], $12::text[])
-          AS g (id, known_revision, status, pet_id, quantity, ship_date, complete, reference, reference_key)),
+          $9::bigint[], $10::boolean[], $11::text[], $12::text[], $20::text[], $21::text[])
+          AS g (id, known_revision, status, pet_id, quantity, ship_date, complete, reference, reference_key, reason, tracking_number)),
       placed AS (
-        INSERT INTO orders (id, status, pet_id, quantity, ship_date, complete, revision, reference, reference_key)
-        SELECT id, status, pet_id, quantity, ship_date, complete, turn.revision, reference, reference_key
+        INSERT INTO orders (id, status, pet_id, quantity, ship_date, complete, revision, reference, reference_key,
+          reason, tracking_number)
+        SELECT id, status, pet_id, quantity, ship_date, complete, turn.revision, reference, reference_key,
+          reason, tracking_number
         FROM turn, given WHERE known_revision IS NULL
         ON CONFLICT DO NOTHING RETURNING id),
       changed AS (
         UPDATE orders SET status = given.status, pet_id = given.pet_id, quantity = given.quantity,
-          ship_date = given.ship_date, complete = given.complete, revision = turn.revision
+          ship_date = given.ship_date, complete = given.complete, revision = turn.revision,
+          reason = given.reason, tracking_number = given.tracking_number
         FROM turn, given
         WHERE orders.id = given.id AND orders.revision = given.known_revision
         RETURNING orders.id),
@@ -128,17 +129,17 @@ export function writeStatement(also?: WriteAlso): string {
 
 /** Records placements with their orders, and deletes some that have expired. */
 const WITH_PLACEMENTS: WriteAlso = {
-  claim: 'store_orders_claim_ids($26)',
+  claim: 'store_orders_claim_ids($28)',
   parts: `,
       remembered AS (
         INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
         SELECT p.*, turn.revision, $16
-        FROM turn, unnest($20::text[], $21::text[], $22::text[], $23::bigint[]) AS p
+        FROM turn, unnest($22::text[], $23::text[], $24::text[], $25::bigint[]) AS p
         ON CONFLICT DO NOTHING RETURNING 1),
       forgotten AS (
         DELETE FROM placements USING turn WHERE (key_id, idempotency_key) IN
-          (SELECT key_id, idempotency_key FROM placements WHERE at < $24 ORDER BY at LIMIT $25))`,
-  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($20::text[])`,
+          (SELECT key_id, idempotency_key FROM placements WHERE at < $26 ORDER BY at LIMIT $27))`,
+  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($22::text[])`,
 };
 
 const SQL = {

@@ -92,8 +92,8 @@ function isRestated(before: Order, after: Order): boolean {
 
 /** Returns the parameters of `update`, which are the first ones of `insert`. */
 function valuesOf(order: Order, revision: bigint): Value[] {
-  const { id, status, petId, quantity, shipDate, complete } = order;
-  return [status, petId, quantity, shipDate, complete, revision, id];
+  const { id, status, petId, quantity, shipDate, complete, reason, trackingNumber } = order;
+  return [status, petId, quantity, shipDate, complete, reason, trackingNumber, revision, id];
 }
 
 const SQL = {
@@ -101,10 +101,10 @@ const SQL = {
   setRevision: `UPDATE store SET revision = revision + 1, pending = pending + ?,
     shipped = shipped + ?, cancelled = cancelled + ?, head = ? RETURNING revision`,
   insert: `INSERT INTO orders
-      (status, pet_id, quantity, ship_date, complete, revision, id, reference, reference_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, revision = ?
-    WHERE id = ?`,
+      (status, pet_id, quantity, ship_date, complete, reason, tracking_number, revision, id, reference, reference_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, reason = ?, tracking_number = ?,
+      revision = ? WHERE id = ?`,
   // For a single order, or a single event, a statement of its own takes half the time.
   setStatusOfOne: 'UPDATE orders SET status = ?, revision = ? WHERE id = ?',
   setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,

@@ -40,6 +40,8 @@ export const TABLES: readonly Table[] = [
       revision: 'integer',
       reference: 'text',
       reference_key: 'text',
+      reason: 'text',
+      tracking_number: 'text',
     },
     key: ['id'],
   },

@@ -8,12 +8,12 @@ import { boolean, integer, jsonRows, number, type Row, type Session, text } from
 
 /** The columns expected by `orderFromRow`. */
 export const ORDER_COLUMNS =
-  'orders.id, status, pet_id, quantity, ship_date, complete, orders.reference';
+  'orders.id, status, pet_id, quantity, ship_date, complete, orders.reference, reason, tracking_number';
 /** Number of ORDER_COLUMNS. */
-export const ORDER_WIDTH = 7;
+export const ORDER_WIDTH = 9;
 
 export function orderFromRow(row: Row): Order {
-  const [id, status, petId, quantity, shipDate, complete, reference] = row;
+  const [id, status, petId, quantity, shipDate, complete, reference, reason, trackingNumber] = row;
   return {
     id: id as bigint,
     status: status as OrderStatus,
@@ -22,6 +22,8 @@ export function orderFromRow(row: Row): Order {
     shipDate: number(shipDate),
     complete: boolean(complete),
     reference: text(reference),
+    reason: text(reason),
+    trackingNumber: text(trackingNumber),
   };
 }
 

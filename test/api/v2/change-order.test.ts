@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Scope } from '../../../src/domain/api-key.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 
+const JSON_BODY = { 'content-type': 'application/json' };
 const ORDERS = '/v2/store/orders';
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
@@ -45,7 +46,7 @@ testService('a history has the names of keys for keys that may read changes', as
   await call('POST', `${ORDERS}/1/cancel`);
   const namesFor = async (headers?: Record<string, string>) => {
     const { events } = JSON.parse((await call('GET', `${ORDERS}/1/history`, headers)).body);
-    return events.map(({ name }: { name?: string }) => name);
+    return events.map(({ byName }: { byName?: string }) => byName);
   };
   const bearer = async (scopes: readonly Scope[]) => ({
     authorization: `Bearer ${await newKey({ scopes })}`,
@@ -239,36 +240,119 @@ testService(
 );
 
 testService(
-  'with If-Reference-Match an order is changed only if it has the reference',
+  'with a reference in the body an order is changed only if it has the reference',
   async (t) => {
     const { call, store } = await startService(t);
     const reference = 'Bestellung 50% Ü';
     await place(store, { ...pending(1n), reference }, pending(2n));
     const cancel = (id: number, value: string) =>
-      call('POST', `${ORDERS}/${id}/cancel`, { 'if-reference-match': value });
+      call('POST', `${ORDERS}/${id}/cancel`, JSON_BODY, JSON.stringify({ reference: value }));
     for (const [id, wrong] of [
       [1, 'Bestellung'],
-      [1, encodeURIComponent(`${reference} `)],
-      [2, encodeURIComponent(reference)],
+      [1, `${reference} `],
+      [2, reference],
     ] as const) {
       const answer = await cancel(id, wrong);
       assert.deepEqual([answer.status, code(answer)], [412, 'reference_differs'], wrong);
     }
-    for (const malformed of ['50%', '%FF', '', '%00', 'a'.repeat(256)]) {
+    for (const malformed of ['', '\u0000', '\u0085', '\ud800', 'a'.repeat(256)]) {
       const answer = await cancel(1, malformed);
       const [problem] = JSON.parse(answer.body).errors;
-      assert.deepEqual([answer.status, problem.parameter], [400, 'If-Reference-Match'], malformed);
+      assert.deepEqual([answer.status, problem.pointer], [400, '/reference'], malformed);
     }
     assert.equal((await cancel(9, 'x')).status, 404);
-    const right = await cancel(1, encodeURIComponent(reference));
+    const right = await cancel(1, reference);
     assert.deepEqual([right.status, JSON.parse(right.body).reference], [200, reference]);
     // A cancelled order of another reference is not presented as the result of this request.
     assert.equal(code(await cancel(1, 'other')), 'reference_differs');
-    assert.equal(code(await cancel(1, encodeURIComponent(reference))), 'order_already_cancelled');
-    const ship = { 'if-reference-match': 'x' };
-    assert.equal((await call('POST', `${ORDERS}/2/ship`, ship)).status, 412);
+    assert.equal(code(await cancel(1, reference)), 'order_already_cancelled');
+    const ship = await call('POST', `${ORDERS}/2/ship`, JSON_BODY, '{"reference":"x"}');
+    assert.equal(ship.status, 412);
   },
 );
+
+testService(
+  'the reason of a cancel and the tracking number of a shipment are in the order, its history and the feed',
+  async (t) => {
+    const { call, store } = await startService(t);
+    await place(store, ...[1n, 2n, 3n, 4n, 5n].map(pending));
+    const change = async (path: string, body: object) => {
+      const answer = await call('POST', `${ORDERS}/${path}`, JSON_BODY, JSON.stringify(body));
+      assert.equal(answer.status, 200, answer.body);
+      return JSON.parse(answer.body);
+    };
+    const read = async (path: string) => JSON.parse((await call('GET', `/v2/store/${path}`)).body);
+    const reason = 'Käfig "zu" klein 🐹';
+    const cancelled = await change('1/cancel', { reason });
+    const shipped = await change('2/ship', { trackingNumber: '00340434161094042557' });
+    const [third] = (await change('cancel', { orders: [{ id: 3, reason: 'duplicate' }] })).results;
+    const [fourth] = (await change('ship', { orders: [{ id: 4, trackingNumber: 'T4' }] })).results;
+    const fifth = await change('5/cancel', {});
+    const details = ({ reason, trackingNumber }: Detailed) => [reason, trackingNumber];
+    const expected = [
+      [reason, undefined],
+      [undefined, '00340434161094042557'],
+      ['duplicate', undefined],
+      [undefined, 'T4'],
+      [undefined, undefined],
+    ];
+    assert.deepEqual([cancelled, shipped, third.order, fourth.order, fifth].map(details), expected);
+    const { orders } = await read('orders');
+    assert.deepEqual(orders.map(details), expected);
+    assert.deepEqual(await read('orders/1'), cancelled);
+    const { changes } = await read('changes');
+    const after = (type: 'placed' | 'ended') =>
+      changes
+        .filter((each: { type: string }) => (each.type === 'placed') === (type === 'placed'))
+        .map(({ order }: { order: Detailed }) => details(order));
+    assert.deepEqual(after('ended'), expected);
+    assert.deepEqual(after('placed'), Array(5).fill([undefined, undefined]));
+    for (const [index, each] of expected.entries()) {
+      const { events } = await read(`orders/${index + 1}/history`);
+      assert.deepEqual(events.map(details), [[undefined, undefined], each]);
+    }
+  },
+);
+
+testService('reasons and tracking numbers have limits, and no other fields', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  for (const [action, body, pointer] of [
+    ['cancel', { reason: '' }, '/reason'],
+    ['cancel', { reason: 'x'.repeat(65) }, '/reason'],
+    ['cancel', { reason: 'a\nb' }, '/reason'],
+    ['cancel', { reason: null }, '/reason'],
+    ['cancel', { trackingNumber: 'x' }, '/trackingNumber'],
+    ['ship', { trackingNumber: 'x'.repeat(129) }, '/trackingNumber'],
+    ['ship', { trackingNumber: 7 }, '/trackingNumber'],
+    ['ship', { reason: 'x' }, '/reason'],
+  ] as const) {
+    const text = JSON.stringify(body);
+    const answer = await call('POST', `${ORDERS}/1/${action}`, JSON_BODY, text);
+    assert.equal(answer.status, 400, text);
+    assert.equal(JSON.parse(answer.body).errors[0].pointer, pointer);
+  }
+  const longest = JSON.stringify({ reason: '🐹'.repeat(64) });
+  assert.equal((await call('POST', `${ORDERS}/1/cancel`, JSON_BODY, longest)).status, 200);
+});
+
+testService('an order record has its ETag', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n));
+  const { headers, body } = await call('GET', `${ORDERS}/1`);
+  const { etag } = JSON.parse(body);
+  assert.equal(etag, headers.etag);
+  const [listed] = JSON.parse((await call('GET', ORDERS)).body).orders;
+  assert.equal(listed.etag, etag);
+  const cancel = await call('POST', `${ORDERS}/1/cancel`, { 'if-match': listed.etag });
+  assert.equal(cancel.status, 200);
+  assert.equal(JSON.parse(cancel.body).etag, cancel.headers.etag);
+});
+
+interface Detailed {
+  readonly reason?: string;
+  readonly trackingNumber?: string;
+}
 
 testService(
   'requests that change an order honour If-Match and If-None-Match, in both versions',

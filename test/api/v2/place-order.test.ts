@@ -17,15 +17,16 @@ testService('an order is placed, pending, under the next id', async (t) => {
   const answer = await placeOrder(service, 'k1');
   assert.equal(answer.status, 201);
   assert.equal(answer.headers.location, `${ORDERS}/42`);
-  const { placedAt, updatedAt } = JSON.parse(answer.body);
+  const { placedAt, updatedAt, etag } = JSON.parse(answer.body);
   assert.equal(placedAt, updatedAt);
   const expected =
     '{"id":42,"petId":9007199254740993,"quantity":2,"shipDate":"2026-12-01T09:30:00.000Z","complete":false,' +
-    `"status":"pending","placedAt":"${placedAt}","updatedAt":"${placedAt}","revision":2}`;
+    `"status":"pending","placedAt":"${placedAt}","updatedAt":"${placedAt}","revision":2,"etag":${JSON.stringify(etag)}}`;
   assert.equal(answer.body, expected);
   const got = await service.call('GET', `${ORDERS}/42`);
   assert.equal(got.body, expected);
   assert.equal(got.headers.etag, answer.headers.etag);
+  assert.equal(got.headers.etag, etag);
   const list = await service.call('GET', '/v1/store/orders');
   assert.match(list.body, /"id":42/);
 });

@@ -2,9 +2,10 @@ import type { Json } from '../http.ts';
 
 /** An order as version 2 shows it: `id:status:digest`, with a digest of all its fields. */
 export function entryOf(order: Json): string {
-  const { petId, quantity, shipDate, complete, reference } = order;
-  const { placedAt, updatedAt, revision } = order;
-  const rest = [petId, quantity, shipDate, complete, reference, placedAt, updatedAt, revision];
+  const { petId, quantity, shipDate, complete, reference, reason, trackingNumber } = order;
+  const { placedAt, updatedAt, revision, etag } = order;
+  const rest = [petId, quantity, shipDate, complete, reference, reason, trackingNumber];
+  rest.push(placedAt, updatedAt, revision, etag);
   return `${order.id}:${order.status}:${digestOf(rest)}`;
 }
 

@@ -18,6 +18,8 @@ export interface Change {
   readonly placedAt: string;
   readonly shipDate: string | undefined;
   readonly reference: string | undefined;
+  /** The reason of a cancel, or the tracking number of a shipment. */
+  readonly detail: string | undefined;
   /** The head of the history; of the last change of a revision. */
   readonly head: string | undefined;
 }
@@ -28,6 +30,7 @@ export function changeOf({ revision, type, order, by, at, cursor }: Json): Chang
     ...{ revision: Number(revision), type, order: String(order.id), pet: String(order.petId) },
     ...{ by, at: Date.parse(at), entry: entryOf(order), listed: listedOf(order) },
     ...{ placedAt: order.placedAt, shipDate: order.shipDate, reference: order.reference },
+    detail: order.reason ?? order.trackingNumber,
     head: cursor?.split('-')[1],
   };
 }
@@ -92,6 +95,10 @@ export class Timeline {
       throw new Error(
         `the feed has ${textOf(change)} for an order that is not in a state for that`,
       );
+    }
+    // Workers send the id of their key, or nothing.
+    if (change.detail !== undefined && change.detail !== change.by) {
+      throw new Error(`the feed has the detail ${change.detail} in ${textOf(change)}`);
     }
     (isPlaced ? this.#placed : this.#ended).set(order, change);
     if (!isPlaced) return;

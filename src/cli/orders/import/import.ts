@@ -33,7 +33,9 @@ Columns (in JSON: fields), all optional, in any order:
   shipDate   date-time with an offset: 2026-12-01T09:30:00Z
   complete   true or false
   status     pending, shipped or cancelled; if missing, pending
-  reference  1 to 255 characters: the integrator's own name of the order`;
+  reference  1 to 255 characters: the integrator's own name of the order
+  reason     1 to 64 characters: why a cancelled order was cancelled
+  trackingNumber  1 to 128 characters: the carrier's number of a shipped order`;
 
 interface ImportFlags extends DatabaseFlags {
   readonly dryRun?: true;

@@ -15,6 +15,14 @@ import {
 /** Share of the changes without an answer, or answered 5xx, that are requested once more, at any node. */
 const AGAIN = 0.5;
 
+/** Share of the changes with a reason or a tracking number: the id of the key, so that the feed shows whether it is that of the request. */
+const DETAILED = 0.5;
+
+/** The field of a change with a reason or a tracking number. */
+function detailOf(change: ChangeType, by: string): string {
+  return `"${change === 'cancelled' ? 'reason' : 'trackingNumber'}":"${by}"`;
+}
+
 /** Version 1: DELETE. */
 export const cancelV1: Action = async (worker) => {
   const order = worker.anOrder();
@@ -89,7 +97,8 @@ async function changeOrder(
   const by = worker.key.id;
   const requested = { type: change, of: order, by } as const;
   const read = worker.lastRead;
-  const call = { method: 'POST', path: `/v2/store/orders/${order}/${verb}`, headers };
+  const body = worker.place.random.chance(DETAILED) ? `{${detailOf(change, by)}}` : undefined;
+  const call = { method: 'POST', path: `/v2/store/orders/${order}/${verb}`, headers, body };
   await requestChange(worker, `${verb} order ${order} by v2`, call, {
     changes: [requested],
     effectOf: (answer) => {
@@ -140,8 +149,9 @@ export const changeSeveral: Action = async (worker) => {
   const change: ChangeType = random.chance(0.7) ? 'cancelled' : 'shipped';
   const headers = { 'idempotency-key': `several-${random.next()}` };
   const path = `/v2/store/orders/${change === 'cancelled' ? 'cancel' : 'ship'}`;
+  const detail = random.chance(DETAILED) ? `,${detailOf(change, by)}` : '';
   const callWith = (atomic: boolean, ids = orders) => {
-    const list = ids.map((id) => `{"id":${id}}`).join(',');
+    const list = ids.map((id) => `{"id":${id}${detail}}`).join(',');
     return { method: 'POST', path, headers, body: `{"orders":[${list}],"atomic":${atomic}}` };
   };
   const call = callWith(isAtomic);
